@@ -2,8 +2,8 @@
  * `bun .ci/seal-binary.ts <file>…`: a compiled program that no variable turns into something else.
  *
  * With BUN_BE_BUN=1 a program that `bun build --compile` made is Bun itself and runs any script; BUN_OPTIONS hands it
- * `--preload` and a file. No option of the build takes that away. Both names stand once in the engine, as the texts that
- * it looks up in the environment: without its first letter a name is empty, and no variable has an empty name.
+ * `--preload` and a file. No option of the build takes that away. Both names stand once in the engine, as the texts
+ * that it looks up in the environment: without its first letter a name is empty, and no variable has an empty name.
  *
  * Errors: ends with 1 when a name does not stand there exactly once: then this Bun looks it up in another way, and what
  *         `tests/e2e/program/sealed-binary.test.ts` says has to be made true in another way too.
@@ -16,7 +16,7 @@ const SEALED = Uint8Array.of(0);
 
 for (const path of process.argv.slice(2)) seal(path);
 
-/** Writes two bytes, not the whole file: what is written at one go, Linux maps in larger pieces, some 8 MiB more of it. */
+/** Writes two bytes, not the whole file: what is written at one go, Linux maps in larger pieces, some 8 MiB more. */
 function seal(path: string): void {
   const bytes = readFileSync(path);
   const places = NAMES.map((name) => placeOf(bytes, name, path));

@@ -4,8 +4,8 @@ import { join } from "node:path";
 /**
  * A package of npm whose code is in the binary.
  *
- * Shape: `integrity` as bun.lock has it: `sha512-` and base64. `licenceText` is its own file, null
- *        where its package has none.
+ * Shape: `integrity` as bun.lock has it: `sha512-` and base64. `licenceText` is its own file, null where its package
+ *        has none.
  */
 export type BundledPackage = {
   name: string;

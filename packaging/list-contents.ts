@@ -1,6 +1,6 @@
 /**
- * `bun packaging/list-contents.ts <version> <seconds since epoch> <Bun's version> <platform> <package of Bun> <SHA-256 of
- * Bun>`: says what is in `dist/opsctl-<platform>`, by `dist/opsctl-<platform>.meta.json` of the bundler.
+ * `bun packaging/list-contents.ts <version> <seconds since epoch> <Bun's version> <platform> <package of Bun> <SHA-256
+ * of Bun>`: says what is in `dist/opsctl-<platform>`, by `dist/opsctl-<platform>.meta.json` of the bundler.
  *
  * Writes: dist/opsctl-<platform>.cdx.json (CycloneDX) and dist/third-party-licences.txt.
  */

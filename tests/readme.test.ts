@@ -166,7 +166,7 @@ const shown: Shown[] = PAGES.filter(({ path }) => path !== "CHANGELOG.md").flatM
   ...inlineCode(each).flatMap((line) => shownIn(each.path, line, false)),
 ]);
 
-/** The lines of a block that somebody types; among the output of commands those behind a prompt. */
+/** The lines of a block that are typed; among the output of commands those behind a prompt. */
 function typedIn({ language, lines }: Block): string[] {
   return OUTPUT.has(language) ? lines.filter((line) => line.startsWith("$ ")) : lines;
 }

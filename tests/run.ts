@@ -5,9 +5,10 @@
  *            (make unit: the files that start no large program), or files and folders.
  * Behaviour: a worker keeps its database servers from file to file; each is a copy of one that was made before the
  *            workers began. All temporary files lie in one folder, which is removed at the end, also when this process
- *            is killed; the servers' data lies in memory. A test is never run again to see it pass: what failed is
- *            said once more at the end, with the seed and values of a property. Ends with 1 when a test or
- *            a check failed, a process crashed, a file was not run or no test of it was, with 2 for an option or a path that it does not know.
+ *            is killed; the servers' data lies in memory. A test is never run again to see it pass: what failed is said
+ *            once more at the end, with the seed and values of a property. Ends with 1 when a test or a check failed, a
+ *            process crashed, a file was not run or no test of it was, with 2 for an option or a path that it does not
+ *            know.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
@@ -38,7 +39,7 @@ const ALONE_IN_ONE_NETWORK: Record<string, string> = {
 const LONGEST_TMPDIR = 50;
 /** Much of a test's time is waiting, so there are more workers than cores. */
 const WORKERS = Math.min(5 * availableParallelism(), 10);
-/** Most of the tests' code runs too briefly for the engine's last stage of compiling to pay: a seventh of their processor time. */
+/** The tests' code runs too briefly for the engine's last stage of compiling: a seventh of their processor time. */
 const ENGINE = { BUN_JSC_useFTLJIT: "0" };
 const OPTIONS = ["--check", "--unit"];
 const ROOT = join(import.meta.dirname, "..");
@@ -200,7 +201,8 @@ async function bunTest(options: string[], files: string[]): Promise<Result> {
     cwd: ROOT,
     env: { ...process.env, ...colour, ...ENGINE, TMPDIR: folder, OPSCTL_TEST_RUN: folder },
     stdio: ["ignore", "pipe", "pipe"],
-    // The terminal's signals come through this process: a worker that they end leaves the programs that its tests started.
+    // The terminal's signals come through this process: a worker that they end leaves the programs that its tests
+    // started.
     detached: true,
   });
   running = child;

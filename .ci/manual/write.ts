@@ -1,7 +1,8 @@
 /**
  * Writes the man pages and the completion scripts to `<folder>/man` and `<folder>/completions`, for `make man`.
  *
- * Behaviour: the bytes depend on the sources and on SOURCE_DATE_EPOCH alone. Pages of commands that are gone are removed.
+ * Behaviour: the bytes depend on the sources and on SOURCE_DATE_EPOCH alone. Pages of commands that are gone are
+ *            removed.
  */
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

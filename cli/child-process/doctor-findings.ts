@@ -28,9 +28,9 @@ import { selfCommand } from "./self-command.ts";
 import { tryAccount } from "./try-account.ts";
 
 /**
- * How long an account that the host's files know is read, from the child's first line on. The child itself ends its checks
- * at their limit, so this is for one that is stopped: on a host that is very busy an honest one takes seconds to say that
- * its checks have ended.
+ * How long an account that the host's files know is read, from the child's first line on. The child itself ends its
+ * checks at their limit, so this is for one that is stopped: on a host that is very busy an honest one takes seconds to
+ * say that its checks have ended.
  */
 const SAID_LIMIT_MS = BUSY_LIMIT_MS + 1_000;
 /** For that first line: on a host that is very busy, a process takes seconds to begin. */
@@ -42,8 +42,8 @@ const MAX_OUTPUT = 1_048_576;
 const ACCOUNT_CHECK = "service account";
 
 /**
- * What to check: commands, and the folder of their environment files. `isNamed`: a person named the command, so that it is
- * checked also where its part is not set up.
+ * What to check: commands, and the folder of their environment files. `isNamed`: a person named the command, so that it
+ * is checked also where its part is not set up.
  */
 export type Examination = {
   commands: readonly CommandName[];
@@ -63,9 +63,10 @@ type Become = { account: ServiceAccount; isLocal: boolean; spentMs: number; tria
  *
  * Behaviour: started by root, the checks of the service account's commands run in a child process as that account,
  *            because they open and execute files that the account owns. All other checks run in this process. The login
- *            for migrations, which root keeps for itself, is handed to a child of its own, on its standard input: that one
- *            is closed to other processes of the account, and runs nothing that the account chose. Where root cannot
- *            become the account, or the host does not say who it is, that is the one finding of each such command.
+ *            for migrations, which root keeps for itself, is handed to a child of its own, on its standard input: that
+ *            one is closed to other processes of the account, and runs nothing that the account chose. Where root
+ *            cannot become the account, or the host does not say who it is, that is the one finding of each such
+ *            command.
  */
 export async function doctorFindings(examination: Examination): Promise<Finding[]> {
   const { commands, env } = examination;

@@ -1,8 +1,8 @@
 import { hasBit, processStatus, statusSet } from "../../lib/platform/process-status.ts";
 
 /**
- * Capabilities with which a process can do next to nothing, with the kernel's numbers for them. Hosts have the first one;
- * containers of Docker and of systemd-nspawn only the second.
+ * Capabilities with which a process can do next to nothing, with the kernel's numbers for them. Hosts have the first
+ * one; containers of Docker and of systemd-nspawn only the second.
  */
 const HARMLESS = [
   ["block_suspend", 36],
@@ -14,7 +14,8 @@ const HARMLESS = [
  * none to pass on.
  *
  * Behaviour: the kernel lets a process read the memory of another, its environment and what it has open only if it has
- *            every capability of the other. Two processes of one account can both, unless one of them was given a capability.
+ *            every capability of the other. Two processes of one account can both, unless one of them was given a
+ *            capability.
  * Source:    capabilities(7), ptrace(2) "Ptrace access mode checking"; numbers of linux/capability.h.
  */
 export function guardCapability(status: string = processStatus()): string | null {

@@ -24,15 +24,14 @@ const TEST_SAYS_NO = 1;
 /**
  * Runs the same command line again as the service account, in a child process, and returns the child's exit status.
  *
- * Shape:     `input` is what root read for the command: it becomes the child's standard input, which no list of processes
- *            shows. A child that gets a secret so is closed to other processes of the account.
- * Behaviour: called by a process that is root, before it opens anything. The child gets this process's standard streams,
- *            a terminal only for writing, and a session of its own: other processes of that account can neither read
- *            from root's terminal nor type into it.
- *            Before that the account is become once for nothing, which shows whether that is possible.
- *            Signals are passed on. A signal that comes twice, but SIGHUP, kills a child that does not end by itself. A
- *            killed child is not waited for when another process of the account holds back its end (ptrace). A child
- *            that ends by a signal makes this process end by it too.
+ * Shape:     `input` is what root read for the command: it becomes the child's standard input, which no list of
+ *            processes shows. A child that gets a secret so is closed to other processes of the account.
+ * Behaviour: called by a process that is root, before it opens anything. The child gets this process's standard
+ *            streams, a terminal only for writing, and a session of its own: other processes of that account can
+ *            neither read from root's terminal nor type into it. Before that the account is become once for nothing,
+ *            which shows whether that is possible. Signals are passed on. A signal that comes twice, but SIGHUP, kills
+ *            a child that does not end by itself. A killed child is not waited for when another process of the account
+ *            holds back its end (ptrace). A child that ends by a signal makes this process end by it too.
  * Units:     milliseconds; `lookUpMs` is what looking up the account took, `limitMs` what that may take at most.
  * Errors:    ACCOUNT_UNAVAILABLE, before the command has done anything.
  */
@@ -125,7 +124,7 @@ function forwardSignals({ pid }: ChildProcess, onKilled: () => void): () => void
   };
 }
 
-/** Uses the process id: after `child.kill(signal)` Deno reports that signal as the child's end, whatever really ended it. */
+/** Uses the process id: after `child.kill(signal)` Deno reports that signal as the child's end, whatever ended it. */
 function passOn(pid: number | undefined, signal: NodeJS.Signals): void {
   try {
     if (pid !== undefined) process.kill(pid, signal);
@@ -167,7 +166,7 @@ function refuseSecondTime(account: ServiceAccount): void {
   );
 }
 
-/** Refuses sources that the account may not read, as in a clone that belongs to root, before the runtime fails on them. */
+/** Refuses sources that the account may not read, as in a clone of root's, before the runtime fails on them. */
 function refuseClosedSources(account: ServiceAccount, command: readonly string[]): void {
   const main = command.at(-1) as string;
   const test = firstProgram(TEST);

@@ -18,8 +18,8 @@ export type DoctorOrder = { isNamed: boolean; limitMs: number; account: ServiceA
 /**
  * How the child is started.
  *
- * Shape: `env` has variables of the runtime alone, no secrets; the child of `doctor` gets the environment of its command
- *        instead, because it loads that command's settings.
+ * Shape: `env` has variables of the runtime alone, no secrets; the child of `doctor` gets the environment of its
+ *        command instead, because it loads that command's settings.
  */
 export type InternalCommand = { command: readonly string[]; env: Record<string, string> };
 

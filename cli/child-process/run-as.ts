@@ -19,7 +19,7 @@ export type StartOptions = { env: Environment; endSignal: "TERM" | "KILL"; isClo
 
 const SETPRIV = ["/usr/bin/setpriv", "/bin/setpriv"];
 const ENV = ["/usr/bin/env", "/bin/env"];
-/** A home in which nobody can put anything, by the name that Debian gives it. */
+/** A home that does not exist, so that no one can put anything into it; the name is Debian's. */
 const NO_HOME = "/nonexistent";
 /** With one of these variables Bun would run another file first, or act as the interpreter itself. */
 const ENGINE_SWITCH = /^BUN_(?:OPTIONS|BE_BUN)$/;

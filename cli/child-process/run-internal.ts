@@ -4,14 +4,14 @@
  * `internal write-metrics <file>`        replaces the metrics file with the text on standard input.
  * `internal read-last-run <file>`        prints the text of the weekly run's last-run file.
  * `internal count-outbox <file>`         prints what a state file holds, as one line of JSON.
- * `internal secret-facts <folder>`       prints what the account's environment files in that folder say about secrets, never
- *                                        a value, as one line of JSON.
+ * `internal secret-facts <folder>`       prints what the account's environment files in that folder say about secrets,
+ *                                        never a value, as one line of JSON.
  * `internal doctor <folder> <commands> <order>`
  *                                        runs doctor's checks with the environment files of that folder, and prints the
  *                                        findings of each check when it ends, as one line of JSON; the first line,
  *                                        which is empty, says that the checks begin.
- * `internal complete words|line …`       prints what can stand at the cursor, for the completion of a shell; started by the
- *                                        shell's script, not by opsctl.
+ * `internal complete words|line …`       prints what can stand at the cursor, for the completion of a shell; started
+ *                                        by the shell's script, not by opsctl.
  */
 import { readFileSync } from "node:fs";
 import process from "node:process";

@@ -20,14 +20,15 @@ const LIMIT_MS = 4_000;
 const MAX_OUTPUT = 65_536;
 const LINE_END = 10;
 
-/** What the environment files say about secrets; `unread` says why those of the account could not be read, or is null. */
+/** What the environment files say about secrets; `unread` says why the account's could not be read, or is null. */
 export type AllFacts = { facts: FileFacts[]; unread: Unread | null };
 
 /**
  * What the environment files of a directory say about secrets; null stands for no directory.
  *
- * Behaviour: with `account`, which root passes, the files of that account are read by a child process that has become it:
- *            root opens none of them. Before that the account is become once for nothing, as for a command of its own.
+ * Behaviour: with `account`, which root passes, the files of that account are read by a child process that has become
+ *            it: root opens none of them. Before that the account is become once for nothing, as for a command of its
+ *            own.
  */
 export async function secretFacts(envDir: string | null, account: ServiceAccount | null): Promise<AllFacts> {
   if (envDir === null) return { facts: [], unread: null };

@@ -28,8 +28,8 @@ const LAST_WAY =
 /**
  * Becomes the account for a moment, and refuses one that cannot be become, or that has root's group.
  *
- * Behaviour: a program that only tells its own numbers runs as the account. Once a command itself is started so, nobody
- *            can tell setpriv from it: neither one that waits, nor a status that both end with.
+ * Behaviour: a program that only tells its own numbers runs as the account. Once setpriv starts a command itself, the
+ *            two cannot be told apart: neither which of them waits, nor which of them ended with a status.
  * Units:     `limitMs` is in milliseconds.
  * Errors:    ACCOUNT_UNAVAILABLE when setpriv fails, has not ended within the limit, or gives other numbers.
  */

@@ -8,8 +8,8 @@
  *         OPSCTL_ALLOW_PLAIN_HTTP.
  * Exits:  0 done, 1 the platform failed or refused, 2 usage, 3 settings missing or invalid.
  *
- * JSON:   `command`, `status`, `exitCode`, `error`, `name`, `uid`, `result`: created, updated or unchanged, `changes` of
- *         `path`, `from`, `to`, `secret`: written, equal or not_compared.
+ * JSON:   `command`, `status`, `exitCode`, `error`, `name`, `uid`, `result`: created, updated or unchanged, `changes`
+ *         of `path`, `from`, `to`, `secret`: written, equal or not_compared.
  */
 import { defineCommand } from "../framework/command.ts";
 import { outcomeOf } from "../framework/outcome.ts";

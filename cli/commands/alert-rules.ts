@@ -15,8 +15,8 @@
  *         export: `rules`, each as the platform takes it
  *         plan:   `changed` (how many rules differ), `warnings`, `rules` (each `uid`, `title`, `group`,
  *                 `action`: create, update, none or conflict, `changes` of `path`, `from`, `to`, `conflictsWith`)
- *         apply:  `warnings`, `rules` (each `uid`, `title`, `group`, `result`: created, updated, unchanged, conflict or failed,
- *                 `code`, `message`)
+ *         apply:  `warnings`, `rules` (each `uid`, `title`, `group`, `result`: created, updated, unchanged, conflict or
+ *                 failed, `code`, `message`)
  */
 import type { AlertRulesConfig, GivenReceivers, GivenUids } from "../../lib/alert-rules/config.ts";
 import type { LastPlan } from "../../lib/alert-rules/last-plan.ts";
@@ -150,7 +150,7 @@ export const alertRulesApply = defineCommand({
     const applied = await applyRules(
       platform,
       await planRules(platform, rules, config.uids, config.receivers),
-      // The result names each rule; this is for whoever looks into a run that did not come to it.
+      // The result names each rule; this is for a run that ended before its result.
       ({ uid, result, code }) => context.log.debug("An alert rule was handled", { uid, result, code }),
     );
     const warnings = receiverWarnings(rules, config.receivers);

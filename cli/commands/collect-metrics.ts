@@ -6,8 +6,8 @@
  * Writes: `custom_metrics.prom` in TEXTFILE_DIR, as the account that the directory belongs to; a lock file against
  *         two runs at once, in /run/opsctl-collect for root, else beside the metrics; nothing with `--stdout`.
  * Calls:  the container engine, the hosting provider; the ping, unless `--stdout` is given.
- * Env:    from collect-metrics.env and from this process, which wins: TEXTFILE_DIR, OPSCTL_LOG_DIR, PROXY_CONTAINER, DOCKER_HOST, HOSTING_TOKEN (secret), HOSTING_API_URL,
- *         HOSTING_TEAM_ID, HOSTING_PROJECTS, OPSCTL_PING_URL.
+ * Env:    from collect-metrics.env and from this process, which wins: TEXTFILE_DIR, OPSCTL_LOG_DIR, PROXY_CONTAINER,
+ *         DOCKER_HOST, HOSTING_TOKEN (secret), HOSTING_API_URL, HOSTING_TEAM_ID, HOSTING_PROJECTS, OPSCTL_PING_URL.
  * Exits:  0 every source was read, or another run is in progress; 1 a source failed, or the file could not be written;
  *         2 usage; 3 configuration, or the directory is missing or open to other accounts.
  *

@@ -11,9 +11,10 @@
  * Exits:  0 no finding failed, 2 usage, 3 a finding failed, or OPSCTL_ENV_DIR is no absolute path.
  *
  * Text:   without a command a line for each of them and the one next step, with one or with `--all` every finding.
- * JSON:   `command`, `status`, `exitCode`, `error`, `findings` (each `command`, `check`, `status`: pass, warn, fail,
- *         or not_set_up for what this host does not use, `reason`, `mend`: the command or line that puts it right, or
- *         null; of a warning that nothing was checked `because`: `not_checked`, that no run has been yet: `no_run_yet`).
+ * JSON:   `command`, `status`, `exitCode`, `error`, `findings` (each `command`, `check`, `status`: pass, warn, fail, or
+ *         not_set_up for what this host does not use, `reason`, `mend`: the command or line that puts it right, or
+ *         null; of a warning that nothing was checked `because`: `not_checked`, that no run has been yet:
+ *         `no_run_yet`).
  */
 import process from "node:process";
 import { DOCTOR_COMMANDS } from "../../lib/doctor/finding.ts";

@@ -2,14 +2,14 @@
  * `opsctl reports prune`: removes the content of older weeks' reports.
  *
  * Reads:  `weekly_performance_reports`.
- * Writes: `weekly_performance_reports`, through the database's function: payload and evidence of completed reports become
- *         null, `pruned_at` says when; key, state and fingerprint stay, and so do all deliveries.
+ * Writes: `weekly_performance_reports`, through the database's function: payload and evidence of completed reports
+ *         become null, `pruned_at` says when; key, state and fingerprint stay, and so do all deliveries.
  * Calls:  nothing but the database.
  * Env:    DATABASE_URL.
  * Exits:  0 done, 1 ended by a signal or a failure of the database, 2 usage and a week that is too young, 3 not ready.
  *
- * JSON:   `command`, `status`, `exitCode`, `before`, `reports` (how many were pruned), `left` (whether some may be left),
- *         `error`.
+ * JSON:   `command`, `status`, `exitCode`, `before`, `reports` (how many were pruned), `left` (whether some may be
+ *         left), `error`.
  */
 import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";

@@ -1,8 +1,8 @@
 /**
  * `opsctl reports status|list|show`: a week's reports as the ledger knows them.
  *
- * Reads:  `weekly_performance_reports`, `weekly_performance_deliveries`, `weekly_performance_reconciliations`, names and
- *         eligibility of tenants (through the database's functions); `status` also
+ * Reads:  `weekly_performance_reports`, `weekly_performance_deliveries`, `weekly_performance_reconciliations`, names
+ *         and eligibility of tenants (through the database's functions); `status` also
  *         `{OPSCTL_LOG_DIR}/weekly_performance_reports.last.json`, where there is one.
  * Writes: nothing; the database is read in transactions that can change nothing.
  * Calls:  nothing but the database.
@@ -10,10 +10,11 @@
  * Exits:  0 done, 1 `status` of a week that is open, or no such report, 2 usage, 3 not ready.
  *
  * JSON:   `command`, `status`, `exitCode`, `error`, and
- *         status: `week`, `lastDate`, `start`, `end`, `retryableUntil`, `clean`, `hasRun` (false where no run of any week
- *                 has begun a report), `counts` (as `week` in the summary of a run), `changedAt`, `open` (each `step`, `state`, `code`, `count`, `next`), `lastRun` (`status`,
- *                 `runId`, `host`, `begunAt`, `finishedAt`, `code`, `waiting` (`waitsFor`, `code`, `since`, `until`;
- *                 null unless the run waits before it begins); null when this host knows of none)
+ *         status: `week`, `lastDate`, `start`, `end`, `retryableUntil`, `clean`, `hasRun` (false where no run of any
+ *                 week has begun a report), `counts` (as `week` in the summary of a run), `changedAt`, `open` (each
+ *                 `step`, `state`, `code`, `count`, `next`), `lastRun` (`status`, `runId`, `host`, `begunAt`,
+ *                 `finishedAt`, `code`, `waiting` (`waitsFor`, `code`, `since`, `until`; null unless the run waits
+ *                 before it begins); null when this host knows of none)
  *         list:   `week`, `start`, `end`, `owners` (each `tenantId`, `tenantName`, `userId`, `eligible`, `reportId`,
  *                 `report`, `reportCode`, `prunedAt`, `whatsapp` and `email` (`state`, `code`, `deliveryId`; null
  *                 without a completed report), `withoutData` (`channel`, `reason`)), `more`, `next` (a value for

@@ -8,9 +8,9 @@
  * Exits:  0 done, 1 no such dead row, 2 usage, 3 the state is not ready.
  *
  * JSON:   `command`, `status`, `exitCode`, `error`, and
- *         list:         `dead` (each `id`, `kind`: message, issue or comment, `status`: dead or in_doubt, `digest`: the row
- *                       whose text tells it too or null, `alertname`, `fingerprint`, `squad`, `attempts`, `code`,
- *                       `acceptedAt`, `diedAt`; instants are UTC)
+ *         list:         `dead` (each `id`, `kind`: message, issue or comment, `status`: dead or in_doubt, `digest`: the
+ *                       row whose text tells it too or null, `alertname`, `fingerprint`, `squad`, `attempts`,
+ *                       `code`, `acceptedAt`, `diedAt`; instants are UTC)
  *         retry, drop:  `count`
  */
 import { OpsError } from "../../lib/platform/errors.ts";

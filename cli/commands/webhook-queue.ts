@@ -10,8 +10,8 @@
  * JSON:   `command`, `status`, `exitCode`, `error`, and
  *         list:  `queued` (each `id`, `kind`: message, issue or comment, `digest`: the row whose text tells it too or
  *                null, `alertname`, `fingerprint`, `squad`, `severity`, `attempts`, `code` of the last attempt or null,
- *                `acceptedAt`, `nextAttemptAt`: null for one that was never tried; instants are UTC), `counts`: how many
- *                wait of each kind
+ *                `acceptedAt`, `nextAttemptAt`: null for one that was never tried; instants are UTC), `counts`: how
+ *                many wait of each kind
  *         drop:  `count`
  */
 import { OpsError } from "../../lib/platform/errors.ts";

@@ -7,8 +7,9 @@
  * Env:    WEBHOOK_SECRET, OPSCTL_STATE_DIR, STATE_DIRECTORY, OPSCTL_STATE_URL, OPSCTL_ALLOW_PLAIN_HTTP.
  * Exits:  0 everything was delivered, 1 something was not delivered, or not yet, 2 usage, 3 configuration.
  *
- * JSON:   `command`, `status`, `exitCode`, `error`, `fingerprint`, `whatsapp`: sent, queued, failed or in_doubt, `issue`:
- *         created, queued, refused, failed or not_firing, `issueId`, `codes` (`message`, `issue`: why not yet).
+ * JSON:   `command`, `status`, `exitCode`, `error`, `fingerprint`, `whatsapp`: sent, queued, failed or in_doubt,
+ *         `issue`: created, queued, refused, failed or not_firing, `issueId`, `codes` (`message`, `issue`: why not
+ *         yet).
  */
 import { randomUUID } from "node:crypto";
 import process from "node:process";

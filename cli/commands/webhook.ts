@@ -1,8 +1,9 @@
 /**
- * `opsctl webhook serve`: alerts in, a WhatsApp message for each, an issue for each new one and a comment for its end out.
+ * `opsctl webhook serve`: alerts in, a WhatsApp message for each, an issue for each new one and a comment for its end
+ * out.
  *
- * Reads:  `webhook.env` in `OPSCTL_ENV_DIR` and the secrets, at the start and at each SIGHUP; the state: `state.db` in the
- *         state directory, or the schema `opsctl_state` of the shared database.
+ * Reads:  `webhook.env` in `OPSCTL_ENV_DIR` and the secrets, at the start and at each SIGHUP; the state: `state.db` in
+ *         the state directory, or the schema `opsctl_state` of the shared database.
  * Writes: the state; `dispatcher.lock` beside the file.
  * Calls:  the messaging gateway, the issue tracker, the e-mail provider and the ping where they are set up; systemd's
  *         socket, where that cannot be had `systemd-notify`.

@@ -4,14 +4,14 @@
  * Reads:  the database (scopes, connections, scores, analyses, e-mail mirror, senders, recipients), secret files.
  * Writes: `weekly_performance_reports`, `weekly_performance_deliveries`, the timeline entry of a WhatsApp message
  *         (through the database's functions), `{OPSCTL_LOG_DIR}/weekly_performance_reports.success` and `.last.json`.
- * Calls:  the application (weekly analysis, editorials), the messaging gateway, the e-mail provider; a dry run asks each
- *         of them only what has no effect. The alert webhook, when the run fails, or succeeds after that; the ping at the
- *         end of a whole run.
+ * Calls:  the application (weekly analysis, editorials), the messaging gateway, the e-mail provider; a dry run asks
+ *         each of them only what has no effect. The alert webhook, when the run fails, or succeeds after that; the ping
+ *         at the end of a whole run.
  * Env:    DATABASE_URL, APP_BASE_URL, TRIGGER_SECRET, WHATSAPP_REPORT_SENDER_TENANT_ID,
- *         WHATSAPP_REPORT_MESSAGES_PER_MINUTE, GATEWAY_URL, GATEWAY_ADMIN_KEY,
- *         WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID, WEEKLY_REPORT_UNSUBSCRIBE, EMAIL_API_URL, EMAIL_API_KEY,
- *         SOCIAL_EDITORIALS_ENABLED, SOCIAL_EDITORIALS_MAX_LLM_CALLS, SOCIAL_EDITORIALS_CRON_SECRET (secret adapter only),
- *         OPSCTL_LOG_DIR, OPSCTL_ALERT_WEBHOOK, WEBHOOK_SECRET, OPSCTL_WEBHOOK_ENV_FILE, OPSCTL_PING_URL.
+ *         WHATSAPP_REPORT_MESSAGES_PER_MINUTE, GATEWAY_URL, GATEWAY_ADMIN_KEY, WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID,
+ *         WEEKLY_REPORT_UNSUBSCRIBE, EMAIL_API_URL, EMAIL_API_KEY, SOCIAL_EDITORIALS_ENABLED,
+ *         SOCIAL_EDITORIALS_MAX_LLM_CALLS, SOCIAL_EDITORIALS_CRON_SECRET (secret adapter only), OPSCTL_LOG_DIR,
+ *         OPSCTL_ALERT_WEBHOOK, WEBHOOK_SECRET, OPSCTL_WEBHOOK_ENV_FILE, OPSCTL_PING_URL.
  * Exits:  0 all done, 1 a failure that the summary names, 2 usage, 3 not ready, 4 not Monday.
  */
 
@@ -27,7 +27,7 @@ import { VERSION } from "../framework/version.ts";
 /** The record of a run, also for its end by an exception that nothing caught. */
 const records = new WeakMap<CommandContext, RunRecord>();
 
-/** The settings of a run; of a dry run those that are needed beside it too, so that all that is missing is told at once. */
+/** The settings of a run; for a dry run also those that a run needs, so that all that is missing is told at once. */
 async function loadSettings(
   flags: { dryRun: boolean; skipWhatsapp: boolean; skipEmail: boolean },
   { env, log, settingsFile }: CommandContext,

@@ -7,8 +7,8 @@ import type { Offers } from "./offer.ts";
 /**
  * Prints what can stand at the cursor, for the scripts of `opsctl completion`.
  *
- * Shape:     `words <word>…` are the words behind the program's name; `line <line> <word>` is what bash knows: the line up
- *            to the cursor, and what bash takes for the last word. A line each: the word, a tab, what it is; of a
+ * Shape:     `words <word>…` are the words behind the program's name; `line <line> <word>` is what bash knows: the line
+ *            up to the cursor, and what bash takes for the last word. A line each: the word, a tab, what it is; of a
  *            directory only `:directories`.
  * Behaviour: prints nothing when anything is wrong: it runs while a person types.
  */

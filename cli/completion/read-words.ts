@@ -3,8 +3,8 @@ import type { Command } from "../framework/command.ts";
 /**
  * The words of a command line before the cursor.
  *
- * Shape: `positionals` are the words that are no options, `given` the names of the options, `open` the option whose value
- *        comes next, `isPastOptions` whether `--` stood among them.
+ * Shape: `positionals` are the words that are no options, `given` the names of the options, `open` the option whose
+ *        value comes next, `isPastOptions` whether `--` stood among them.
  */
 export type ReadWords = {
   positionals: readonly string[];

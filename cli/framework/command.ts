@@ -55,7 +55,7 @@ export type CommandParts<T extends ArgsDef> = {
   account?: "service";
   /** How long the host may take to say who that account is, in milliseconds; without it as long as any look-up. */
   accountLimitMs?: number;
-  /** Started by cron or systemd: where no terminal reads its log, the log is one JSON object a line; of others it is text. */
+  /** Started by cron or systemd: where no terminal reads its log, each line is a JSON object; of others it is text. */
   isUnattended?: boolean;
   /**
    * What root reads for the command before it becomes the account, where the account must not reach it: the command
@@ -75,7 +75,7 @@ export type CommandParts<T extends ArgsDef> = {
   /** A sentence or two under the description in `--help`. */
   notes?: string;
   example: string;
-  /** The object of `--json` when `run` throws, or when nothing catches an exception, for a command with a form of its own. */
+  /** The object of `--json` when `run` throws or nothing catches an exception, for a command with its own form. */
   failed?: (
     error: OpsError,
     exitCode: number,
@@ -103,7 +103,7 @@ export type Command = Omit<CommandParts<ArgsDef>, "run" | "failed"> & {
     | undefined;
 };
 
-/** A command whose file is imported only when it is called; one that `outlivesHangups` does so from its first moment. */
+/** A command whose file is imported when it is called; one that `outlivesHangups` does so from its first moment. */
 export type LazyCommand = {
   meta: CommandMeta & { description: string };
   outlivesHangups?: true;

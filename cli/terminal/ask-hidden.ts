@@ -10,12 +10,12 @@ const ENDING = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
 const MAX_BYTES = 256 * 1024;
 
 /**
- * Asks for a line on the terminal of standard input and shows nothing of it; null when it was ended without one (Ctrl-D,
- * or the terminal is gone).
+ * Asks for a line on the terminal of standard input and shows nothing of it; null when it was ended without one
+ * (Ctrl-D, or the terminal is gone).
  *
- * Behaviour: the prompt goes to standard error, once nothing is shown any more. The terminal is given back when the line
- *            ends, when this process ends, and before a signal ends or stops it; when it goes on, nothing is shown again
- *            and the prompt comes again. Ctrl-C ends this process as SIGINT does.
+ * Behaviour: the prompt goes to standard error, once nothing is shown any more. The terminal is given back when the
+ *            line ends, when this process ends, and before a signal ends or stops it; when it goes on, nothing is shown
+ *            again and the prompt comes again. Ctrl-C ends this process as SIGINT does.
  */
 export async function askHidden(prompt: string): Promise<Uint8Array | null> {
   const terminal = process.stdin as ReadStream;

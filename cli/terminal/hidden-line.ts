@@ -1,7 +1,8 @@
 /**
  * A line that is being typed without being shown.
  *
- * Shape: `end` says why it ended: `line` (Enter), `nothing` (Ctrl-D), `interrupt` (Ctrl-C, Ctrl-\), null while it goes on.
+ * Shape: `end` says why it ended: `line` (Enter), `nothing` (Ctrl-D), `interrupt` (Ctrl-C, Ctrl-\), null while it goes
+ *        on.
  */
 export type HiddenLine = { bytes: readonly number[]; end: "line" | "nothing" | "interrupt" | null };
 
@@ -23,9 +24,9 @@ const DELETE = 0x7f;
  * The line after more keys.
  *
  * Behaviour: the terminal edits nothing for a line that is not shown, so its keys are known here: Backspace takes a
- *            character, Ctrl-U and Ctrl-W all of them, Ctrl-Z does nothing: a stopped program would leave a terminal that
- *            shows nothing. What comes in one piece behind Enter belongs to the same paste, and stays with the line, which
- *            then has more than one.
+ *            character, Ctrl-U and Ctrl-W all of them, Ctrl-Z does nothing: a stopped program would leave a terminal
+ *            that shows nothing. What comes in one piece behind Enter belongs to the same paste, and stays with the
+ *            line, which then has more than one.
  */
 export function typed(line: HiddenLine, keys: Uint8Array): HiddenLine {
   let bytes = [...line.bytes];

@@ -14,8 +14,8 @@ import { internalCommand } from "../child-process/internal-command.ts";
 /** How long each check may take, so that doctor ends within five seconds. */
 export const LIMIT_MS = 4_000;
 /**
- * The longest that it takes where this process hardly gets a processor: it would otherwise say of peers that are well that
- * they do not answer, because it comes too late to their answers.
+ * The longest that it takes where this process hardly gets a processor: it would otherwise say of peers that are well
+ * that they do not answer, because it comes too late to their answers.
  */
 export const BUSY_LIMIT_MS = 12_000;
 /** For the service account: a directory service that hangs is named before a person thinks that doctor does. */
@@ -25,8 +25,8 @@ const SECRET_COMMAND_PART = 0.75;
 const DATABASE_CONNECTIONS = 4;
 
 /**
- * What `opsctl doctor` uses on this host; `limitMs` is how long each check may take, `findAccount` how the service account
- * is found, for a caller that has looked already.
+ * What `opsctl doctor` uses on this host; `limitMs` is how long each check may take, `findAccount` how the service
+ * account is found, for a caller that has looked already.
  */
 export function openDoctorDependencies({
   env,
@@ -75,7 +75,7 @@ export function openDoctorDependencies({
   };
 }
 
-/** Limits the processor time of the child, so that it ends also when doctor was killed before it could kill the child. */
+/** Limits the processor time of the child, so that it also ends when doctor was killed before it could kill it. */
 const WITH_LIMIT = `ulimit -t ${Math.ceil(LIMIT_MS / 1000)}; exec "$@"`;
 
 /** Reads the state file in a child process: SQLite blocks its process, so that not even a time limit would run here. */

@@ -10,8 +10,8 @@ const SILENT: PingEnd = async () => {};
 /**
  * The ping of a command that runs now and then, which tells how it ended.
  *
- * Behaviour: an address that cannot be used is logged, and the command goes on without: it is not what the ping is about.
- *            `mayLog` says whether a ping that fails now may be logged.
+ * Behaviour: an address that cannot be used is logged, and the command goes on without: it is not what the ping is
+ *            about. `mayLog` says whether a ping that fails now may be logged.
  */
 export async function openPingEnd(
   { env, log }: Pick<CommandContext, "env" | "log">,

@@ -22,7 +22,8 @@ const WEBHOOK_CREDENTIALS = "/run/credentials/opsctl-webhook.service";
 /**
  * The place of a secret, made ready for its file, and the service account of this host.
  *
- * Errors: ROOT_NEEDED, ACCOUNT_UNAVAILABLE, CONFIG_INVALID, FILE_UNTRUSTED, SECRET_NOT_WRITTEN; before anything is read.
+ * Errors: ROOT_NEEDED, ACCOUNT_UNAVAILABLE, CONFIG_INVALID, FILE_UNTRUSTED, SECRET_NOT_WRITTEN; before anything is
+ *         read.
  */
 export async function openSecretPlace(
   secret: KnownSecret,

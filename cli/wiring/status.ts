@@ -14,8 +14,8 @@ import { handedInput } from "../child-process/handed-input.ts";
 /** How long each reading may take, so that all of it ends within two seconds on a host that is not busy. */
 const LIMIT_MS = 1_000;
 /**
- * The longest that each takes where this process hardly gets a processor: it would otherwise say of a database that is well
- * that it did not answer.
+ * The longest that each takes where this process hardly gets a processor: it would otherwise say of a database that is
+ * well that it did not answer.
  */
 const BUSY_LIMIT_MS = 5_000;
 const SECRET_COMMAND_LIMIT_MS = 800;

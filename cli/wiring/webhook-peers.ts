@@ -31,7 +31,8 @@ type Memory = Pick<State, "heldReferences">;
  * What the service makes of the settings that a reload changes: who may post, and how messages, issues and comments are
  * sent and messages looked for, and what the watch over the alarm asks and tells.
  *
- * Behaviour: `replace` counts for what begins after it; a request or an attempt that has begun ends with the old settings.
+ * Behaviour: `replace` counts for what begins after it; a request or an attempt that has begun ends with the old
+ *            settings.
  */
 export class ReplaceablePeers implements Peers {
   readonly #memory: Memory;

@@ -10,8 +10,8 @@ import type { ReplaceablePeers } from "./webhook-peers.ts";
 /**
  * How the service reloads: the settings file and every secret are read again, and the peers are made anew.
  *
- * Behaviour: what changes at a restart only is named in the log, compared with the settings that the service was started
- *            with; so is what the environment overrules.
+ * Behaviour: what changes at a restart only is named in the log, compared with the settings that the service was
+ *            started with; so is what the environment overrules.
  */
 export function reloadsOf(
   reloader: Reloader<Reading>,

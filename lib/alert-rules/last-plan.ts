@@ -19,8 +19,8 @@ const lastPlanSchema = v.object({
 });
 
 /**
- * What the last `plan` or `apply` found: of `rules` rules `differ` are not on the platform as they are in the code, after
- * `apply` those that it could not put there.
+ * What the last `plan` or `apply` found: of `rules` rules `differ` are not on the platform as they are in the code,
+ * after `apply` those that it could not put there.
  */
 export type LastPlan = v.InferOutput<typeof lastPlanSchema>;
 

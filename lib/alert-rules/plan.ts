@@ -83,7 +83,7 @@ function withKeptSettings(document: RuleDocument, present: object): RuleDocument
   return { ...document, notification_settings: settings };
 }
 
-/** Names a receiver that does not exist before anything is written; a token that may not look leaves it to the platform. */
+/** Names a missing receiver before anything is written; a token that may not look leaves that to the platform. */
 async function checkReceivers(platform: GrafanaClient, receivers: Receivers): Promise<void> {
   const names = [receivers.main, receivers.fallback].filter((name) => name !== null);
   if (names.length === 0) return;

@@ -1,8 +1,8 @@
 /**
  * A row of the tables of docs/codes.md.
  *
- * Shape: `words` are its codes, some of them with parts that vary (`APP_HTTP_<status>`, `gateway_…`); `ranges` are pairs of
- *        codes that mean all numbers between them; `meaning` is Markdown, with the cells before it in front.
+ * Shape: `words` are its codes, some of them with parts that vary (`APP_HTTP_<status>`, `gateway_…`); `ranges` are
+ *        pairs of codes that mean all numbers between them; `meaning` is Markdown, with the cells before it in front.
  */
 export type CodeRow = {
   section: string;

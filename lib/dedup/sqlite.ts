@@ -21,8 +21,8 @@ export const SQLITE_DEDUP_TABLE = `
 /**
  * What became of a claim.
  *
- * Shape: `first` has the token with which the claim is confirmed or released; `duplicate` has when the claim in force was
- *        made, and the value that its confirmation left.
+ * Shape: `first` has the token with which the claim is confirmed or released; `duplicate` has when the claim in force
+ *        was made, and the value that its confirmation left.
  * Units: `claimedAtMs` is epoch milliseconds of the dedup's clock.
  */
 export type Claim =

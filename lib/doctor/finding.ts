@@ -14,11 +14,11 @@ export const DOCTOR_COMMANDS = [
 export type CommandName = (typeof DOCTOR_COMMANDS)[number];
 
 /**
- * What a check found: `not_set_up` is something that this host does not use, which is no fault; `mend` is the command or
- * line that puts it right or sets it up, null where nothing has to be done.
+ * What a check found: `not_set_up` is something that this host does not use, which is no fault; `mend` is the command
+ * or line that puts it right or sets it up, null where nothing has to be done.
  *
- * Shape: `because` is there for a warning of a kind that programs tell apart: nothing was checked, or no run has been yet,
- *        which only a Monday changes.
+ * Shape: `because` is there for a warning of a kind that programs tell apart: nothing was checked, or no run has been
+ *        yet, which only a Monday changes.
  */
 export type Verdict = {
   status: "pass" | "warn" | "fail" | "not_set_up";

@@ -15,9 +15,9 @@ type Summary = { command: CommandName; findings: Finding[]; causes: Finding[]; a
 /**
  * The findings in a line for each command, and the one step that comes next.
  *
- * Behaviour: a cause that several commands have is told with the first of them; what only follows from a missing setting
- *            is not told, nor is that something cannot be checked by anyone. `envDir` is where the environment files
- *            are that were read: the next command reads the same ones.
+ * Behaviour: a cause that several commands have is told with the first of them; what only follows from a missing
+ *            setting is not told, nor is that something cannot be checked by anyone. `envDir` is where the environment
+ *            files are that were read: the next command reads the same ones.
  */
 export function renderSummary(
   findings: readonly Finding[],
@@ -68,7 +68,7 @@ function problemsOf(findings: readonly Finding[]): Finding[] {
   );
 }
 
-/** Nothing that a person could do something about here: another check tells it already, or nobody can check it. */
+/** Nothing that a person could mend here: another check tells it already, or it cannot be checked. */
 function isNote({ because, mend }: Finding): boolean {
   return because === "not_checked" && mend === null;
 }
@@ -78,8 +78,8 @@ function worstOf(findings: readonly Finding[]): Finding | undefined {
 }
 
 /**
- * What fails comes before all, and of warnings one that a person can do something about; the last is the one that only a
- * Monday mends.
+ * What fails comes before all, and of warnings one that a person can do something about; the last is the one that only
+ * a Monday mends.
  */
 function mostUseful(findings: readonly Finding[]): Finding | undefined {
   const failed = findings.find(({ status }) => status === "fail");

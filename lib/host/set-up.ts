@@ -41,8 +41,8 @@ const SECRET_FILES: Record<PartName, readonly string[]> = {
  * Whether a part that has left nothing is meant to work on this host: a setting of its own is there.
  *
  * Shape:     `env` are the settings of its command; `reader` names who reads the webhook's file.
- * Behaviour: the socket monitor sends with the settings of the webhook. A file of the webhook that cannot be read counts
- *            as set up: then somebody has to look.
+ * Behaviour: the socket monitor sends with the settings of the webhook. A file of the webhook that cannot be read
+ *            counts as set up: a person has to look at it.
  */
 export function isSetUp(part: PartName, env: Environment, { reader }: { reader: string }): boolean {
   if (hasAny(env, SET_UP_BY[part]) || hasSecretFile(part, env)) return true;

@@ -6,8 +6,8 @@ import type { Environment } from "../platform/secrets/adapter.ts";
 const MAX_BYTES = 1_048_576;
 
 /**
- * Where the webhook's environment file is: what `OPSCTL_WEBHOOK_ENV_FILE` says, else beside the other environment files;
- * null when none is read.
+ * Where the webhook's environment file is: what `OPSCTL_WEBHOOK_ENV_FILE` says, else beside the other environment
+ * files; null when none is read.
  *
  * Errors: CONFIG_INVALID when `OPSCTL_ENV_DIR` is not an absolute path.
  */

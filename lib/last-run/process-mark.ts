@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import process from "node:process";
 import type { LastRun } from "./last-run.ts";
 
-/** Which process of which host; `startTicks` is when the kernel started it, so that a number used anew is not taken for it. */
+/** Which process of which host; `startTicks` is when the kernel started it: another with its number has other ticks. */
 export type ProcessMark = LastRun["process"];
 
 /** The mark of this process. */

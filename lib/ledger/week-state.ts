@@ -32,7 +32,8 @@ export type WeekState = {
 /**
  * The state of one week as the database's clock sees it.
  *
- * Behaviour: with an expired lease a report counts as failed, a delivery as failed before its dispatch and as unknown after.
+ * Behaviour: with an expired lease a report counts as failed, a delivery as failed before its dispatch and as unknown
+ *            after.
  */
 export async function readWeekState(sql: postgres.ISql, { start, end }: WeekBounds): Promise<WeekState> {
   const [row] = await sql`

@@ -54,8 +54,8 @@ export function stepOf(state: OpenState, { isClosed }: { isClosed: boolean }): W
 /**
  * The steps that help a week, each once; none where nothing is open, or where nothing helps.
  *
- * Behaviour: a week in which networks could not be read has no step for them: its reports are complete, and no run makes
- *            them again.
+ * Behaviour: a week in which networks could not be read has no step for them: its reports are complete, and no run
+ *            makes them again.
  */
 export function weekSteps(
   week: Pick<WeekState, "reports" | "whatsapp" | "email">,

@@ -4,11 +4,11 @@ import { constants } from "node:os";
 const OWN_CODES = ["ENOTFILE"];
 
 /**
- * The code of the failure that a child of another account printed as one line of JSON; null where it printed no code of a
- * file system.
+ * The code of the failure that a child of another account printed as one line of JSON; null where it printed no code of
+ * a file system.
  *
- * Behaviour: every process of that account can write into the child's output. So a code that exists is all that is taken
- *            from it; no text of it is shown to root.
+ * Behaviour: every process of that account can write into the child's output. So a code that exists is all that is
+ *            taken from it; no text of it is shown to root.
  */
 export function childFailure(output: string): string | null {
   try {

@@ -109,8 +109,8 @@ export async function loadCollectConfig(env: Environment): Promise<CollectConfig
 }
 
 /**
- * Reads the settings, the token, which a pass looks for later, and the ping, without which it goes on; what is missing or
- * wrong is one error.
+ * Reads the settings, the token, which a pass looks for later, and the ping, without which it goes on; what is missing
+ * or wrong is one error.
  *
  * Errors: CONFIG_INVALID with all problems at once.
  */

@@ -22,8 +22,8 @@ const SETPRIV_FAILED = "status 127";
  *
  * Behaviour: a child that has become that account for good makes, syncs, renames and removes all files: links of the
  *            account lead it only to what the account itself may change. It gets the text on its standard input and
- *            none of this process's variables, which hold secrets. Of what it prints only a code counts: every process of
- *            that account could take its output over. Killing it at the limit needs CAP_KILL.
+ *            none of this process's variables, which hold secrets. Of what it prints only a code counts: every process
+ *            of that account could take its output over. Killing it at the limit needs CAP_KILL.
  * Errors:    METRICS_FILE_UNWRITABLE; the old file is unchanged.
  */
 export async function writeAsOwner(

@@ -14,8 +14,8 @@ const AS_OWNER = `Migrate as the owner of the schema: opsctl secret set ${OWNER_
 /**
  * A failure of a migration whose advice begins with the owner's login, where `variable` had another one.
  *
- * Behaviour: what the login lacks stands behind it, for a DATABASE_URL that is the owner's. A weekly login that were given
- *            these grants would have more than it needs, and still own nothing.
+ * Behaviour: what the login lacks stands behind it, for a DATABASE_URL that is the owner's. A weekly login that were
+ *            given these grants would have more than it needs, and still own nothing.
  */
 export function suggestOwner(error: OpsError, variable: string): OpsError {
   const { code, message, hint, cause } = error;

@@ -1,8 +1,8 @@
 /**
  * One setting that is missing or invalid.
  *
- * Shape: `kind` says where it belongs: a setting, a secret, or `unread` for a secret that is somewhere and cannot be read;
- *        `file` is the only file that it is read from, where there is such a file.
+ * Shape: `kind` says where it belongs: a setting, a secret, or `unread` for a secret that is somewhere and cannot be
+ *        read; `file` is the only file that it is read from, where there is such a file.
  */
 export type SettingProblem = {
   name: string;
@@ -24,8 +24,8 @@ export type OpsErrorParts = {
  * A failure that ends a command, worded for the person who reads it.
  *
  * Shape: `code` is public and never renamed (AREA_PROBLEM); `message` says what was tried, then the present state;
- *        `hint` says what mends it; `cause` is for the developer and never printed to a user; `settings` are the settings
- *        that `message` lists, for a program.
+ *        `hint` says what mends it; `cause` is for the developer and never printed to a user; `settings` are the
+ *        settings that `message` lists, for a program.
  */
 export class OpsError extends Error {
   override readonly name = "OpsError";

@@ -4,8 +4,8 @@ import { nearest } from "./nearest.ts";
 const TELLING_WORDS = 2;
 
 /**
- * The name that `name` probably stands for: the one that a slip of the pen makes it of, else the only one that has its words,
- * in their order, and more; undefined when there is none.
+ * The name that `name` probably stands for: the one that a slip of the pen makes it of, else the only one that has its
+ * words, in their order, and more; undefined when there is none.
  *
  * Shape: `withParts` is false where a part of a name may well be the whole name of something else.
  */

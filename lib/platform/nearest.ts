@@ -1,6 +1,6 @@
 const MOST_EDITS = 2;
 
-/** The name that `typed` probably means: at most two edits away, ignoring case and dashes; undefined when there is none. */
+/** The name that `typed` probably means: two edits away at most, ignoring case and dashes; undefined for none. */
 export function nearest(typed: string, names: readonly string[]): string | undefined {
   const plain = (text: string) => text.toLowerCase().replace(/[-_]/g, "");
   const isClose = (name: string) => Math.abs(plain(name).length - plain(typed).length) <= MOST_EDITS;

@@ -34,8 +34,8 @@ const STREAMS = ["stdout", "stderr"] as const;
  * Reads what a child says until it ends, or one of the limits is reached.
  *
  * Behaviour: the child has to lead a process group of its own (`detached`). Unless it ends by itself, it is killed with
- *            everything that it started, is not waited for, and nothing more is read: another process of its account can
- *            take over its output and write without end, or hold back its end.
+ *            everything that it started, is not waited for, and nothing more is read: another process of its account
+ *            can take over its output and write without end, or hold back its end.
  * Units:     milliseconds and bytes.
  * Errors:    none thrown.
  */

@@ -1,5 +1,5 @@
 const SEPARATORS = String.raw`\u2028\u2029`;
-/** A cell of braille without a dot, and what hides an annotation: Unicode does not count them among the ignorable ones. */
+/** A cell of braille without a dot, and what hides an annotation: Unicode does not call them ignorable. */
 const ALSO_UNSEEN = String.raw`\u2800\uFFF9-\uFFFB`;
 /** The first of them has every direction mark and override, too. */
 const UNSEEN = String.raw`[\p{Default_Ignorable_Code_Point}${SEPARATORS}${ALSO_UNSEEN}]`;
@@ -33,15 +33,13 @@ const PLAIN = /^[\n\x20-\x7E]*$/;
 const FLAG = "\u{1F3F4}";
 
 /**
- * `text` with `replacement` for each character that nobody sees, or that reorders or breaks the line: direction marks and
- * overrides, fillers, tags, zero-width blanks, separators of lines.
+ * `text` with `replacement` for each character that cannot be seen, or that reorders or breaks the line: direction
+ * marks and overrides, fillers, tags, zero-width blanks, separators of lines.
  *
- * Behaviour: what people write stays: joiners and variation selectors inside an emoji, flags of regions, joiners between
- *            letters of Arabic and Indian scripts and at the end of their words, variants of ideographs and of Mongolian
- *            letters. Control characters stay, too: they are not
- *            decided here.
- * Source:    Unicode, DerivedCoreProperties.txt (Default_Ignorable_Code_Point); UTS #51,
- *            emoji sequences.
+ * Behaviour: what people write stays: joiners and variation selectors inside an emoji, flags of regions, joiners
+ *            between letters of Arabic and Indian scripts and at the end of their words, variants of ideographs and of
+ *            Mongolian letters. Control characters stay, too: they are not decided here.
+ * Source:    Unicode, DerivedCoreProperties.txt (Default_Ignorable_Code_Point); UTS #51, emoji sequences.
  */
 export function replaceUnseen(text: string, replacement: (character: string) => string): string {
   if (PLAIN.test(text)) return text;

@@ -117,8 +117,8 @@ export function nativeSpawn(): NativeSpawn | null {
 /**
  * How to write to standard error while other work goes on; null where `write` of `node:fs` lets it.
  *
- * Behaviour: that of Deno waits for the reader, and everything else with it; this one waits on a thread of its own, which
- *            does not keep the process from ending.
+ * Behaviour: that of Deno waits for the reader, and everything else with it; this one waits on a thread of its own,
+ *            which does not keep the process from ending.
  */
 export function nativeErrorWrite(): WriteSome | null {
   return deno === undefined ? null : (bytes) => deno.stderr.write(bytes);
@@ -127,8 +127,8 @@ export function nativeErrorWrite(): WriteSome | null {
 const C_LIBRARY = "libc.so.6";
 
 /**
- * The system's calls for datagrams, which neither runtime can send to a Unix socket by itself; null where they cannot be
- * had.
+ * The system's calls for datagrams, which neither runtime can send to a Unix socket by itself; null where they cannot
+ * be had.
  *
  * Behaviour: whatever a call takes is taken when this returns; the calls themselves allocate next to nothing.
  */

@@ -17,7 +17,7 @@ export type IssueOutcome =
 /** One comment on an issue; both ids are version 4 UUIDs chosen by us, `body` is markdown. */
 export type NewComment = { id: string; issueId: string; body: string };
 
-/** What became of a comment; `created` also when an earlier call created it with the same id. Else as `IssueOutcome`. */
+/** What became of a comment; `created` also when an earlier call made it with the same id. Else as `IssueOutcome`. */
 export type CommentOutcome = { status: "created"; id: string } | Exclude<IssueOutcome, { status: "created" }>;
 
 /** An issue tracker; calls never throw. */

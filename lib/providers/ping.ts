@@ -11,10 +11,11 @@ export type Ping = (isWell: boolean, signal?: AbortSignal) => Promise<PingOutcom
 export const PING_TIMEOUT_MS = 10_000;
 
 /**
- * Pings a check as healthchecks.io and its kin have it: a GET for all is well, one with `/fail` appended for the contrary.
+ * Pings a check as healthchecks.io and its kin have it: a GET for all is well, one with `/fail` appended for the
+ * contrary.
  *
- * Behaviour: the address is the secret by which the check knows its sender, so nothing of it is told to any log. A query
- *            stays where it is.
+ * Behaviour: the address is the secret by which the check knows its sender, so nothing of it is told to any log. A
+ *            query stays where it is.
  * Source:    healthchecks.io, Pinging API, Success and Failure, read 2026-11-22.
  */
 export function pingOf(address: Secret, timeoutMs = PING_TIMEOUT_MS): Ping {

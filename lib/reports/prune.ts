@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { OpsError } from "../platform/errors.ts";
 
-/** What pruning did: reports of weeks that begin before `before` whose content was removed; `left` when some may be left. */
+/** What pruning did: reports of weeks that begin before `before` lost their content; `left` when some may be left. */
 export type Pruned = { before: string; reports: number; left: boolean };
 
 /** Rows of one statement: few enough for a lock of a moment, many enough for years of weeks in minutes. */

@@ -41,7 +41,8 @@ export type Catalog = {
 /**
  * What the catalog is compared with.
  *
- * Shape: `owner` says who owns opsctl's functions: their `present` owner, or the `login`, which is about to create them.
+ * Shape: `owner` says who owns opsctl's functions: their `present` owner, or the `login`, which is about to create
+ *        them.
  */
 export type Wanted = {
   requirements: readonly ColumnRequirement[];

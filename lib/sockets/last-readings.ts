@@ -1,7 +1,7 @@
 /** There is a run every five minutes: three missing ones are no coincidence. */
 export const STALE_READINGS_MS = 15 * 60_000;
 
-/** When the monitor last wrote a line, in milliseconds since 1970, and how many sockets it counted; null is not known. */
+/** When the monitor last wrote a line, in milliseconds since 1970, and the sockets that it counted; null: not known. */
 export type LastReadings = { timeMs: number; total: number | null };
 
 /** The last line in the end of the monitor's log; null when no line of it can be read. */

@@ -7,8 +7,8 @@ import type { Environment } from "../platform/secrets/adapter.ts";
 /**
  * Where the collector writes.
  *
- * Shape: `isSetUp` as the shared rule says without its file; `unreadable` are settings that this account may not read or
- *        that are wrong, with the error's code.
+ * Shape: `isSetUp` as the shared rule says without its file; `unreadable` are settings that this account may not read
+ *        or that are wrong, with the error's code.
  */
 export type CollectorPlace =
   | { status: "found"; textfileDir: string; isSetUp: boolean }

@@ -9,7 +9,8 @@ export type Viewer = "service" | "root" | "other";
 /**
  * What a look at the host uses.
  *
- * Shape: `env` is the environment of this process without any settings file; `readTextEnd` reads the last bytes of a file.
+ * Shape: `env` is the environment of this process without any settings file; `readTextEnd` reads the last bytes of a
+ *        file.
  * Units: `limitMs` is the time of each reading, and `wait` measures it; `secretCommandLimitMs` is shorter.
  */
 export type StatusDependencies = {

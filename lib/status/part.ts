@@ -3,8 +3,9 @@ import type { PartName } from "../host/set-up.ts";
 /**
  * What is to be said of a part.
  *
- * Shape: `attention` is a part that needs a person, `unknown` one that this account cannot see into; `next` is the command
- *        that comes next, null where none is needed; `facts` are the values behind the lines, null where none are known.
+ * Shape: `attention` is a part that needs a person, `unknown` one that this account cannot see into; `next` is the
+ *        command that comes next, null where none is needed; `facts` are the values behind the lines, null where none
+ *        are known.
  */
 export type PartReport = {
   status: "ok" | "attention" | "unknown" | "not_set_up";

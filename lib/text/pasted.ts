@@ -1,6 +1,6 @@
 /**
- * Characters that show nothing and come along when text is copied: zero-width blanks, direction marks, soft hyphens, and
- * the braille pattern without a dot, which Unicode does not count among them.
+ * Characters that show nothing and come along when text is copied: zero-width blanks, direction marks, soft hyphens,
+ * and the braille pattern without a dot, which Unicode does not count among them.
  */
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\u2800]/gu;
 

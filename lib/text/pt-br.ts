@@ -25,7 +25,8 @@ export function formatNumber(value: number): string {
 /**
  * A fraction as a percentage: 0.4231 is "42,3%", 1 is "100,0%".
  *
- * Units: always one decimal, halves away from zero. Less than all is never shown as 100%, more than nothing never as 0%.
+ * Units: always one decimal, halves away from zero. Less than all is never shown as 100%, more than nothing never as
+ *        0%.
  */
 export function formatPercent(fraction: number): string {
   const size = Math.abs(fraction);

@@ -10,8 +10,8 @@ const BREAKS_AND_CONTROLS = /[\s\p{Cc}]+/gu;
  * `text` as one line without hidden or reordered characters, for data that enters a message.
  *
  * Shape: line breaks and control characters become one blank, direction overrides and invisible characters go, broken
- *        surrogates become U+FFFD. Joiners inside emoji and accents stay, as `replaceUnseen` says; a text that shows nothing
- *        at all is the empty string.
+ *        surrogates become U+FFFD. Joiners inside emoji and accents stay, as `replaceUnseen` says; a text that shows
+ *        nothing at all is the empty string.
  */
 export function singleLine(text: string): string {
   const line = text.toWellFormed().replace(SEPARATORS, " ");

@@ -1,10 +1,11 @@
 /**
- * `text` in lines of at most `width`, broken between words; the lines behind the first are indented, the first one keeps
- * its own blanks.
+ * `text` in lines of at most `width`, broken between words; the lines behind the first are indented, the first one
+ * keeps its own blanks.
  *
- * Units:     `width` is in what `measure` counts: characters where it is not given, which suits the program's own words.
- * Behaviour: a word that is longer than the width, such as a command with ids, stays whole on a line of its own. One that
- *            only the indentation makes too long has less of it.
+ * Units:     `width` is in what `measure` counts: characters where it is not given, which suits the program's own
+ *            words.
+ * Behaviour: a word that is longer than the width, such as a command with ids, stays whole on a line of its own. One
+ *            that only the indentation makes too long has less of it.
  */
 export function wrapText(
   text: string,

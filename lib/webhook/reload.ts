@@ -14,8 +14,8 @@ export type ReloadSteps<T> = {
  * Reads the settings again each time it is asked to, one reading at a time.
  *
  * Behaviour: what is asked for before `start` is done then, because the settings may have changed after they were first
- *            read; so is what is asked for during a reading. Wrong settings are named in the log and none of them counts.
- *            After `stop` nothing is read or put in force.
+ *            read; so is what is asked for during a reading. Wrong settings are named in the log and none of them
+ *            counts. After `stop` nothing is read or put in force.
  */
 export class Reloader<T> {
   readonly #log: Log;

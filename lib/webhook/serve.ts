@@ -28,7 +28,7 @@ export type ServeDependencies = WatchedParts & {
   /** Called when every port is open. */
   onReady: (ports: { port: number; adminPort: number | null }) => void;
   interrupt: AbortSignal;
-  /** Replaces what `authenticate`, `attempts` and `lookUp` are made of, when asked to; `afterwards` is called each time. */
+  /** Replaces what `authenticate`, `attempts` and `lookUp` are made of, when asked; calls `afterwards` each time. */
   reloads: { start(afterwards: () => void): void; stop(): void };
 };
 

@@ -53,7 +53,7 @@ export async function concludeRun(
   return succeeded && isWholeRun(options, editorials) ? withHeartbeat(run, result) : result;
 }
 
-/** The week as the ledger has it now; null, and a failure of a run that has to vouch for it, when the database does not tell. */
+/** The week as the ledger has it now; null, and a failure of a run that has to vouch for it, if that cannot be read. */
 async function weekAtTheEnd(run: Run): Promise<WeekState | null> {
   try {
     return await readWeek(run);

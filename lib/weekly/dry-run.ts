@@ -69,7 +69,7 @@ async function findSetupProblems(run: Run): Promise<Failure[]> {
   return steps.flatMap((step, i) => found[i]!.map(({ code, cause }) => ({ step, code, cause })));
 }
 
-/** An instance answers for the gateway too; without one the gateway is asked by itself. */
+/** An instance that answers shows that the gateway does, too; without an instance the gateway itself is asked. */
 async function whatsappProblems({ dependencies, options }: Run, senders: Senders): Promise<SetupProblem[]> {
   const { setup, interrupt } = dependencies;
   if (options.skipWhatsapp || setup.gateway === null) return [];
@@ -109,7 +109,7 @@ async function logDirectoryProblems({ options }: Run): Promise<SetupProblem[]> {
   return cause === null ? [] : [{ code: "HEARTBEAT_UNWRITABLE", cause }];
 }
 
-/** Counts for each owner and channel whether the delivery could be made; `blocked` has the channels that cannot send. */
+/** Counts for each owner and channel whether the delivery could be made; `blocked` are channels that cannot send. */
 async function checkOwners(run: Run, blocked: ReadonlySet<Failure["step"]>): Promise<void> {
   const { dependencies, options, tally } = run;
   const { store, interrupt, progress } = dependencies;

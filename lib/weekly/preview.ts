@@ -39,9 +39,9 @@ export type PreviewRequest = {
 /**
  * The messages of a tenant's owners: of the stored report where there is one, else of a draft.
  *
- * Behaviour: reads only, in a transaction that can change nothing, and calls no peer. The bytes are those of a run
- *            with the same `appBaseUrl`, `unsubscribe` and version of opsctl. A draft takes the analyses that are there already, as if the
- *            application had just been asked for all of them.
+ * Behaviour: reads only, in a transaction that can change nothing, and calls no peer. The bytes are those of a run with
+ *            the same `appBaseUrl`, `unsubscribe` and version of opsctl. A draft takes the analyses that are there
+ *            already, as if the application had just been asked for all of them.
  * Errors:    TENANT_NOT_ELIGIBLE, REPORT_PRUNED, REPORT_UNREADABLE, WEEK_NOT_CLOSED.
  */
 export async function previewReports(sql: postgres.Sql, request: PreviewRequest): Promise<Preview[]> {

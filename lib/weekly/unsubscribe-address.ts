@@ -5,7 +5,7 @@ import { normalizeEmail } from "../text/email-address.ts";
 /** Well inside the longest line of a header. */
 const MAX_LENGTH = 400;
 
-/** What an address in angle brackets may be made of: printable ASCII without the marks that RFC 3986 leaves out, or a comma. */
+/** What an address in angle brackets may have: printable ASCII but a comma and the marks that RFC 3986 leaves out. */
 const PLAIN = /^[!#-+\-./0-;=?-[\]_a-z~]+$/;
 
 /**
@@ -41,7 +41,7 @@ function isMailto(text: string): boolean {
   return /^mailto:/i.test(text) && URL.canParse(text);
 }
 
-/** A second recipient or a `bcc` would send each owner's wish to somebody else. */
+/** A second recipient or a `bcc` would send each owner's wish to another address, too. */
 function hasOneRecipient({ pathname, search, hash }: URL): boolean {
   const address = decoded(pathname);
   const subject = decoded(search);

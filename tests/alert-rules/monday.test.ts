@@ -19,7 +19,7 @@ const ZONE = "America/Sao_Paulo";
 /** The tester begins on 1 January 1970, and each day of its takes long: the first Monday. Time stamps may be older. */
 const MONDAY = Temporal.PlainDate.from("1970-01-05");
 const MINUTES = 7 * 1440;
-/** The queries are asked at every minute; the alerts are evaluated where they begin and end, for the tester takes long. */
+/** The queries are asked at every minute; the alerts are evaluated at their ends only, since the tester takes long. */
 const EVALUATED_MINUTES = 15;
 
 const rules = alertRules({ withExtras: true }).filter(({ uid }) => uid === NOT_RUN || uid === INCOMPLETE);
@@ -31,7 +31,7 @@ function minuteOf(time: string, days = 0): number {
   return local.epochMilliseconds / 60_000;
 }
 
-/** A time stamp that changes at these minutes to that very minute; absent before the first. The tester begins at minute 0. */
+/** A time stamp that becomes each of these minutes when it comes; absent before the first. The tester begins at 0. */
 function stamps(...minutes: number[]): string {
   const begins = minutes.map((minute) => Math.max(minute, 0));
   const spans = minutes.map((minute, index) => {

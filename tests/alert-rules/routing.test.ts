@@ -125,7 +125,7 @@ describe("ruleReach()", () => {
   const people: ContactPoint = { ...email, name: "people", settings: { addresses: "sre@example.org" } };
   const rule = { uid: "u", title: "T", folderUID: "f", ruleGroup: "g", labels: LABELS, receiver: null };
 
-  /** The reach of a rule, with the policies of a platform on which nobody chose any. */
+  /** The reach of a rule, with the policies of a platform on which none was chosen. */
   const reach = (
     change: Partial<ListedRule>,
     points: ContactPoint[],

@@ -1,8 +1,9 @@
 /**
  * `make bench`: figures, and their ratios to baselines that were measured in the same run.
  *
- * `make bench ONLY=startup` (or `roundtrips`, `speed`, `rate`, `memory`, `webhook`, `minute`, `state`, `intake`, `burst`, `bodies`, `collector`, `reports`; several with commas) runs parts of it. The
- * exit status says whether it could be measured, not how fast it was.
+ * `make bench ONLY=startup` (or `roundtrips`, `speed`, `rate`, `memory`, `webhook`, `minute`, `state`, `intake`,
+ * `burst`, `bodies`, `collector`, `reports`; several with commas) runs parts of it. The exit status says whether it
+ * could be measured, not how fast it was.
  */
 import { availableParallelism, loadavg } from "node:os";
 import process from "node:process";

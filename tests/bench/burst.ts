@@ -28,8 +28,9 @@ export type Burst = { connections: number; sentBytes: number; connectionsByAnswe
 export const noBurst = (): Burst => ({ connections: 0, sentBytes: 0, connectionsByAnswers: {} });
 
 /**
- * Keeps `connections` open for as long as `goesOn`, each sending one of `kinds` as fast as it is read; a new one for each
- * that is closed. One that has sent `bytesEach` sends nothing more and waits for its end. `burst` counts what has ended.
+ * Keeps `connections` open for as long as `goesOn`, each sending one of `kinds` as fast as it is read; a new one for
+ * each that is closed. One that has sent `bytesEach` sends nothing more and waits for its end. `burst` counts what has
+ * ended.
  */
 export async function sendBurst(
   to: { port: number; kinds: readonly BurstKind[]; connections: number; bytesEach?: number },

@@ -1,6 +1,6 @@
 /**
- * The container engine on a Unix socket (first argument) and the hosting provider on a loopback port, which answer after
- * so many milliseconds (second argument). Prints the provider's URL and ends with its standard input.
+ * The container engine on a Unix socket (first argument) and the hosting provider on a loopback port, which answer
+ * after so many milliseconds (second argument). Prints the provider's URL and ends with its standard input.
  */
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";

@@ -1,7 +1,7 @@
 /**
  * A load generator as a process of its own: so many connections post the same number of alerts for so many seconds.
- * Arguments: url, secret, connections, seconds, alerts per post, distinct fingerprints. Prints one line of JSON: `posts`,
- * `perSecond`, `p50Ms`, `p99Ms`, `refused` (answers other than 200).
+ * Arguments: url, secret, connections, seconds, alerts per post, distinct fingerprints. Prints one line of JSON:
+ * `posts`, `perSecond`, `p50Ms`, `p99Ms`, `refused` (answers other than 200).
  */
 import process from "node:process";
 

@@ -84,7 +84,7 @@ async function memoryFigure(hello: string): Promise<Figure> {
   };
 }
 
-/** From the start of a command that loads the driver until the database sees its connection, or the first words on it. */
+/** From the start of a command that loads the driver to its connection to the database, or to its first words on it. */
 async function untilDatabaseSees(event: "connection" | "data"): Promise<number> {
   const seen = Promise.withResolvers<number>();
   const server = createServer((socket) => {

@@ -1,4 +1,4 @@
-/** A database that moves while the real binary works: a replica takes over, the server is read-only, or starts again. */
+/** A database that moves while the real binary works: a replica takes over, or the server is read-only or restarts. */
 import { expect } from "bun:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { startTcpProxy, type TcpProxy } from "../standins/tcp-proxy.ts";

@@ -59,7 +59,7 @@ export async function closeTable(sql: postgres.Sql, table: string): Promise<Gate
 }
 
 /**
- * Makes the database's clock wait once every delivery is settled and nobody drains the editorials: that is when a run
+ * Makes the database's clock wait once every delivery is settled and no one drains the editorials: that is when a run
  * asks for the time of its verdict.
  */
 export async function closeClockAtVerdict(sql: postgres.Sql): Promise<Gate> {

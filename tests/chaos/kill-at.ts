@@ -8,8 +8,8 @@ import { expectConsistent, expectNothingDoubled, expectNothingLost, expectQuiet 
 /**
  * Kills a run at this point and lets others finish its work.
  *
- * Shape: `thorough` adds a run while the dead one's leases are valid, and one more when everything is done; and the run that
- *        finishes the work is a start of the binary.
+ * Shape: `thorough` adds a run while the dead one's leases are valid, and one more when everything is done; and the run
+ *        that finishes the work is a start of the binary.
  */
 export async function killAt(point: KillPoint, { thorough }: { thorough: boolean }): Promise<void> {
   await using arena = await openArena({ owners: 3, editorials: point.editorials ?? false });

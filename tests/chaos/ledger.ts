@@ -86,7 +86,7 @@ export function expectQuiet(arena: Arena, { summary, exitCode }: Ended, states: 
   expect(hasHeartbeat(arena)).toBe(isClean);
 }
 
-/** Exit status, status, counters and the week of one summary agree; a process killed after it has printed has no exit status. */
+/** Exit status, status, counters and week of a summary agree; a process killed after it printed has no exit status. */
 export function expectConsistent({ summary, ...ended }: Ended): void {
   const exitCode = ended.signal === "SIGKILL" ? summary!.exitCode : ended.exitCode;
   const { reports, whatsapp, email, editorials, status, heartbeat } = summary!;

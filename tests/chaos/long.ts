@@ -1,7 +1,7 @@
 /**
- * The long form, `make chaos`: every kill point, many seeds of random kills, of an application that is away or throttles
- * and of a database that moves, the webhook killed with its channels in trouble, two hosts of it with one database, signals
- * to runs that hang.
+ * The long form, `make chaos`: every kill point, many seeds of random kills, of an application that is away or
+ * throttles and of a database that moves, the webhook killed with its channels in trouble, two hosts of it with one
+ * database, signals to runs that hang.
  *
  * `CHAOS_SEED` repeats one seed, `CHAOS_ROUNDS` says how many seeds follow it (2, so that all of it takes some fifteen
  * minutes on two cores). What a seed decides is the same each time: who is started and killed, when, and what breaks;

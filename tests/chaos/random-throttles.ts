@@ -22,7 +22,8 @@ export type Throttled = { rounds: number; refusals: number; kills: number; doubt
  * Rounds of two processes; every third round is without a kill. Some stretches of calls are throttled, with
  * `Retry-After` and without.
  *
- * Behaviour: no report lacks a network for it, and no run fails or breaks off: a throttled call waits until it is answered.
+ * Behaviour: no report lacks a network for it, and no run fails or breaks off: a throttled call waits until it is
+ *            answered.
  */
 export async function throttleAtRandom(seed: number, owners: number): Promise<Throttled> {
   const random = randomFrom(seed);
@@ -59,7 +60,7 @@ function runTwo(arena: Arena, random: Random, { mayDie }: { mayDie: boolean }): 
   );
 }
 
-/** Alternates between stretches of calls that are answered and of calls that are throttled; returns a count of the latter. */
+/** Alternates between stretches of answered calls and of throttled calls; returns a count of the throttled. */
 function throttleNowAndThen({ application }: Arena, random: Random): () => number {
   let [left, isThrottling, refusals] = [0, true, 0];
   application.routes.analysis.script = () => {

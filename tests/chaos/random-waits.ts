@@ -34,8 +34,8 @@ export type Met = {
 /**
  * Rounds of one to three processes and one outage; every fourth round is without a kill. Then the application stays.
  *
- * Behaviour: no report lacks a network after an outage that was shorter than the shortest wait. A longer one leaves such
- *            reports only where a run has said that its second pass decides.
+ * Behaviour: no report lacks a network after an outage that was shorter than the shortest wait. A longer one leaves
+ *            such reports only where a run has said that its second pass decides.
  */
 export async function waitAtRandom(seed: number, owners: number): Promise<Met> {
   const random = randomFrom(seed);

@@ -1,7 +1,7 @@
 /**
- * The disturbances that every `make test` goes through; `make chaos` runs them longer and at random, and kills at all of
- * the points. Here the report, the message's dispatch and its send stand for those that `weekly/run/crashes.test.ts` has,
- * and one point for all that leave the same rows.
+ * The disturbances that every `make test` goes through; `make chaos` runs them longer and at random, and kills at all
+ * of the points. Here the report, the message's dispatch and its send stand for those that `weekly/run/crashes.test.ts`
+ * has, and one point for all that leave the same rows.
  */
 import { describe, test } from "bun:test";
 import { promoteReplica } from "./failover.ts";

@@ -36,7 +36,7 @@ export function hasHeartbeat({ logDir }: Pick<Facts, "logDir">): boolean {
   return existsSync(join(logDir, "weekly_performance_reports.success"));
 }
 
-/** After the run that reached everybody: each delivery has the state that the story says, and the peers have seen just that. */
+/** After the run that reached everybody: each delivery is in the state that the story says, and so the peers saw it. */
 export async function claimFirstRun(facts: Facts): Promise<void> {
   const { sql, tenants, peers } = facts;
   const rows = await sql`

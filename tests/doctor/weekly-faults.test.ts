@@ -7,7 +7,7 @@ import { testFaults } from "./support/fault.ts";
 import { gatewayDown } from "./support/gateway-down.ts";
 import { type Host, NOW_MS, zoneFile } from "./support/host.ts";
 
-/** The last success is two weeks old by `now`, and nothing is open any more of the week of the run that failed since. */
+/** The last success is two weeks old by `now`; of the week of the run that failed since, nothing is open any more. */
 function settleWeek(host: Host, now: string): void {
   const nowMs = Date.parse(now);
   host.dependencies.nowMs = () => nowMs;

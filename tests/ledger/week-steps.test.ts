@@ -1,4 +1,4 @@
-/** What helps a week that is open: whoever takes the steps that are named comes to its end. */
+/** What helps a week that is open: the steps that are named lead to its end. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { WeekDeliveries } from "../../lib/ledger/week-state.ts";

@@ -1,4 +1,4 @@
-/** The Debian package and the tarball, made with a stand-in for the binary: what is in them, and what their scripts say. */
+/** The Debian package and the tarball, made with a stand-in for the binary: their files, and what their scripts say. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

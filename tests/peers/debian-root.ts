@@ -17,8 +17,8 @@ const MAKERS = ["debootstrap", "debian-archive-keyring"];
 const WGET = { program: "wget", packageName: "wget" };
 
 /**
- * A whole Debian (`RELEASE`, minimal, with `packages`) in a folder of `.tools`: debootstrapped by the first that asks for
- * these packages and shared by all later ones, which therefore write to a copy or an overlay of it.
+ * A whole Debian (`RELEASE`, minimal, with `packages`) in a folder of `.tools`: debootstrapped by the first that asks
+ * for these packages and shared by all later ones, which therefore write to a copy or an overlay of it.
  *
  * Shape: the folder, or why there is none, as a sentence for people.
  */

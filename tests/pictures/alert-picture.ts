@@ -20,7 +20,7 @@ type Line = { isQuote: boolean; sign?: string | undefined; runs: Run[] };
 /**
  * The picture of a message.
  *
- * Shape: an SVG document of text and rectangles alone, in the fonts of whoever looks at it.
+ * Shape: an SVG document of text and rectangles alone, in the fonts of the reader's browser.
  */
 export function alertPicture(message: string): string {
   const lines = message.trimEnd().split("\n").flatMap(wrap);

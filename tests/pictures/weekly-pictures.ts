@@ -58,8 +58,8 @@ export function pictureName(report: string, { width, scheme }: View): string {
 const NARROWEST = 320;
 
 /**
- * A picture of a report, and the page that it was taken of. `overhang` is by how much something is wider than the screen,
- * a phone's being the narrowest.
+ * A picture of a report, and the page that it was taken of. `overhang` is by how much something is wider than the
+ * screen, a phone's being the narrowest.
  */
 export type Photograph = { name: string; file: Buffer; overhang: number; page: ShownPage };
 

@@ -10,7 +10,7 @@ function shell(script: string): ChildProcess {
   return spawn("/bin/sh", ["-c", script], { stdio: ["ignore", "pipe", "pipe"], detached: true });
 }
 
-/** Whether a process runs: one that nobody has waited for is no more. */
+/** Whether a process runs: one that has ended and was not waited for does not. */
 function runs(pid: number): boolean {
   return existsSync(`/proc/${pid}`) && !/\) Z/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
 }

@@ -1,4 +1,4 @@
-/** Which characters nobody sees, and which of them people write on purpose. */
+/** Which characters cannot be seen, and which of them people write on purpose. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { escapeUnseen, replaceUnseen } from "../../lib/platform/replace-unseen.ts";

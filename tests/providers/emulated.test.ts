@@ -1,6 +1,6 @@
 /**
  * Our clients of Vercel and Resend against the emulators that Vercel publishes (npm `emulate`), whose answers are
- * somebody else's reading of the same documentation. They run on Deno, which has what they need of a new Node.
+ * another author's reading of the same documentation. They run on Deno, which has what they need of a new Node.
  *
  * Not to be had there: a deployment that failed, a refused key, and the listing of projects under the number 9; the
  * test passes that request on under the number 10, whose answer has the same form.

@@ -80,7 +80,7 @@ describe(`listSecrets()${asRootAlone}`, () => {
       `rm ${path} && OPSCTL_SECRETS_DIR=${places.secrets} opsctl secret set ${name}`;
     expect(problems("DATABASE_URL")).toEqual([`it belongs to root, expected uid 64001 -> ${mend(owner)}`]);
     expect(problems("TRIGGER_SECRET")).toEqual([`it has mode 0640, expected 0600 -> ${mend(mode)}`]);
-    // Its other name may be a file of somebody else's, which no line gives away.
+    // Its other name may be a file of another account, which no line gives away.
     expect(problems("EMAIL_API_KEY")).toEqual([
       `it has a second name elsewhere (a hard link) -> ${anew(twice, "EMAIL_API_KEY")}`,
     ]);

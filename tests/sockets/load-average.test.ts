@@ -21,7 +21,7 @@ describe("readLoadAverage()", () => {
     const [five] = readFileSync("/proc/loadavg", "utf8").split(" ").slice(1);
     expect(Math.abs((load?.load5 ?? Number.NaN) - Number(five))).toBeLessThan(1);
   });
-  test("answers null where there is none", async () => {
+  test("returns null where there is none", async () => {
     expect(await readLoadAverage("/proc/nothing")).toBeNull();
     expect(await readLoadAverage("/proc/self")).toBeNull();
   });

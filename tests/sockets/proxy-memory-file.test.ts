@@ -48,7 +48,7 @@ describe("readProxyMemory()", () => {
     "proxy_memory_bytes 5\r\n",
     "proxy_memory_bytes 5 1795277373298\n",
     "proxy_memory_bytes 52",
-  ])("answers null, never zero, for %p", async (text) => {
+  ])("returns null, never zero, for %p", async (text) => {
     expect(await readProxyMemory(fileOf(text), NOW_MS)).toBeNull();
   });
   test("does not wait for the writer of a named pipe", async () => {
@@ -62,12 +62,12 @@ describe("readProxyMemory()", () => {
       closeSync(openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
     }
   });
-  test("answers null for the file of a collector that has stopped, and for none", async () => {
+  test("returns null for the file of a collector that has stopped, and for none", async () => {
     expect(await readProxyMemory(fileOf("proxy_memory_bytes 5\n", 300_000), NOW_MS)).toBe(5);
     expect(await readProxyMemory(fileOf("proxy_memory_bytes 5\n", 301_000), NOW_MS)).toBeNull();
     expect(await readProxyMemory(join(folder, "nothing"), NOW_MS)).toBeNull();
   });
-  test("answers null for a file from the future, which a stopped collector and a clock set back leave", async () => {
+  test("returns null for a file from the future, which a stopped collector and a clock set back leave", async () => {
     expect(await readProxyMemory(fileOf("proxy_memory_bytes 5\n", -2_000), NOW_MS)).toBe(5);
     expect(await readProxyMemory(fileOf("proxy_memory_bytes 5\n", -301_000), NOW_MS)).toBeNull();
   });

@@ -1,6 +1,6 @@
 /**
- * Certificates for tests, made once with OpenSSL and valid for a hundred years but for the one that ran out in 2020. All
- * have one key, which protects nothing; nothing trusts them unless it is told to.
+ * Certificates for tests, made once with OpenSSL and valid for a hundred years but for the one that ran out in 2020.
+ * All have one key, which protects nothing; nothing trusts them unless it is told to.
  */
 
 /** The authority that signed the others; nothing else trusts it. */

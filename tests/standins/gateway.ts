@@ -52,9 +52,9 @@ export type KeptRow = {
  *        `routes.send.next(...)`, `routes.state.next(...)` and `routes.instances.next(...)`. `tokenOf` is the key that
  *        opens one instance only; `metaError` is the error object with which Meta answers each send of a business
  *        instance; without a licence every route is closed, as from version 2.4.0 on. Without its database the gateway
- *        knows the instances that it has loaded and the global key, and nothing else. With `proxyStatus` a proxy in front
- *        passes every send on and answers it by itself, before it has the gateway's answer. `isCutOff` closes every
- *        connection to WhatsApp, whatever the states say.
+ *        knows the instances that it has loaded and the global key, and nothing else. With `proxyStatus` a proxy in
+ *        front passes every send on and answers it by itself, before it has the gateway's answer. `isCutOff` closes
+ *        every connection to WhatsApp, whatever the states say.
  */
 export type Gateway = StandIn<"send" | "state" | "instances" | "messages"> & {
   accepted: AcceptedText[];
@@ -288,7 +288,7 @@ function queryProblems({ where }: Query): string[] {
 }
 
 // The filter of time needs both bounds, or there is none; `fromMe: false` filters nothing; whole seconds. Among rows of
-// one second the order is nobody's, and another one for each page.
+// one second the order is not defined, and another one for each page.
 function foundMessages(rows: KeptRow[], { where = {}, page = 1, offset = 50 }: Query): unknown {
   const { key = {}, messageTimestamp: { gte, lte } = {} } = where;
   const seconds = (text: string) => Math.floor(new Date(text).getTime() / 1000);

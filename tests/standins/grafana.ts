@@ -1,4 +1,4 @@
-/** A stand-in of the metrics platform's provisioning API of alert rules and contact points, as strict as its contract. */
+/** A stand-in of the metrics platform's API of alert rules and contact points, as strict as its contract. */
 import {
   contactPointProblem,
   type KeptPoint,

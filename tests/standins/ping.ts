@@ -1,4 +1,4 @@
-/** A stand-in of a service that waits for pings, such as healthchecks.io: any path is a check, and `/fail` its failure. */
+/** A stand-in of a service that waits for pings, such as healthchecks.io: any path is a check, `/fail` its failure. */
 import { type StandIn, type StandInOptions, startStandIn } from "./standin.ts";
 
 /** A running one; `pings` are the words that came, in their order. */

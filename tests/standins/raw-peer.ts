@@ -1,4 +1,4 @@
-/** Peers that misbehave below HTTP: connections refused, reset and dropped, TLS that fails before or after a request. */
+/** Peers that misbehave below HTTP: connections refused, reset and dropped; TLS that fails before or after a call. */
 import { Buffer } from "node:buffer";
 import { createServer as createHttpsServer } from "node:https";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
@@ -37,7 +37,7 @@ export function startSilentPeer(): Promise<RawPeer> {
   });
 }
 
-/** A port on which nobody listens. */
+/** A port on which nothing listens. */
 export async function refusedPort(): Promise<number> {
   const peer = await startRawPeer(() => {});
   await peer.stop();

@@ -71,7 +71,7 @@ export type Route = {
   scriptByBody: ((entry: LedgerEntry) => Scripted | undefined) | null;
 };
 
-/** How a route is declared; `work` takes the stand-in's latency and is awaited where a real peer would take its time. */
+/** How a route is declared; `work` takes the stand-in's latency and is awaited where a real peer takes its time. */
 export type RouteSpec = {
   method: string;
   pattern: RegExp;
@@ -189,7 +189,7 @@ export async function startStandIn<Name extends string>(
   }
 
   const host = core.host ?? "127.0.0.1";
-  // Not any port: when this one has stopped, a neighbour's stand-in must not get the calls that find nobody.
+  // Not any port: when this one has stopped, a neighbour's stand-in must not get the calls that are to be refused.
   const port = core.port ?? (await freePort());
   await new Promise<void>((resolve) => {
     if (core.unixSocket === undefined) server.listen(port, host, resolve);

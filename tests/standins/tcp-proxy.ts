@@ -1,4 +1,4 @@
-/** A relay in front of a database, or another peer, that can be cut, closed, and made to lose the answer to a statement. */
+/** A relay in front of a database or another peer that can be cut, closed, and made to lose a statement's answer. */
 import { Buffer } from "node:buffer";
 import { connect, createServer, type Socket } from "node:net";
 import { freePort } from "../support/free-port.ts";

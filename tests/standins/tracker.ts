@@ -35,10 +35,9 @@ export type TrackedComment = { id: string; issueId: string; body: string; create
  * A running tracker.
  *
  * Shape: `endpoint` is the whole address; `issues` and `comments` are what was created; an issue that is taken out was
- *        deleted by a person; `lookups` the ids that were read or sought.
- *        The rest may be changed while it runs: with which status conflicts and refused keys are answered, the headers
- *        of the refusal while the rate is used up (null: it is not), how many issues the plan allows. Faults are
- *        ordered with `routes.graphql.next(...)`.
+ *        deleted by a person; `lookups` the ids that were read or sought. The rest may be changed while it runs: with
+ *        which status conflicts and refused keys are answered, the headers of the refusal while the rate is used up
+ *        (null: it is not), how many issues the plan allows. Faults are ordered with `routes.graphql.next(...)`.
  */
 export type Tracker = StandIn<"graphql"> & {
   endpoint: string;

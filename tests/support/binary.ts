@@ -14,7 +14,7 @@ let ready: Promise<string> | undefined;
 
 /**
  * The path of the binary, built by `make build` when a source is newer than it; at most once in this process. With
- * OPSCTL_TEST_BINARY it is that program, which somebody else has made.
+ * OPSCTL_TEST_BINARY it is that program, which was made before.
  */
 export function opsctlBinary(): Promise<string> {
   const { OPSCTL_TEST_BINARY: other } = process.env;

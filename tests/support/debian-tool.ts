@@ -10,8 +10,8 @@ import { debianPackages, TOOLS } from "./debian-packages.ts";
 
 /**
  * A program and the package that holds it; `readsShare` when it opens files that its package has below /usr/share,
- * `versionWord` when it does not know `--version`, `folder` when what its package has in `bin` is a script that starts it,
- * `needsOthers` when it tells its version and yet does not work without the packages it depends on.
+ * `versionWord` when it does not know `--version`, `folder` when what its package has in `bin` is a script that starts
+ * it, `needsOthers` when it tells its version and yet does not work without the packages it depends on.
  */
 export type DebianTool = {
   program: string;

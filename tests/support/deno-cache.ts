@@ -12,7 +12,7 @@ const NAME = "deno-cache";
 
 let own: string | undefined;
 
-/** The folder (DENO_DIR) of this run of the tests, or of this process alone: with all of opsctl in it, open to every account. */
+/** The folder (DENO_DIR) of this run of the tests or of this process, with all of opsctl and open to every account. */
 export function denoCache(): string {
   const run = process.env.OPSCTL_TEST_RUN;
   if (run !== undefined && existsSync(join(run, NAME))) return join(run, NAME);
@@ -35,10 +35,11 @@ function ownCache(): string {
 }
 
 /**
- * Has Deno read all sources of opsctl, which it knows by the path of `clone`; `inside` gives the words that run others there.
+ * Has Deno read all sources of opsctl, which it knows by the path of `clone`; `inside` gives the words that run others
+ * there.
  *
- * Behaviour: the folder is opened to everybody: the account that root becomes starts Deno with it, too, and Deno makes no
- *            use of what it may not write to.
+ * Behaviour: the folder is opened to everybody: the account that root becomes starts Deno with it, too, and Deno makes
+ *            no use of what it may not write to.
  */
 export function fillDenoCache(folder: string, clone = root, inside = (words: string[]) => words): void {
   const env = { PATH: process.env.PATH, HOME: folder, DENO_DIR: folder, DENO_NO_UPDATE_CHECK: "1" };

@@ -25,7 +25,7 @@ const DIFFERENCE = `async (urls) => {
   return different / (one.blocks.length / 4);
 }`;
 
-/** The share of small blocks whose colours differ; 1 for pictures of different sizes. `page` is any page of a browser. */
+/** The share of small blocks whose colours differ; 1 for pictures of different sizes. `page` is any browser page. */
 export async function pictureDifference(
   page: Pick<ShownPage, "evaluate">,
   pictures: readonly [Uint8Array, Uint8Array],

@@ -30,7 +30,7 @@ export function memoryFolder(): string {
   return bavail * bsize >= ENOUGH_BYTES ? MEMORY : tmpdir();
 }
 
-/** The folder with the server's programs; for root a copy in `home`, since a clone may lie where only root can enter. */
+/** The folder with the server's programs; for root a copy in `home`, as a clone may lie where only root can enter. */
 export function programs(home: string, major?: number): string {
   const native = nativeDir(major);
   if (!isRoot()) return native;

@@ -101,7 +101,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 /** What is dropped is looked for in all buffers each time, and what they do not hold is in memory, too. */
 const IN_MEMORY = { max_wal_size: "128MB", shared_buffers: "16MB" };
 
-/** A password that is set from now on is proved by one step instead of 4,096; PostgreSQL 15 does not know the setting. */
+/** A password set from now on is proved by one step instead of 4,096; PostgreSQL 15 does not know the setting. */
 function quickLogins(major?: number): Record<string, string> {
   return major === 15 ? {} : { scram_iterations: "1" };
 }
@@ -244,14 +244,14 @@ function serverOn({ port, guardian, ...control }: Launched, hasTemplate: boolean
   };
 }
 
-/** A pool that does not ask for the array types, which no test needs that opens one itself: a third of a connection's cost. */
+/** A pool that does not ask for the array types, a third of a connection's cost: no test that opens one needs them. */
 export function connect(url: string, connections = 1): postgres.Sql {
   return postgres(url, { max: connections, fetch_types: false, onnotice: () => {} });
 }
 
 /**
  * A pool that knows the array types, which are the same in every database, from one that has asked for them: the
- * driver's question costs a third of a connection, and when a pool ends meanwhile, its failure is nobody's to catch.
+ * driver's question costs a third of a connection, and when a pool ends meanwhile, nothing catches its failure.
  */
 function poolLike(known: postgres.Sql, url: string, connections: number): postgres.Sql {
   const sql = connect(url, connections);

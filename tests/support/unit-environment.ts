@@ -1,4 +1,4 @@
-/** The environment that the webhook's unit gives the service by itself, for whoever starts the service as systemd does. */
+/** The environment that the webhook's unit gives the service by itself, for tests that start it as systemd does. */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

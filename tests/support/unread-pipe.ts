@@ -3,10 +3,10 @@ import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A real pipe; `fd` is its writing end, which blocks when the pipe is full. `read` takes what is in it, "" for nothing. */
+/** A real pipe; `fd` is its writing end, which blocks when the pipe is full. `read` takes its content, "" for none. */
 export type UnreadPipe = { fd: number; read(): string; close(): void };
 
-/** Makes a pipe that nobody reads. */
+/** Makes a pipe that no process reads. */
 export function unreadPipe(): UnreadPipe {
   const directory = mkdtempSync(join(tmpdir(), "opsctl-pipe-"));
   const path = join(directory, "pipe");

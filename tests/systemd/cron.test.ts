@@ -200,7 +200,7 @@ describe("the collector's log", () => {
     symlinkSync(target, link);
     const command = entryOf("collect-metrics").command;
     expect(command).toMatch(/ 2>&1 \| setpriv --reuid=opsctl --regid=opsctl --clear-groups .* tee -a /);
-    // Only root may become somebody else; for any other account the line itself is what can be judged.
+    // Only root may become another account; for any other the line itself is what can be judged.
     if (isRoot) {
       const line = command.replaceAll("/var/log/opsctl", logs).replaceAll("id=opsctl", "id=65534");
       const { stderr } = run("/bin/sh", ["-c", line], { env: { PATH: "/usr/bin:/bin" } });
@@ -234,7 +234,7 @@ describe(`a line on a host, with the binary${UNTRIED}`, () => {
   });
   afterAll(() => host[Symbol.dispose]());
 
-  /** A secret command that writes down what it is, in a file of whoever started it. */
+  /** A secret command that writes down what it is, in a file of the account that started it. */
   function witness(command: string, variables: Record<string, string>, uid = 0): () => string {
     const out = `${host.make(`${command}-facts`, 0o755, uid)}/facts`;
     const vault = host.put(`${command}.sh`, `#!/bin/sh\n{ cat /proc/self/status; env; } > ${out}\n`, 0o755);

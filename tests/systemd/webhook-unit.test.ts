@@ -61,7 +61,7 @@ function copies({ change = (text: string) => text } = {}): { service: string; so
   return paths;
 }
 
-/** What `systemd-analyze security` finds; the socket unit starts no program of its own, so there is nothing to judge. */
+/** What `systemd-analyze security` finds; the socket unit starts no program of its own, so it is not judged. */
 function exposureOf(path: string): { exposure: number; isBelowThreshold: boolean } {
   const words = ["security", "--offline=true", "--no-pager", `--threshold=${MOST_EXPOSURE * 10}`, path];
   const { status, output } = analyze!(...words);

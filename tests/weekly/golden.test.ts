@@ -6,7 +6,8 @@ import { payloadSchema } from "../../lib/weekly/payload.ts";
 import { PAYLOADS } from "../fixtures/payloads.ts";
 import { hashOfAllParts, partsOf } from "./support/golden-parts.ts";
 
-// `UPDATE_GOLDEN=1 bun test tests/weekly/golden.test.ts` writes the files anew; read the difference before committing it.
+// `UPDATE_GOLDEN=1 bun test tests/weekly/golden.test.ts` writes the files anew; read the difference before committing
+// it.
 const UPDATE = process.env.UPDATE_GOLDEN === "1";
 const FOLDER = new URL("../golden/weekly/", import.meta.url).pathname;
 

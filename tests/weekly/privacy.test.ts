@@ -43,7 +43,7 @@ function echo(status: number, more: Record<string, unknown> = {}): Answer {
 }
 
 type Scenario = (weekly: WeeklyFixture) => Promise<unknown> | unknown;
-/** So answers the first call. A queue's rest would be answered to the next test. */
+/** The answer to the first call. What a queue still held would be the answer in the next test. */
 function once(route: Route, answer: Scripted): void {
   route.script = () => (route.calls.length === 1 ? answer : undefined);
 }

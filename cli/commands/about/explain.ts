@@ -7,8 +7,8 @@
  * Env:    none.
  * Exits:  0 done, 2 usage, also for a code that opsctl does not have.
  *
- * JSON:   `command`, `status`, `exitCode`, `error`, `code`, `explanations` (each `section` of the document, `codes` that
- *         share it, `meaning`).
+ * JSON:   `command`, `status`, `exitCode`, `error`, `code`, `explanations` (each `section` of the document, `codes`
+ *         that share it, `meaning`).
  */
 import type { Explanation } from "../../../lib/codes/explain.ts";
 import { renderExplanations } from "../../../lib/codes/render.ts";

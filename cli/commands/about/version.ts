@@ -7,8 +7,8 @@
  * Env:    none.
  * Exits:  0 done, 2 usage.
  *
- * JSON:   `command`, `status`, `exitCode`, `error`, `version`, `commit`: with `+changes` when the sources of the build had
- *         changes, `unknown` without a checkout.
+ * JSON:   `command`, `status`, `exitCode`, `error`, `version`, `commit`: with `+changes` when the sources of the build
+ *         had changes, `unknown` without a checkout.
  */
 import { defineAbout } from "../../framework/command.ts";
 import { commit, VERSION, versionLine } from "../../framework/version.ts";

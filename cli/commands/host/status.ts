@@ -2,20 +2,22 @@
  * `opsctl status`: every part of opsctl on this host in a line or two, with the command that comes next.
  *
  * Reads:  the settings of the weekly run, the webhook, the socket monitor and the alert rules, and as root those of the
- *         collector; DATABASE_URL; the ledger of the last closed week; the admin port of the running webhook; the metrics
- *         file; in OPSCTL_LOG_DIR what the last weekly run left, the end of `socket_monitor.log`, `alert-rules.last.json`.
+ *         collector; DATABASE_URL; the ledger of the last closed week; the admin port of the running webhook; the
+ *         metrics file; in OPSCTL_LOG_DIR what the last weekly run left, the end of `socket_monitor.log`,
+ *         `alert-rules.last.json`.
  * Writes: nothing; the database is read in a transaction that can change nothing.
  * Calls:  the database, the webhook of this host; no other peer.
  * Env:    that of the commands, from `/etc/opsctl/<command>.env` and from this process, which wins; NO_COLOR, COLUMNS.
  * Exits:  0 every part that is set up is well, 1 one needs a person or could not be seen, 2 usage.
  *
  * JSON:   `command`, `status`, `exitCode`, `error`, `parts`, each `part` (weekly, webhook, collector, socket-monitor,
- *         alert-rules), `status` (ok; attention: needs a person; unknown: this account may not look; not_set_up), `lines`
- *         (the text), `next` (the command that comes next, or null), `facts` (null where nothing is known):
- *         weekly:         `week`, `clean`, `open`, `owners`, `retryableUntil`, `lastRun` (as in `reports status`); without
- *                         the ledger `clean` and `owners` are null, `open` counts deliveries
- *         webhook:        `isReady`, `isLeading`, `gatewayOpen`, `pendingMessages`, `outbox` (`queued`, `oldestSeconds`,
- *                         `givenUp`, `inDoubt`; null when it could not be counted), `holds` (each `kind`, `code`)
+ *         alert-rules), `status` (ok; attention: needs a person; unknown: this account may not look; not_set_up),
+ *         `lines` (the text), `next` (the command that comes next, or null), `facts` (null where nothing is known):
+ *         weekly:         `week`, `clean`, `open`, `owners`, `retryableUntil`, `lastRun` (as in `reports status`);
+ *                         without the ledger `clean` and `owners` are null, `open` counts deliveries
+ *         webhook:        `isReady`, `isLeading`, `gatewayOpen`, `pendingMessages`, `outbox` (`queued`,
+ *                         `oldestSeconds`, `givenUp`, `inDoubt`; null when it could not be counted), `holds` (each
+ *                         `kind`, `code`)
  *         collector:      `ageSeconds`, `failing` (the sources that it could not read)
  *         socket-monitor: `ageSeconds`, `total` (null: could not be counted)
  *         alert-rules:    `command` (plan, apply), `at`, `withExtras`, `rules`, `differ`
@@ -30,8 +32,8 @@ import { standardScreen } from "../../framework/streams/screen.ts";
 
 const STDOUT = 1;
 /**
- * Before the parts are looked at, which takes a second at most on a host that is not busy: all of it ends within two. Only a directory service that
- * is slow to name the account, and does, is given longer.
+ * Before the parts are looked at, which takes a second at most on a host that is not busy: all of it ends within two.
+ * Only a directory service that is slow to name the account, and does, is given longer.
  */
 const ACCOUNT_LIMIT_MS = 800;
 /** What still hangs by then must not keep the process beyond two seconds. */

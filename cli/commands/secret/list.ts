@@ -1,8 +1,8 @@
 /**
  * `opsctl secret list`: which secrets are there, where, how old, and which command needs them.
  *
- * Reads:  owner, mode and age of the secrets' files, which are never opened; the environment files, for the names of what
- *         is set in them: started by root, those of the service account in a process that has become it.
+ * Reads:  owner, mode and age of the secrets' files, which are never opened; the environment files, for the names of
+ *         what is set in them: started by root, those of the service account in a process that has become it.
  * Writes: nothing.
  * Calls:  nothing; `OPSCTL_SECRETS_COMMAND` is named, not run.
  * Env:    OPSCTL_SECRETS_DIR, OPSCTL_ENV_DIR.
@@ -10,8 +10,8 @@
  *
  * JSON:   `command`, `status`, `exitCode`, `secrets` (each `name`, `state`: set, wrong, missing, unset or unknown,
  *         `sources`: each `kind` and `where`, `changedAt`: UTC or null, `ageSeconds`, `usedBy`: each `command` and
- *         `required`, `problems`: each `where`, `why`, `mend`), `problems` (of directories and environment files), `error`.
- *         Never a value, nor anything that tells its length.
+ *         `required`, `problems`: each `where`, `why`, `mend`), `problems` (of directories and environment files),
+ *         `error`. Never a value, nor anything that tells its length.
  */
 import { defineCommand } from "../../framework/command.ts";
 import { outcomeOf } from "../../framework/outcome.ts";

@@ -1,10 +1,10 @@
 /**
  * `opsctl secret set`: puts a secret into a file of its own, where the commands that need it find it.
  *
- * Reads:  the value, from the terminal without showing it, else one line from standard input. The environment files, for
- *         the names of what is set in them: those of the service account in a process that has become it.
- * Writes: /etc/opsctl/secrets/<NAME> (opsctl 0600), or /etc/opsctl/root-secrets/<NAME> (root 0600); whole or not at all.
- *         The directory, where it is missing.
+ * Reads:  the value, from the terminal without showing it, else one line from standard input. The environment files,
+ *         for the names of what is set in them: those of the service account in a process that has become it.
+ * Writes: /etc/opsctl/secrets/<NAME> (opsctl 0600), or /etc/opsctl/root-secrets/<NAME> (root 0600); whole or not at
+ *         all. The directory, where it is missing.
  * Calls:  nothing.
  * Env:    OPSCTL_SECRETS_DIR, OPSCTL_ENV_DIR.
  * Exits:  0 done, 1 not written, 2 usage, 3 not root, no account, a value of another form, a place that is not safe.

@@ -5,8 +5,8 @@ import { nativeErrorWrite, type WriteSome } from "../../../lib/platform/runtime.
  * Writes texts to a descriptor in their order, while the work goes on.
  *
  * Shape:     `drained` resolves when all is written, at the latest after `limitMs`.
- * Behaviour: what a reader that stopped does not read waits in memory; beyond `mostChars` texts are lost. How many is told
- *            to `onLost` once the reader goes on. A failure to write is ignored.
+ * Behaviour: what a reader that stopped does not read waits in memory; beyond `mostChars` texts are lost. How many is
+ *            told to `onLost` once the reader goes on. A failure to write is ignored.
  */
 export type BackgroundWriter = { write(text: string): void; drained(limitMs: number): Promise<void> };
 

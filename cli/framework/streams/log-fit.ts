@@ -13,10 +13,11 @@ const NO_BREAK = "\u00A0";
 const clean = (text: string) => text;
 
 /**
- * Breaks the lines of a log between words at the width that `columns` returns, asked for each line, as a window changes.
+ * Breaks the lines of a log between words at the width that `columns` returns, asked for each line, as a window
+ * changes.
  *
- * Behaviour: a command at the end of an advice, or of a message's line, stays whole, so that it can be copied. A terminal that does not say its
- *            width, or is hardly one, breaks the lines itself.
+ * Behaviour: a command at the end of an advice, or of a message's line, stays whole, so that it can be copied. A
+ *            terminal that does not say its width, or is hardly one, breaks the lines itself.
  */
 export function logFit(columns: () => number | undefined): LogFit {
   const width = () => {

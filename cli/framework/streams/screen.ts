@@ -3,7 +3,7 @@ import type { Screen } from "../../../lib/text/terminal/screen.ts";
 
 const STDOUT = 1;
 
-/** Standard output, as the texts of a command have to know it; what this needs is imported late, for a quick `--help`. */
+/** Standard output, as the texts of a command need it; what it takes is imported late, for a quick `--help`. */
 export async function standardScreen(env: Environment): Promise<Screen> {
   const [{ isTerminal }, { terminalWidth }, { redact }] = await Promise.all([
     import("./output.ts"),

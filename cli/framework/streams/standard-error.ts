@@ -11,8 +11,8 @@ const DRAIN_MS = 1_000;
 /**
  * Standard error, where the log goes.
  *
- * Behaviour: each text is written before `write` returns, until `neverWait` is called: from then on a reader that stopped
- *            delays nothing. `drained` is for the end of the process.
+ * Behaviour: each text is written before `write` returns, until `neverWait` is called: from then on a reader that
+ *            stopped delays nothing. `drained` is for the end of the process.
  */
 export type StandardError = TextStream & {
   isTerminal: boolean;

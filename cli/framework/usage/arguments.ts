@@ -15,8 +15,8 @@ export type CheckedArguments = { rawArgs: string[]; options: ReadonlyMap<string,
 /**
  * Checks the arguments of a command.
  *
- * Behaviour: every word is checked here, because citty accepts unknown options, missing values and stray words silently,
- *            and `--dryrun` must never become a real run.
+ * Behaviour: every word is checked here, because citty accepts unknown options, missing values and stray words
+ *            silently, and `--dryrun` must never become a real run.
  * Shape:     `problem` is the first thing that is wrong; it repeats no value of an option.
  */
 export function strictArguments(

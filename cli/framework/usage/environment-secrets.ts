@@ -10,8 +10,8 @@ const URL_WITH_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#]*:[^\s/?#]*@/i;
 /**
  * The words of a command line without secrets of the environment, for an error that repeats them.
  *
- * Behaviour: such an error comes before any settings are read, so that no secret is known yet. Here every variable counts
- *            that has the name of a secret, also one that opsctl does not use.
+ * Behaviour: such an error comes before any settings are read, so that no secret is known yet. Here every variable
+ *            counts that has the name of a secret, also one that opsctl does not use.
  */
 export function maskedWords(
   words: readonly string[],

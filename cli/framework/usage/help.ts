@@ -12,8 +12,8 @@ const NARROWEST_EXPLANATION = 30;
 /**
  * Prints help or the version.
  *
- * Behaviour: does not report a failed write: nothing was done, so nothing is lost. Loading `node:fs`, which would report
- *            it, takes a third of the whole time.
+ * Behaviour: does not report a failed write: nothing was done, so nothing is lost. Loading `node:fs`, which would
+ *            report it, takes a third of the whole time.
  */
 export function printHelp(text: string): void {
   // biome-ignore lint/suspicious/noConsole: see above

@@ -11,8 +11,8 @@ import { writeErr } from "../streams/output.ts";
 /**
  * The error for a wrong command line: what is wrong, the usage, and where to read more.
  *
- * Behaviour: `problem` may repeat a word of the command line, which was perhaps pasted: nothing in it moves a terminal's
- *            cursor.
+ * Behaviour: `problem` may repeat a word of the command line, which was perhaps pasted: nothing in it moves a
+ *            terminal's cursor.
  */
 export function misuse(problem: string, path: string, usage: string): OpsError {
   return new OpsError({
@@ -36,8 +36,8 @@ export function unknownWord(word: string, { commands }: Group, path: string): Op
 }
 
 /**
- * Prints a failure that happened outside a command's run to standard error, broken between words on a terminal, and returns
- * the exit status.
+ * Prints a failure that happened outside a command's run to standard error, broken between words on a terminal, and
+ * returns the exit status.
  */
 export async function reportFailure(failure: unknown): Promise<number> {
   const { code, message, hint } = asOpsError(failure, "run opsctl");

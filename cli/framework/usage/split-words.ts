@@ -1,8 +1,8 @@
 /**
  * What a word of a command line is.
  *
- * Shape: `rawName` is the option as it was written (`--week`), `name` without its dashes; `inlineValue` says whether the
- *        value stood behind `=`.
+ * Shape: `rawName` is the option as it was written (`--week`), `name` without its dashes; `inlineValue` says whether
+ *        the value stood behind `=`.
  */
 export type Token =
   | { kind: "option"; name: string; rawName: string; value: string | undefined; inlineValue: boolean }

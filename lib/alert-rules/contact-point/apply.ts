@@ -23,8 +23,8 @@ export type AppliedPoint = {
 /**
  * Makes the webhook's contact point, or sets it right, by at most one write.
  *
- * Behaviour: after the write the platform's own copy decides. A lost answer counts as done when that copy shows what was
- *            written; the secret cannot be seen, so the repetition of a secret alone has to be answered.
+ * Behaviour: after the write the platform's own copy decides. A lost answer counts as done when that copy shows what
+ *            was written; the secret cannot be seen, so the repetition of a secret alone has to be answered.
  * Errors:    CONTACT_POINT_AMBIGUOUS, CONTACT_POINT_STORED_DIFFERENTLY, MONITORING_….
  */
 export async function applyPoint(

@@ -49,8 +49,8 @@ export function isSecretHidden({ settings }: Pick<ContactPoint, "settings">): bo
  * The settings of a contact point that stay when it is written: all but what would disturb the webhook.
  *
  * Behaviour: drops basic authentication, which excludes the bearer token, OAuth2, whose token would take its place, a
- *            custom payload, and the webhook's own header, whose value would be another than the token's after a change of
- *            the secret; other headers stay.
+ *            custom payload, and the webhook's own header, whose value would be another than the token's after a change
+ *            of the secret; other headers stay.
  * Source:    grafana/alerting http/config.go (`http_config` holds OAuth2 alone), http/client.go, read 2026-11-22.
  */
 export function keptSettings(settings: Readonly<Record<string, unknown>>): Record<string, unknown> {

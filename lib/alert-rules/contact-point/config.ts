@@ -30,8 +30,8 @@ const webhookUrl: Rule<string> = {
 /**
  * Everything that `contact-point apply` needs.
  *
- * Behaviour: the webhook's secret is taken from the environment, else from the webhook's own environment file, else from
- *            where secrets are, as the service finds it.
+ * Behaviour: the webhook's secret is taken from the environment, else from the webhook's own environment file, else
+ *            from where secrets are, as the service finds it.
  * Errors:    CONFIG_INVALID with all problems at once, SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED,
  *            SECRET_FILE_UNREADABLE.
  */

@@ -47,8 +47,8 @@ export function planPoint(
 }
 
 /**
- * The uid of the integration that opsctl makes for a name: the same each time, so that a repeated creation is refused by
- * the platform instead of making a second one.
+ * The uid of the integration that opsctl makes for a name: the same each time, so that a repeated creation is refused
+ * by the platform instead of making a second one.
  */
 export function pointUid(name: string): string {
   return `opsctl-${createHash("sha256").update(name).digest("hex").slice(0, 16)}`;

@@ -1,11 +1,11 @@
 import type { Policy, PolicyMatcher } from "../../providers/grafana/policy.ts";
 
 /**
- * The names of the contact points to which the notification policies send an alert with these labels; null when a policy
- * asks for something that cannot be judged here.
+ * The names of the contact points to which the notification policies send an alert with these labels; null when a
+ * policy asks for something that cannot be judged here.
  *
- * Behaviour: as Alertmanager does it: the deepest matching policy wins, its siblings are asked only when it goes on, and a
- *            policy without a receiver takes its parent's. A label that is missing counts as empty, and a regular
+ * Behaviour: as Alertmanager does it: the deepest matching policy wins, its siblings are asked only when it goes on,
+ *            and a policy without a receiver takes its parent's. A label that is missing counts as empty, and a regular
  *            expression has to match the whole value.
  * Source:    prometheus/alertmanager dispatch/route.go (`Match`), pkg/labels/matcher.go, read 2026-11-22.
  */

@@ -18,7 +18,7 @@ const ALERTS = `kind!="${WEBHOOK_KIND.comment}"`;
 const OLDEST = `${webhookMetric("oldest_undelivered_age_seconds")}{${ALERTS}}`;
 const SENT = webhookMetric("sent_total");
 const GATEWAY_OPEN = webhookMetric("gateway_open");
-/** Of five minutes: a restart of the service, which has to ask the gateway first, does not begin the rule's time anew. */
+/** Of five minutes: a restart of the service, which has to ask the gateway first, does not reset the rule's time. */
 const UNACKNOWLEDGED = `last_over_time(${webhookMetric("newest_unacknowledged_messages")}[5m])`;
 const GIVEN_UP = `{__name__=~"${webhookMetric("dead")}|${webhookMetric("in_doubt")}",${ALERTS}}`;
 
@@ -26,8 +26,8 @@ const GIVEN_UP = `{__name__=~"${webhookMetric("dead")}|${webhookMetric("in_doubt
  * The rules on the webhook itself.
  *
  * Behaviour: of several hosts with one state all show the same rows, but only the one that leads delivers, so a host's
- *            sends and its gateway count while it leads, and no row counts twice. The rule on the webhook's absence fires
- *            when there is no series (`or vector(0)`), the others are silent then.
+ *            sends and its gateway count while it leads, and no row counts twice. The rule on the webhook's absence
+ *            fires when there is no series (`or vector(0)`), the others are silent then.
  */
 export const WEBHOOK_RULES: readonly AlertRule[] = [
   {

@@ -8,9 +8,10 @@ import type { Verdict } from "./verdict.ts";
  * One looked-up delivery for the operator: ids and codes, never a number, an address or a text.
  *
  * Shape: `status` is the verdict's word, or `not_in_doubt` for a delivery that has its end. `code` says why nothing was
- *        found, why it is not unique, why the provider could not be asked, or that what was found is no proof of a send. `sentAt` is the provider's clock in UTC,
- *        `providerStatus` its last word about the message. `state` is the ledger's afterwards, null for an erased row;
- *        `settled` says whether this command changed it, `remark` what the ledger remarks on it then.
+ *        found, why it is not unique, why the provider could not be asked, or that what was found is no proof of a
+ *        send. `sentAt` is the provider's clock in UTC, `providerStatus` its last word about the message. `state` is
+ *        the ledger's afterwards, null for an erased row; `settled` says whether this command changed it, `remark` what
+ *        the ledger remarks on it then.
  */
 export type LookUp = {
   id: string;

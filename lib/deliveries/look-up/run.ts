@@ -20,7 +20,7 @@ export type LookUpDependencies = {
   progress: Progress;
 };
 
-/** Which deliveries, null for all in doubt; `settleAs` names who records what is found, null when nothing is recorded. */
+/** Which deliveries, null for all in doubt; `settleAs` names the person who records the findings, null for none. */
 export type LookUpRequest = { ids: readonly string[] | null; settleAs: string | null };
 
 type Conclude = (doubt: Doubt, verdict: Verdict) => Promise<void>;

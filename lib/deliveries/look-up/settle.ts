@@ -10,8 +10,8 @@ import type { Evidence } from "./evidence.ts";
  * What became of a delivery whose message was found.
  *
  * Shape: `settled` when this call recorded it; `state` is the ledger's then, null when the row was erased meanwhile;
- *        `remark` is a remark on a sent delivery, such as `timeline_entry_failed`, or says that the message was given to
- *        another delivery meanwhile.
+ *        `remark` is a remark on a sent delivery, such as `timeline_entry_failed`, or says that the message was given
+ *        to another delivery meanwhile.
  */
 export type Settled = { settled: boolean; state: Delivery["state"] | null; remark: string | null };
 

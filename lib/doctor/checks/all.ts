@@ -56,7 +56,7 @@ const NEEDS: Record<CommandName, readonly Check[]> = {
   deliveries: [databaseCheck("deliveries"), readinessCheck("deliveries")],
 };
 
-/** The checks of these commands; where a person named them (`isNamed`), also where its part is not set up on this host. */
+/** The checks of these commands; where a person named them (`isNamed`), also if this host does not have their part. */
 export function checksFor(commands: readonly CommandName[], { isNamed }: { isNamed: boolean }): Check[] {
   return commands.flatMap((command) => (isNamed ? checksOf(command) : ifSetUp(checksOf(command))));
 }

@@ -10,7 +10,8 @@ const STATE_ROOT = "/var/lib";
  * A failure when systemd lets the service write nowhere in this directory, whatever its owner and mode are.
  *
  * Behaviour: nothing where the unit closes nothing, or systemd does not say.
- * Source:    systemd.exec(5), ProtectSystem=strict, ReadWritePaths= (each path may begin with - and +), StateDirectory=.
+ * Source:    systemd.exec(5), ProtectSystem=strict, ReadWritePaths= (each path may begin with - and +),
+ *            StateDirectory=.
  */
 export async function closedByUnitVerdicts(
   { runProgram }: DoctorDependencies,

@@ -15,8 +15,8 @@ export async function correctSetting(
 }
 
 /**
- * The advice to put another value in the place of a secret that its peer refuses: the command that does it, or where the
- * value stands that no command of opsctl changes; then what makes the webhook's service take it.
+ * The advice to put another value in the place of a secret that its peer refuses: the command that does it, or where
+ * the value stands that no command of opsctl changes; then what makes the webhook's service take it.
  */
 export async function correctSecret(
   context: CheckContext,

@@ -157,7 +157,7 @@ function clockVerdict(
   clockMs: number,
   { beforeMs, afterMs }: { beforeMs: number; afterMs: number },
 ): Verdict {
-  // Between the two nobody knows when the database looked at its clock: only what lies outside counts.
+  // The database looked at its clock at some moment between the two: only a time outside of them is wrong.
   const apartMs = Math.max(0, beforeMs - clockMs, clockMs - afterMs);
   const text = `the clocks of database and host are ${(apartMs / 1000).toFixed(1)} s apart`;
   const mend = `${SET_CLOCK}, on the host and on the database server`;

@@ -20,7 +20,10 @@ const MOST_REPEATED_TOLD = 20;
 /** Commands that work without a file of their own: the webhook's file has what they need. */
 const NEED_NO_FILE: readonly CommandName[] = ["socket-monitor"];
 
-/** Whether the environment file of a command exists, is closed to others, can be read by its account, and says what it seems to. */
+/**
+ * Whether a command's environment file exists, is closed to others, is readable by its account, and means what it seems
+ * to.
+ */
 export function environmentFileCheck(command: CommandName): Check {
   return {
     command,
@@ -77,7 +80,7 @@ function repeatedVerdicts({ path, repeated }: EnvironmentFile): Verdict[] {
   return more === 0 ? verdicts : [...verdicts, warn(`${path} gives ${more} more names two values`)];
 }
 
-/** Warns of names that look like settings of opsctl and have no effect: nothing else reports a misspelt optional setting. */
+/** Warns of names that resemble opsctl's settings and have no effect: nothing else reports a misspelt optional one. */
 function oddVerdicts({ path, variables }: EnvironmentFile): Verdict[] {
   const names = [...variables].flatMap(([name, value]) => (value.trim() === "" ? [] : [name]));
   const { told, more } = oddSettings(basename(path), names);
@@ -89,7 +92,8 @@ function oddVerdicts({ path, variables }: EnvironmentFile): Verdict[] {
 }
 
 /**
- * The verdict on a file that exists and could not be read, with the command that lets the account of its command read it.
+ * The verdict on a file that exists and could not be read, with the command that lets the account of its command read
+ * it.
  *
  * Behaviour: only a process of that account knows what is wrong; any other one says to look as root.
  */
@@ -139,7 +143,7 @@ async function linesThatStart({ cronFile, unitDirs }: HostPaths): Promise<string
   return texts.flatMap((text) => text.split("\n"));
 }
 
-/** Whether such a line loads the file before the command starts, which fails where there is no file; older versions wrote it so. */
+/** Whether such a line loads the file first, as older versions wrote it; that fails where there is no file. */
 function loads(line: string, path: string): boolean {
   return line === `EnvironmentFile=${path}` || (/^[\d*]/.test(line) && line.includes(`. ${path};`));
 }

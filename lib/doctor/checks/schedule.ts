@@ -5,7 +5,8 @@ import { COMMAND_FACTS } from "../context/command-facts.ts";
 import { type CommandName, fail, notChecked, pass, warn } from "../finding.ts";
 
 /**
- * Puts back what is missing below /etc, which dpkg otherwise takes for the operator's wish, and nothing that was edited.
+ * Puts back what is missing below /etc, which dpkg otherwise takes for the operator's wish, and nothing that was
+ * edited.
  *
  * Source: dpkg(1), --force-things, confmiss; tried with dpkg 1.21 and the package of the installed version.
  */
@@ -55,8 +56,8 @@ export function hostZoneCheck(command: CommandName): Check {
 /**
  * Whether a file of the time zone database stands for UTC the whole year.
  *
- * Behaviour: reads the rule in the file's last line; a file of the oldest version has no such line and counts as another
- *            zone.
+ * Behaviour: reads the rule in the file's last line; a file of the oldest version has no such line and counts as
+ *            another zone.
  * Source:    RFC 8536, 3.3; POSIX TZ: a name and nothing but zeros.
  */
 export function isUtcZone(file: Uint8Array): boolean {

@@ -70,8 +70,8 @@ export class CheckContext {
   /**
    * The account of this name on the host; null when there is none.
    *
-   * Behaviour: one that the host's own files do not have is looked for as the commands look for it: a directory service may
-   *            have it.
+   * Behaviour: one that the host's own files do not have is looked for as the commands look for it: a directory service
+   *            may have it.
    * Errors:    ACCOUNT_UNAVAILABLE when the host does not say whether there is such an account.
    */
   account(name: string): Promise<Account | null> {
@@ -85,7 +85,7 @@ export class CheckContext {
     });
   }
 
-  /** Its groups as every source of the host has them; its own group alone where nobody says. */
+  /** Its groups as every source of the host has them; its own group alone where no source says. */
   async #groupsOf({ name, gid }: ServiceAccount): Promise<number[]> {
     const { runProgram, limitMs } = this.dependencies;
     const end = await runProgram("id", ["-G", name], AbortSignal.timeout(limitMs));

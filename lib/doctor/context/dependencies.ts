@@ -33,8 +33,8 @@ export type HandedLogin =
 /**
  * What doctor uses besides the files and peers that the settings name.
  *
- * Units: `limitMs` is the time of each check, and `wait` measures it; `secretCommandLimitMs` is shorter, so that a secret
- *        command that hangs is ended and named.
+ * Units: `limitMs` is the time of each check, and `wait` measures it; `secretCommandLimitMs` is shorter, so that a
+ *        secret command that hangs is ended and named.
  */
 export type DoctorDependencies = {
   env: Environment;

@@ -21,9 +21,9 @@ const PART_OF: Record<CommandName, PartName> = {
 };
 
 /**
- * The checks of one command, without those of a part that this host does not use: then the first says that it is not set
- * up, as `opsctl status` does, and the others find nothing. It is set up when a setting of its own is there, or it has left
- * something.
+ * The checks of one command, without those of a part that this host does not use: then the first says that it is not
+ * set up, as `opsctl status` does, and the others find nothing. It is set up when a setting of its own is there, or it
+ * has left something.
  */
 export function ifSetUp(checks: readonly Check[]): Check[] {
   return checks.map((check, at) => ({

@@ -6,7 +6,7 @@ import type { Account } from "./accounts.ts";
 /** What an account wants to do with a file or directory; writing into a directory includes entering it. */
 export type Want = "read" | "enter" | "list" | "write-into";
 
-/** Why an account may not, and where on the way. `missing` and `hidden` (closed to this process) say that it is not known. */
+/** Why an account may not, and where on the way. `missing` and `hidden` (closed to this process): it is not known. */
 export type NoAccess = {
   status: "refused";
   why: "missing" | "hidden" | "closed" | "no_directory";

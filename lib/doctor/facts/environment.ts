@@ -14,8 +14,8 @@ import type { DoctorDependencies } from "../context/dependencies.ts";
 import type { CommandName } from "../finding.ts";
 
 /**
- * The environment file of a command; `problem` says why a file that exists could not be read, `faults` which of its lines
- * set nothing or something else than they seem to, `repeated` which names it gives two values.
+ * The environment file of a command; `problem` says why a file that exists could not be read, `faults` which of its
+ * lines set nothing or something else than they seem to, `repeated` which names it gives two values.
  */
 export type EnvironmentFile = {
   command: CommandName;

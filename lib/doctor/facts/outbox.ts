@@ -21,8 +21,8 @@ export type FileReading =
  *
  * Behaviour: opens the file as immutable, because any other way creates a `-wal` and a `-shm`. This misses what a
  *            write-ahead log still holds, so the result is `in_use` where a log may hold something: the service has the
- *            file open, or was killed. SQLite blocks this process while it reads, and a file made on purpose can keep it busy
- *            for ever: call this in a process that can be killed.
+ *            file open, or was killed. SQLite blocks this process while it reads, and a file made on purpose can keep
+ *            it busy for ever: call this in a process that can be killed.
  * Errors:    those of the file system.
  * Source:    sqlite.org/uri.html, immutable; tried with node:sqlite of Bun 1.4.5 and Deno 2.9.6.
  */

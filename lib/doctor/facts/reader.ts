@@ -8,7 +8,7 @@ import type { CheckContext } from "../context/check-context.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
 import { type CommandName, notChecked, type Verdict } from "../finding.ts";
 
-/** The account that reads what a command needs: that of the command, or for one that a person starts, what it becomes. */
+/** The account that reads what a command needs: the command's own, or the one that a person's command becomes. */
 export function readerOf(command: CommandName): string {
   return COMMAND_FACTS[command].account ?? SERVICE_ACCOUNT;
 }

@@ -8,8 +8,8 @@ import type { CheckContext } from "../context/check-context.ts";
 /**
  * Opens the database that several webhooks share.
  *
- * Behaviour: doctor opens it also while the service runs: a running service may be an older program, which accepted what
- *            this one refuses.
+ * Behaviour: doctor opens it also while the service runs: a running service may be an older program, which accepted
+ *            what this one refuses.
  * Errors:    those of `openDatabase`, about OPSCTL_STATE_URL, and of `checkEncoding`.
  */
 export async function stateDatabase(context: CheckContext, url: Secret): Promise<Database> {

@@ -17,7 +17,8 @@ const MAX_WORD = (1n << 64n) - 1n;
  *
  * Behaviour: a line without a number of 32 bits is left out, as the C library leaves it out, and so is a comment. One
  *            number can be larger than `MAX_NUMBER`: the next.
- * Source:    passwd(5), group(5); glibc 2.36, nss_files and fgetgrent_r.c, strtoul(3); a test compares it with getent(1).
+ * Source:    passwd(5), group(5); glibc 2.36, nss_files and fgetgrent_r.c, strtoul(3); a test compares it with
+ *            getent(1).
  */
 export function groupList(text: string): GroupLine[] {
   return fieldsOf(text).flatMap(([name = "", , number = "", members = ""]) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { hasBit, processStatus, statusSet } from "../process-status.ts";
 
-/** What the kernel says of this process: its status, and of its user namespace the maps and whether groups can be set. */
+/** What the kernel says of this process: its status, its user namespace's maps, and whether groups can be set there. */
 export type ProcessFacts = { status: string; uidMap: string; gidMap: string; setgroups: string };
 
 /** Why a process cannot become an account, and what a person does about it. */

@@ -24,8 +24,8 @@ export const SERVICE_AWAY = "See that the directory services of /etc/nsswitch.co
  * The service account of this host; null where there is none, or where that name has root's number.
  *
  * Behaviour: reads /etc/passwd where the host has no other list of accounts, or asks that one first and finds the
- *            account there. Else asks `getent`, which knows directory services too and takes as long as half the start of
- *            a command.
+ *            account there. Else asks `getent`, which knows directory services too and takes as long as half the start
+ *            of a command.
  * Units:     `limitMs` is in milliseconds.
  * Errors:    ACCOUNT_UNAVAILABLE when `getent` fails, or has not ended within the limit; those of the file system when
  *            /etc/passwd cannot be read.

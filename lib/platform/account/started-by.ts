@@ -24,8 +24,8 @@ export function starterOf({
 /**
  * The name in a mark that the parent of this process made; null for any other text.
  *
- * Behaviour: a mark counts for a child of the process that made it, and for no other: a shell that was started below such
- *            a child, or a file of variables, can hand an old one on.
+ * Behaviour: a mark counts for a child of the process that made it, and for no other: a shell that was started below
+ *            such a child, or a file of variables, can hand an old one on.
  */
 export function nameInMark(mark = ""): string | null {
   const [, name = null, pid, start = ""] = MARK.exec(mark) ?? [];

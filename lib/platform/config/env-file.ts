@@ -4,9 +4,9 @@
  * Behaviour: blank lines and lines that begin with `#` or `;` are skipped; a value may be in single quotes (kept
  *            unchanged), in double quotes (`\` before `"`, `\`, `` ` `` and `$`) or bare (`\` before any character,
  *            blanks around it dropped); `\` at the end of a line joins it with the next. When a name comes twice, the
- *            last counts. A line that is no assignment is skipped. Unlike in systemd, the name behind a leading `export`
- *            is read, for a caller that has to see it; `readEnvFile` calls such a line a fault, and no command starts
- *            with one.
+ *            last counts. A line that is no assignment is skipped. Unlike in systemd, the name behind a leading
+ *            `export` is read, for a caller that has to see it; `readEnvFile` calls such a line a fault, and no command
+ *            starts with one.
  * Source:    systemd src/basic/env-file.c, parse_env_file_internal and check_utf8ness_and_warn, as of v254.
  */
 export function parseEnvFile(text: string): Map<string, string> {

@@ -12,8 +12,8 @@ export type SecretUse = { command: string; need: Need; alsoIn?: string };
 /**
  * A secret of opsctl: the rule for its form, the account that reads its file, and the commands that use it.
  *
- * Shape: `fromEnvironment` is false for one that is never taken from the environment; `afterwards` is what has to be done
- *        elsewhere when it changes.
+ * Shape: `fromEnvironment` is false for one that is never taken from the environment; `afterwards` is what has to be
+ *        done elsewhere when it changes.
  */
 export type KnownSecret = {
   name: string;

@@ -5,8 +5,8 @@ const INVALID = "CONFIG_INVALID";
 /**
  * The settings that `main` loads, once `others` are loaded too: what is missing or invalid of all is one error.
  *
- * Behaviour: each line of the problems is there once, those of `main` first, and so is each advice.
- *            An error of another kind is thrown only where no setting is missing or invalid.
+ * Behaviour: each line of the problems is there once, those of `main` first, and so is each advice. An error of another
+ *            kind is thrown only where no setting is missing or invalid.
  * Errors:    CONFIG_INVALID; those of the loaders.
  */
 export async function loadTogether<T>(main: Promise<T>, others: readonly Promise<unknown>[]): Promise<T> {

@@ -10,19 +10,19 @@ import { knownSecret } from "./known-secrets.ts";
 export type OddSecret = { name: string; meant: string | null };
 
 /**
- * What a person may call a secret's file; other names belong to others: one that is encrypted (`.gpg`, `.age`), or put aside
- * (`.old`, `.bak`, a number at the end).
+ * What a person may call a secret's file; other names belong to others: one that is encrypted (`.gpg`, `.age`), or put
+ * aside (`.old`, `.bak`, a number at the end).
  */
 const NAME = /^[A-Za-z][A-Za-z0-9_-]*(?<![0-9])(?:\.(?:txt|key|secret|value))?$/;
 /** Looked at at most: a directory that others fill, too, may have any number. */
 const MOST_LOOKED_AT = 1_000;
 
 /**
- * Those of the files in a directory of secrets that look as if they were meant for opsctl, given the secrets that are looked
- * for there and the settings that are none.
+ * Those of the files in a directory of secrets that look as if they were meant for opsctl, given the secrets that are
+ * looked for there and the settings that are none.
  *
  * Shape:     `files` are all of the directory: the one that counts may be any of them.
- * Behaviour: a file beside the one that it resembles is a copy that somebody keeps.
+ * Behaviour: a file beside the one that it resembles is a copy that a person keeps.
  */
 export function oddSecrets(
   files: readonly string[],

@@ -4,8 +4,8 @@ import { isOfOtherPrograms, SETTINGS_FILES, settingsOfFile } from "./known-setti
 /**
  * A name in an environment file that no command reads there.
  *
- * Shape: `meant` is the name of that file which it resembles, or null; `readIn` are the files in which a command does read
- *        it. A name of opsctl's own kind that it does not have has neither.
+ * Shape: `meant` is the name of that file which it resembles, or null; `readIn` are the files in which a command does
+ *        read it. A name of opsctl's own kind that it does not have has neither.
  */
 export type OddSetting = { name: string; meant: string | null; readIn: string[] };
 
@@ -25,8 +25,9 @@ const SECRETS_COMMAND = "OPSCTL_SECRETS_COMMAND";
 /**
  * Those of the names set in an environment file that look as if they were meant for opsctl and have no effect there.
  *
- * Behaviour: a foreign name that resembles nothing is none of them. Where the file names a secrets command, the names that
- *            other programs read, too, and parts of names are none either. The time is linear in the number of names.
+ * Behaviour: a foreign name that resembles nothing is none of them. Where the file names a secrets command, the names
+ *            that other programs read, too, and parts of names are none either. The time is linear in the number of
+ *            names.
  */
 export function oddSettings(file: string, names: readonly string[]): OddSettings {
   const known = new Set(settingsOfFile(file));

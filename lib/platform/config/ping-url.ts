@@ -7,7 +7,8 @@ import { loadConfig, optional, type Rule } from "./config.ts";
 const MAX_URL_LENGTH = 2_000;
 
 /**
- * The address that is told that a service or a run is well; it knows its sender by the address alone, so it is a secret.
+ * The address that is told that a service or a run is well; it knows its sender by the address alone, so it is a
+ * secret.
  *
  * Behaviour: `http://` is accepted for loopback addresses only, unless `OPSCTL_ALLOW_PLAIN_HTTP` is `1`.
  */

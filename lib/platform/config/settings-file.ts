@@ -14,8 +14,8 @@ import { type EnvFileFault, readEnvFile } from "./env-file.ts";
  * The settings of a command.
  *
  * Shape: `env` has those of the environment, then those of the file at `path`, which is null for a command without one;
- *        `isThere` says whether that file exists, `names` are those of the variables that it sets; `hidden` names what both
- *        have with different values: the environment's counts.
+ *        `isThere` says whether that file exists, `names` are those of the variables that it sets; `hidden` names what
+ *        both have with different values: the environment's counts.
  */
 export type CommandSettings = {
   env: Environment;
@@ -32,8 +32,8 @@ const MOST_FAULTS = 20;
 /**
  * Reads the environment file of a command, and lays it under the environment.
  *
- * Behaviour: an empty setting counts as absent, so the file is asked. `OPSCTL_ENV_DIR` moves the directory; set and empty
- *            it turns the file off. The file holds keys: it is read like a secret's file, and parsed, never run.
+ * Behaviour: an empty setting counts as absent, so the file is asked. `OPSCTL_ENV_DIR` moves the directory; set and
+ *            empty it turns the file off. The file holds keys: it is read like a secret's file, and parsed, never run.
  *            `typed` is what follows `opsctl` on the command line that advice repeats, with its options: without
  *            `--dry-run` another command would be run.
  * Errors:    CONFIG_INVALID, ENV_FILE_INVALID, SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE.

@@ -15,7 +15,7 @@ export type DatabaseErrorCode =
   | "DATABASE_OBJECT_MISSING"
   | "DATABASE_QUERY_FAILED";
 
-/** A classified failure; `transient` means that the database is away for a moment: the same statement may succeed soon. */
+/** A classified failure; `transient`: the database is away for a moment, and the same statement may succeed soon. */
 export type DatabaseFault = { code: DatabaseErrorCode; sqlState: string | undefined; transient: boolean };
 
 /**

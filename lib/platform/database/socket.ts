@@ -31,8 +31,8 @@ const TLS_REQUEST = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47);
  *            stream breaks without the driver having closed it, if the server was ready on it once: a connection that
  *            the server refused at the start is no loss. A stream breaks, too, after the server has refused a write as
  *            read-only: the connection leads to a replica, or to a server that was the primary before, and a new one
- *            finds the new primary. Without TLS the password leaves this host only as the answer
- *            to a challenge: a request for it in clear text ends the connection.
+ *            finds the new primary. Without TLS the password leaves this host only as the answer to a challenge: a
+ *            request for it in clear text ends the connection.
  */
 export async function connectDatabase(
   address: DatabaseAddress,

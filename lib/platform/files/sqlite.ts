@@ -8,8 +8,8 @@ const BUSY_MS = 2_000;
 /**
  * Opens a SQLite file that several processes use at once and that keeps every commit; makes it when it is missing.
  *
- * Behaviour: a new file has mode 0600 under any umask, and can give space back in small steps. What SQLite sorts stays in
- *            memory: the disk that temporary files would need may be full.
+ * Behaviour: a new file has mode 0600 under any umask, and can give space back in small steps. What SQLite sorts stays
+ *            in memory: the disk that temporary files would need may be full.
  * Errors:    FILE_UNTRUSTED; those of the file system and of SQLite.
  */
 export function openSqlite(path: string): DatabaseSync {

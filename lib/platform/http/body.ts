@@ -4,8 +4,8 @@ export type BodyRead = { text: string | null; tooLarge: boolean };
 /**
  * Reads the body of `response`, of which never more than the cap is held.
  *
- * Behaviour: at once where its length is announced and within the cap, because no runtime then reads further; else piece
- *            by piece.
+ * Behaviour: at once where its length is announced and within the cap, because no runtime then reads further; else
+ *            piece by piece.
  * Units:     bytes.
  * Errors:    throws what the runtime throws when the body breaks off.
  */

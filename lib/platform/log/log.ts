@@ -27,13 +27,13 @@ export type LogFit = {
 };
 
 /**
- * A log on `stream`: as `text` lines for people, the field `hint` below the message; as `json` one object a line (`time`,
- * `level`, `msg`, fields).
+ * A log on `stream`: as `text` lines for people, the field `hint` below the message; as `json` one object a line
+ * (`time`, `level`, `msg`, fields).
  *
  * Shape:     `fit` is for a terminal; without it each line stays whole.
- * Behaviour: no HTML comes here: callers log codes, ids and counts, never a payload or what a peer answered.
- *            What reorders or hides text is written as an escape. Everything passes through `redact`. `CI`, `NODE_ENV` and `DEBUG` do not change the level, and equal lines
- *            are never folded into one.
+ * Behaviour: no HTML comes here: callers log codes, ids and counts, never a payload or what a peer answered. What
+ *            reorders or hides text is written as an escape. Everything passes through `redact`. `CI`, `NODE_ENV` and
+ *            `DEBUG` do not change the level, and equal lines are never folded into one.
  */
 export function createLog(options: {
   stream: TextStream;

@@ -17,7 +17,8 @@ export type OutageLogOptions = {
 };
 
 /**
- * Logs a failure that comes again and again: at once, then every five minutes with how often it came, and when it is over.
+ * Logs a failure that comes again and again: at once, then every five minutes with how often it came, and when it is
+ * over.
  */
 export class OutageLog {
   readonly #options: OutageLogOptions;

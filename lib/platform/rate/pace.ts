@@ -5,10 +5,10 @@ import { fixedRate, PaceSchedule, publishedRate, type Rate } from "./pace-schedu
  *
  * Behaviour: `turn` waits for its turn (first come, first served) and returns a release; call it in a `finally`, when
  *            the call has its answer or was not made; calling it twice does nothing. `tryTurn` returns null instead of
- *            waiting. `limit` sets the published rate,
- *            `free` says that the peer publishes none, `hold` stops all starts for a while (429), `spent` reports that
- *            the peer's window is used up, `perSecond` is the resulting rate or null. Without a known rate a pace gives
- *            one turn and keeps the others waiting until `limit`, `free` or that turn's release.
+ *            waiting. `limit` sets the published rate, `free` says that the peer publishes none, `hold` stops all
+ *            starts for a while (429), `spent` reports that the peer's window is used up, `perSecond` is the resulting
+ *            rate or null. Without a known rate a pace gives one turn and keeps the others waiting until `limit`,
+ *            `free` or that turn's release.
  * Units:     milliseconds of a monotonic clock.
  * Errors:    `turn` rejects with the signal's reason when it is aborted.
  */

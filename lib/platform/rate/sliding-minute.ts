@@ -14,8 +14,8 @@ const STEP_MS = 5_000;
 /**
  * A rate that holds in any minute: `burst` may start at once, the rest of `perMinute` evenly in the minute after.
  *
- * Behaviour: `available` returns how many may start now; `take` uses one of them, and `giveBack` returns one that did not
- *            start after all. A clock that goes back changes nothing.
+ * Behaviour: `available` returns how many may start now; `take` uses one of them, and `giveBack` returns one that did
+ *            not start after all. A clock that goes back changes nothing.
  * Units:     milliseconds of one monotonic clock.
  */
 export class SlidingMinute implements Rate {
@@ -50,7 +50,7 @@ export class SlidingMinute implements Rate {
     this.#first = Math.min(this.#first + 1, this.#startedMs.length);
   }
 
-  /** Begins anew with what started before; `startedWithin` returns how many began within the last so many milliseconds. */
+  /** Begins anew with what started before; `startedWithin` returns how many began in the last `ms`. */
   async restart(nowMs: number, startedWithin: (ms: number) => Promise<number>): Promise<void> {
     const started: number[] = [];
     for (let agoMs = 0; agoMs < WINDOW_MS && started.length < this.#rate.perMinute; agoMs += STEP_MS) {

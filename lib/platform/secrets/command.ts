@@ -9,9 +9,8 @@ import { MAX_SECRET_BYTES } from "./file.ts";
  * Runs the secret command for one name and returns what it prints.
  *
  * Behaviour: calls the executable with the name as its only argument, with `env` over the environment of this process,
- *            without a shell, and drops its standard error.
- *            When it takes too long or prints too much, it is killed with everything that it started. Root runs nothing
- *            that another account could have written or put there.
+ *            without a shell, and drops its standard error. When it takes too long or prints too much, it is killed
+ *            with everything that it started. Root runs nothing that another account could have written or put there.
  * Errors:    SECRET_COMMAND_FAILED, SECRET_COMMAND_UNTRUSTED.
  */
 export async function runSecretCommand(

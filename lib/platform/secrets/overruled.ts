@@ -1,4 +1,4 @@
-/** A variable with a secret that is not used, because a layer that comes first had another value; `source` names that. */
+/** A variable with an unused secret, because a layer that comes first had another value; `source` names that layer. */
 export type OverruledVariable = { name: string; source: string };
 
 const noted = new Map<string, OverruledVariable>();

@@ -1,7 +1,7 @@
 import { type CallRecord, callPeer } from "../../platform/http/call-peer.ts";
 import { peerUrl } from "../../platform/http/url.ts";
 
-/** Whether anything answers at the application's address; `cause` is `APP_TIMEOUT` when it only did not in time. */
+/** Whether anything answers at the application's address; `cause` is `APP_TIMEOUT` when no answer came in time. */
 export type Reach =
   | { status: "answered" }
   | { status: "failed"; code: "APP_UNREACHABLE"; cause?: "APP_TIMEOUT" | undefined };

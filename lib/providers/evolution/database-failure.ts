@@ -25,8 +25,9 @@ export function codeOfQuestion(result: CallResult): string {
  * The table whose query failed, or null when the answer is none of a failed query.
  *
  * Behaviour: a failure inside or after the send is a 400, and no failed query in the sense of this function.
- * Source:    a running 2.3.6 (github.com/EvolutionAPI/evolution-api at 3454bec) whose PostgreSQL was stopped, 2026-11-23:
- *            the words before the table's name depend on NODE_ENV, and the guard puts the error's name before them.
+ * Source:    a running 2.3.6 (github.com/EvolutionAPI/evolution-api at 3454bec) whose PostgreSQL was stopped,
+ *            2026-11-23: the words before the table's name depend on NODE_ENV, and the guard puts the error's name
+ *            before them.
  */
 function failedTable(answer: PeerAnswer | null): string | null {
   if (answer?.status !== 500) return null;

@@ -50,8 +50,9 @@ export const TOO_MANY_MESSAGES = "gateway_messages_too_many";
 export const FIND_MESSAGES_TIMEOUT_MS = 15_000;
 
 /**
- * All of them come in one page: the gateway orders by whole seconds alone, so that of messages of one second some may be
- * on two pages and others on none. A weekly recipient gets a handful in an hour; who sends more asks for a shorter time.
+ * All of them come in one page: the gateway orders by whole seconds alone, so that of messages of one second some may
+ * be on two pages and others on none. A weekly recipient gets a handful in an hour; who sends more asks for a shorter
+ * time.
  */
 const MOST_MESSAGES = 200;
 /** Kept messages may carry small pictures. */
@@ -60,10 +61,11 @@ const MAX_ANSWER_BYTES = 8 * 1_048_576;
 /**
  * Finds what an instance has sent to one recipient or to all, by `POST /chat/findMessages`.
  *
- * Behaviour: asks once, for a page that holds all. What does not fit the question is dropped, because a gateway that does
- *            not know a filter ignores it silently. A row is kept by the gateway after the send and may be missing.
- * Errors:    none thrown; `gateway_messages_too_many` when there are more than 200, when the answer says more than it holds
- *            or is larger than is read, else the codes of the gateway.
+ * Behaviour: asks once, for a page that holds all. What does not fit the question is dropped, because a gateway that
+ *            does not know a filter ignores it silently. A row is kept by the gateway after the send and may be
+ *            missing.
+ * Errors:    none thrown; `gateway_messages_too_many` when there are more than 200, when the answer says more than it
+ *            holds or is larger than is read, else the codes of the gateway.
  * Source:    github.com/EvolutionAPI/evolution-api at 3454bec (2.3.6), fa09d37 (2.3.7) and 2.4.0-rc2,
  *            `channel.service.ts` fetchMessages, read 2026-11-22: the filter of time needs both bounds, `offset` is
  *            the size of a page, the newest message comes first. A running 2.3.6 showed 137 of 150 messages of four

@@ -8,8 +8,8 @@ import { gatewayRefusal } from "./refusal.ts";
 /**
  * What became of a message that the gateway has sent, as far as it kept that.
  *
- * Shape: `settled`: WhatsApp took it; `returned`: it gave it back with an error; `pending`: it said neither; `absent`: the
- *        gateway knows no such message; `unknown`: it gave no usable answer.
+ * Shape: `settled`: WhatsApp took it; `returned`: it gave it back with an error; `pending`: it said neither; `absent`:
+ *        the gateway knows no such message; `unknown`: it gave no usable answer.
  */
 export type MessageStatus =
   | { status: "settled" }

@@ -53,7 +53,7 @@ function refusalByMeta(number: number): SendOutcome {
   }
 }
 
-/** What stands before the gateway answers so by itself: with a redirection or a refusal, or for a gateway that is away. */
+/** Statuses of a proxy before the gateway: a redirection, a refusal, or its word that the gateway is away. */
 const OF_A_PROXY = /^(?:3\d\d|401|403|404|405|407|502|503|504)$/;
 
 /** The gateway's own errors have a form by which they are known. */

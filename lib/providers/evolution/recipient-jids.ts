@@ -5,8 +5,8 @@ const MEXICO_OR_ARGENTINA = /^(52|54)([19]?)(\d{10})$/;
  * The names under which the gateway may keep messages to a number, the likeliest first.
  *
  * Shape:     `number` is digits with country code; two to four names.
- * Behaviour: WhatsApp or the gateway adds or drops the extra mobile digit of Brazil, Mexico and Argentina. The last name
- *            is the bare number, which the gateway's own integration (EVOLUTION) keeps. A name that ends in `@lid`
+ * Behaviour: WhatsApp or the gateway adds or drops the extra mobile digit of Brazil, Mexico and Argentina. The last
+ *            name is the bare number, which the gateway's own integration (EVOLUTION) keeps. A name that ends in `@lid`
  *            cannot be made of a number.
  * Source:    github.com/EvolutionAPI/evolution-api at 3454bec (2.3.6), src/utils/createJid.ts, and at fa09d37 (2.3.7)
  *            the channel services, read 2026-11-22.

@@ -43,8 +43,8 @@ export function parseContactPoints(json: unknown): ContactPoint[] | undefined {
 /**
  * The body that creates or replaces a webhook integration; it holds the opened secret.
  *
- * Source: grafana/alerting receivers/webhook/config.go, read 2026-11-22: the credentials are a secure setting, which the
- *         platform never shows again, while `headers` are stored in the clear.
+ * Source: grafana/alerting receivers/webhook/config.go, read 2026-11-22: the credentials are a secure setting, which
+ *         the platform never shows again, while `headers` are stored in the clear.
  */
 export function contactPointBody({ uid, name, settings, bearer }: WebhookContactPoint): object {
   return {

@@ -10,7 +10,7 @@ import { rateObserver } from "./rate-observer.ts";
 import { isQuota, nameOf, refusalOf } from "./refusal.ts";
 import { senderText } from "./sender.ts";
 
-/** One e-mail; `deliveryId` is the ledger's, or made of the content, and makes the call repeatable without a second e-mail. */
+/** One e-mail; `deliveryId` is the ledger's, or made of the content: a repeated call sends no second e-mail. */
 export type Email = {
   from: string;
   fromName: string | null;

@@ -14,9 +14,9 @@ export type ProjectDeploy = { name: string; failed: boolean };
  * The deployments of the account.
  *
  * Shape: `projects` has those with a finished deployment, `total` is how many the account has, null when that is not
- *        known. `problem` is the code of what could not be read: without a
- *        page of the listing `projects` is empty, without one project's answer only that project is missing.
- *        `unknownStates` are states that are not in our table.
+ *        known. `problem` is the code of what could not be read: without a page of the listing `projects` is empty,
+ *        without one project's answer only that project is missing. `unknownStates` are states that are not in our
+ *        table.
  */
 export type DeployListing = {
   projects: ProjectDeploy[];

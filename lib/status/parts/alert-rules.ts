@@ -17,7 +17,7 @@ const command = "alert-rules";
 const PLAN = "sudo opsctl alert-rules plan";
 const EXTRAS = " --with-extras";
 const DAY_MS = 86_400_000;
-/** After that nobody knows any more how the rules on the platform are: people change them there, too. */
+/** What was found longer ago says nothing any more: people change the rules on the platform, too. */
 const MAX_AGE_DAYS = 30;
 
 /** What the last `plan` or `apply` on this host found; the platform is not asked. */
@@ -40,7 +40,7 @@ export async function alertRulesStatus(dependencies: StatusDependencies): Promis
   return judgePlan(plan, dependencies.nowMs());
 }
 
-/** The report over what the last `plan` or `apply` found; one that is too old, or of a time to come, says nothing of now. */
+/** The report over what the last `plan` or `apply` found; one that is too old, or of the future, says nothing. */
 export function judgePlan(plan: LastPlan, nowMs: number): PartReport {
   const { command: by, rules, differ, withExtras } = plan;
   const which = `${rules} rules${withExtras ? "" : " (without extras)"}`;

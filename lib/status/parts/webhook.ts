@@ -14,7 +14,8 @@ const JOURNAL = "journalctl -u opsctl-webhook -n 50";
 /** Whether the webhook runs, what waits, and what was given up: asked of the running service, which any account may. */
 export async function webhookStatus(dependencies: StatusDependencies): Promise<PartReport> {
   const { adminUrl, limitMs } = dependencies;
-  // The limit of the call is the later one, also while this process waits for a processor, so that a port that hangs is told from one where nothing listens.
+  // The limit of the call is the later one, also while this process waits for a processor, so that a port that hangs is
+  // told from one where nothing listens.
   const asked = await readInTime(dependencies, (signal) =>
     readServiceHealth({ adminUrl, limitMs: 6 * limitMs }, signal),
   );

@@ -2,7 +2,8 @@ import { displayWidth, piecesOf } from "../display-width.ts";
 import { wrapText } from "../wrap.ts";
 
 /**
- * A cell's text in lines of at most `width` columns, broken between words; the lines behind the first begin with `indent`.
+ * A cell's text in lines of at most `width` columns, broken between words; the lines behind the first begin with
+ * `indent`.
  *
  * Behaviour: a word that is longer than that is broken between visible characters.
  */

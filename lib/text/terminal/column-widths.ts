@@ -3,7 +3,9 @@ import { displayWidth } from "../display-width.ts";
 /** How wide the cells of a column are, and whether they may be broken between words. */
 export type ColumnCells = { title: string; cells: readonly string[]; wraps: boolean };
 
-/** A word up to this stays whole in any table, so that an id or a code inside a note can be copied; a longer one does not. */
+/**
+ * A word up to this stays whole in any table, so that an id or a code in a note can be copied; a longer one may break.
+ */
 const LONGEST_WHOLE_WORD = 40;
 /** A column of words that is narrower would have a word or two a line. */
 const NARROWEST_WORDS = 16;
@@ -14,10 +16,11 @@ export function naturalWidths(columns: readonly ColumnCells[]): number[] {
 }
 
 /**
- * How wide each column of a table may be, so that all of it, with `gap` between the columns, takes at most `width`; null
- * when there is no such table.
+ * How wide each column of a table may be, so that all of it, with `gap` between the columns, takes at most `width`;
+ * null when there is no such table.
  *
- * Behaviour: the widest column gives way first, one whose cells do not wrap down to its longest cell: then its title wraps.
+ * Behaviour: the widest column gives way first, one whose cells do not wrap down to its longest cell: then its title
+ *            wraps.
  */
 export function columnWidths(
   columns: readonly ColumnCells[],

@@ -8,10 +8,11 @@ const NARROWEST_TEXT = 24;
 const BELOW = "      ";
 
 /**
- * `head` with `text` beside it, on as many lines as the screen's width needs; those behind the first begin below the text.
+ * `head` with `text` beside it, on as many lines as the screen's width needs; those behind the first begin below the
+ * text.
  *
- * Behaviour: broken as by `proseLines`. Where too little room is left beside `head`, the text stands below it. Without a
- *            terminal it is one line.
+ * Behaviour: broken as by `proseLines`. Where too little room is left beside `head`, the text stands below it. Without
+ *            a terminal it is one line.
  */
 export function hangingLines(
   head: string,

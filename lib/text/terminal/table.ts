@@ -6,9 +6,9 @@ import { rowBlock } from "./row-block.ts";
 import { paint, type Screen, type Tone } from "./screen.ts";
 
 /**
- * A column; the cells of one that `wraps` may be broken between words, those of the others (ids, codes, instants) never.
- * `tone` is the colour of a cell by its word; `name` stands before a value on a narrow terminal, else the title in small
- * letters.
+ * A column; the cells of one that `wraps` may be broken between words, those of the others (ids, codes, instants)
+ * never. `tone` is the colour of a cell by its word; `name` stands before a value on a narrow terminal, else the title
+ * in small letters.
  */
 export type Column = {
   title: string;
@@ -25,8 +25,8 @@ const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 /**
  * Rows under the titles of their columns, for people.
  *
- * Shape:     on a terminal a table where it fits, with cells of columns that wrap on several lines. Where none fits, each
- *            row is a block of `name: value`, without what is absent. In a file or a pipe each row is one line.
+ * Shape:     on a terminal a table where it fits, with cells of columns that wrap on several lines. Where none fits,
+ *            each row is a block of `name: value`, without what is absent. In a file or a pipe each row is one line.
  * Behaviour: no line is wider than the terminal unless a single id is; ids are whole, and every word is there. Line
  *            breaks, control characters and hidden ones in a cell become blanks or go.
  */

@@ -25,7 +25,7 @@ export type Alert = {
   /** RFC 3339 as sent, when it can be read as an instant. */
   startsAt: string | null;
   endsAt: string | null;
-  /** The number that the rule compares, as text: `612368384`. Rows of older versions have all steps: `B=612368384, C=1`. */
+  /** The number that the rule compares, as text: `612368384`. Rows of older versions have all: `B=612368384, C=1`. */
   value: string | null;
   /** Missing in rows of older versions. */
   unit?: Unit | null;

@@ -24,10 +24,10 @@ const EXPECTED_OBJECT = "expected an object";
 /**
  * The alerts of a parsed body: a group's, as Grafana and Alertmanager send it, or the one of the simple shape.
  *
- * Behaviour: the key `alerts` alone decides which of the two shapes it is. An entry that is no object is rejected alone;
- *            one whose labels or annotations are something else than objects is an alert without them, because one that
- *            says little is better than none. A group with nothing but rejected entries is invalid, and so is one
- *            with more than 20,000 alerts; an empty group is not. No part is read deeper than needed.
+ * Behaviour: the key `alerts` alone decides which of the two shapes it is. An entry that is no object is rejected
+ *            alone; one whose labels or annotations are something else than objects is an alert without them, because
+ *            one that says little is better than none. A group with nothing but rejected entries is invalid, and so is
+ *            one with more than 20,000 alerts; an empty group is not. No part is read deeper than needed.
  * Errors:    a body of neither shape is `invalid`, with the path of each problem and nothing that the sender wrote.
  * Source:    monitoring document, Alert input shapes; alert webhook contract, Rules for our parser.
  */

@@ -10,9 +10,9 @@ import { readValue } from "./value.ts";
 /**
  * Reads one alert of a sender.
  *
- * Behaviour: labels or annotations that are no object count as absent. A number or a boolean in them becomes text; null,
- *            lists and objects are left out. Blank texts count as absent. An alert about the measuring itself has the
- *            platform's error as its description, and no summary.
+ * Behaviour: labels or annotations that are no object count as absent. A number or a boolean in them becomes text;
+ *            null, lists and objects are left out. Blank texts count as absent. An alert about the measuring itself has
+ *            the platform's error as its description, and no summary.
  * Source:    alert webhook contract, Rules for our parser.
  */
 export function readAlert(raw: JsonObject, truncatedAlerts: number): Alert {

@@ -15,7 +15,8 @@ export const STATE_REASONS = [
 export type StateReason = (typeof STATE_REASONS)[number];
 
 /**
- * The reason in the platform's annotation, of which there may be several: `NoData, KeepLast`; null for none that is known.
+ * The reason in the platform's annotation, of which there may be several: `NoData, KeepLast`; null for none that is
+ * known.
  */
 export function readStateReason(annotation: string | undefined): StateReason | null {
   const reasons = (annotation ?? "").split(",", 10).map((reason) => reason.trim());

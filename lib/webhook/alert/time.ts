@@ -14,7 +14,7 @@ export function readAlertTime(raw: unknown): string | null {
   return typeof raw === "string" && instantOf(raw) !== null ? raw : null;
 }
 
-/** The instant that a sender wrote; null for null, for what is no instant, and for the year 1, which means "not yet". */
+/** The instant that a sender wrote; null for null, for text without an instant, and for the year 1: "not yet". */
 export function alertInstant(text: string | null): Temporal.Instant | null {
   return text === null || NO_TIME.test(text) ? null : instantOf(text);
 }

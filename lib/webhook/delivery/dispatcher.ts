@@ -27,8 +27,8 @@ type DispatcherState = Pick<State, "lead" | "prune" | "holds">;
  *
  * Shape:     `inFlight` as in `Sender`.
  * Behaviour: only the process that leads delivers; it begins with why its channels held before. `look` resolves when
- *            everything that could start has started. An issue waits two seconds at most for its own message, and not at
- *            all while no message can start.
+ *            everything that could start has started. An issue waits two seconds at most for its own message, and not
+ *            at all while no message can start.
  */
 export class Dispatcher {
   readonly #senders: Senders;
@@ -111,7 +111,8 @@ export class Dispatcher {
   /**
    * Makes the rows of a kind wait for a reason that was learnt without sending.
    *
-   * Behaviour: holds for 90 seconds, and longer when it is said again; then one row finds out whether the peer still refuses.
+   * Behaviour: holds for 90 seconds, and longer when it is said again; then one row finds out whether the peer still
+   *            refuses.
    */
   async hold(kind: OutboxKind, reason: { code: string; cause?: string | undefined }): Promise<void> {
     await this.#senders[kind]?.hold(reason);

@@ -5,8 +5,8 @@ const VACANT_MS = 30_000;
  * Whether this process delivers, and whether it is the one that tells people otherwise what waits.
  *
  * Shape:     `learn` takes what the state says of the role: null when it cannot say.
- * Behaviour: while no process can take the role, the one that had it last tells what waits; after 30 seconds each one does,
- *            because that one may be gone: told twice is better than not told.
+ * Behaviour: while no process can take the role, the one that had it last tells what waits; after 30 seconds each one
+ *            does, because that one may be gone: told twice is better than not told.
  */
 export class Leadership {
   readonly #monotonicMs: () => number;

@@ -143,7 +143,7 @@ function warnOfUnknownPace({ log }: DispatcherParts, kind: OutboxKind, error: un
   log.warn("It is not known how much went out lately", { kind, cause });
 }
 
-/** A third of a minute's messages at most at once: later ones of the same minute, critical ones too, must not wait for it to end. */
+/** At most a third of a minute's messages at once, so that a critical one need not wait until the minute ends. */
 function messageRate({ messagesPerMinute: perMinute }: Pace): SlidingMinuteRate {
   return { perMinute, burst: Math.min(MESSAGE_BURST, Math.ceil(perMinute / 3)) };
 }

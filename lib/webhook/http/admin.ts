@@ -35,9 +35,9 @@ const STATE_LIMIT_MS = 5_000;
  * The second port, for the host itself: the page at `/`, `/healthz`, `/readyz` and `/metrics`; another `Host` than
  * loopback gets 421.
  *
- * Behaviour: healthy while the state answers, whatever the peers do: a restart would not mend a peer, so stopped channels
- *            and queues are shown and change nothing. Metrics are there whatever the state does. Ready when an alert could be accepted now. No answer has a secret,
- *            and the page alone has texts of alerts.
+ * Behaviour: healthy while the state answers, whatever the peers do: a restart would not mend a peer, so stopped
+ *            channels and queues are shown and change nothing. Metrics are there whatever the state does. Ready when an
+ *            alert could be accepted now. No answer has a secret, and the page alone has texts of alerts.
  */
 export function createAdminApp(parts: AdminParts): Hono {
   const { state, metrics, dispatcher } = parts;

@@ -41,8 +41,8 @@ type Post = { request: Request; sender: Sender };
  * The public port: `POST /webhook` and nothing else.
  *
  * Behaviour: checks in this order, the cheapest first: path, method, secret, content type, size, JSON, alerts. A bad
- *            request gets 4xx, after which senders do not repeat; what may be over soon gets 503. The question whether the
- *            secret is right gets 204.
+ *            request gets 4xx, after which senders do not repeat; what may be over soon gets 503. The question whether
+ *            the secret is right gets 204.
  * Source:    monitoring document, Alert webhook; its answers are in docs/webhook.md.
  */
 export function createApp(parts: AppParts): { fetch: Fetch; malformed: Malformed } {

@@ -1,7 +1,8 @@
 /**
  * Limits how many bytes are held at once; what does not fit waits, in order of arrival.
  *
- * Shape:     `reserve` resolves to the function that releases the bytes, or to null when they did not fit within `waitMs`.
+ * Shape:     `reserve` resolves to the function that releases the bytes, or to null when they did not fit within
+ *            `waitMs`.
  * Behaviour: releasing twice does nothing. What is larger than the whole budget is admitted when nothing else is held.
  * Units:     bytes, milliseconds.
  */

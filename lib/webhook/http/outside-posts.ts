@@ -5,8 +5,8 @@ import type { Sender } from "./refusal-report.ts";
 export type OutsidePostsView = { acceptedAt: string | null; secretRefusedAt: string | null };
 
 /**
- * Remembers how the last posts from elsewhere ended. A platform that has another secret than the service is refused each
- * time, and nothing else on this host shows it: gateway, tracker and the test alert of this host work.
+ * Remembers how the last posts from elsewhere ended. A platform that has another secret than the service is refused
+ * each time, and nothing else on this host shows it: gateway, tracker and the test alert of this host work.
  *
  * Behaviour: leaves out posts of this host itself, which has the secret. One that a proxy passes on is from elsewhere.
  */

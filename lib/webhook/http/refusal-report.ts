@@ -31,8 +31,8 @@ function plainAddress(text: string): string | null {
 /**
  * Logs refused requests, and entries that were rejected inside accepted ones.
  *
- * Behaviour: at most ten lines a minute, and at the end of each minute a count of those that had none. `run` counts until
- *            its signal is aborted. Nothing of a request is logged but its sender's address.
+ * Behaviour: at most ten lines a minute, and at the end of each minute a count of those that had none. `run` counts
+ *            until its signal is aborted. Nothing of a request is logged but its sender's address.
  * Source:    design of the alarm, The alarm is watched.
  */
 export class RefusalReport {

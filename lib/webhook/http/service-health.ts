@@ -14,8 +14,8 @@ export const LONG_WAIT_MS = 15 * 60_000;
  * The health of a running webhook.
  *
  * Shape: `holds` has the code for which it holds all messages or issues, else null. `gatewayOpen` and `pendingMessages`
- *        are null where the service does not know them. `secretRefusedAt` is when the last post from elsewhere was refused
- *        for its secret, null when none was or one was accepted since.
+ *        are null where the service does not know them. `secretRefusedAt` is when the last post from elsewhere was
+ *        refused for its secret, null when none was or one was accepted since.
  */
 export type ServiceHealth = {
   isReady: boolean;
@@ -29,7 +29,7 @@ export type ServiceHealth = {
   secretRefusedAt: string | null;
 };
 
-/** Reads the health of the webhook on this host; null when nothing answers on its admin port. */
+/** Reads the health of the webhook on this host; null when nothing answers at its admin port. */
 export async function readServiceHealth(
   { adminUrl, limitMs }: { adminUrl: URL; limitMs: number },
   signal: AbortSignal,

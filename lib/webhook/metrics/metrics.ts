@@ -32,8 +32,8 @@ export type WebhookNow = {
  * The counters of one process; they begin at zero when it starts.
  *
  * Behaviour: every label has one of a few known values, and every series is there from the start. The age of the oldest
- *            waiting row is 0 when none waits, as is the custom for an empty queue. While the state cannot be read, what
- *            is known from it is absent, and so is who leads: the rule on the webhook's absence fires then.
+ *            waiting row is 0 when none waits, as is the custom for an empty queue. While the state cannot be read,
+ *            what is known from it is absent, and so is who leads: the rule on the webhook's absence fires then.
  * Units:     milliseconds are passed in, `sent` takes those from acceptance to delivery; shown are seconds, as
  *            Prometheus has them.
  */

@@ -22,7 +22,7 @@ export type SecondChannelDependencies = {
   /** What is known of the state's alerts while it cannot be read, and what the state keeps none of. */
   rows: UnheardMemory;
   unkept: UnkeptMemory;
-  /** The gateway's ids of messages that it took and WhatsApp does not acknowledge; none while that may be an accident. */
+  /** The gateway's ids of messages that it took and WhatsApp does not acknowledge; none while that may be chance. */
   unacknowledged: () => readonly string[];
   /** Null while no second channel is set up. */
   send: () => SendAlertEmail | null;
@@ -70,12 +70,12 @@ const UNREADABLE = "state_unavailable";
  * The second way out: e-mails alerts that WhatsApp did not take or acknowledge.
  *
  * Behaviour: `look` makes at most one e-mail a minute, once an alert has waited for three, or was delivered and is not
- *            acknowledged; it tells the oldest of all that have waited for two. They are recorded as e-mailed only after
- *            the provider's clear yes. After an answer that proves nothing the same e-mail is sent again each minute, with
- *            the same key, by which the provider knows it, also by the next process; alerts that are in none have their own
- *            meanwhile. After a refusal the next one is made anew. An alert that WhatsApp took meanwhile is not e-mailed.
- *            While the state cannot be read, what it said last counts, and what could not be recorded is recorded later;
- *            alerts that it does not keep are told, too.
+ *            acknowledged; it tells the oldest of all that have waited for two. They are recorded as e-mailed only
+ *            after the provider's clear yes. After an answer that proves nothing the same e-mail is sent again each
+ *            minute, with the same key, by which the provider knows it, also by the next process; alerts that are in
+ *            none have their own meanwhile. After a refusal the next one is made anew. An alert that WhatsApp took
+ *            meanwhile is not e-mailed. While the state cannot be read, what it said last counts, and what could not be
+ *            recorded is recorded later; alerts that it does not keep are told, too.
  * Errors:    none thrown by `look`; what fails is logged, once for each reason.
  * Source:    design of the alarm, Second channel.
  */
@@ -141,7 +141,7 @@ export class SecondChannel {
     }
   }
 
-  /** Urgent alerts that were delivered into a connection that is dead: each has waited long enough to be told again, once. */
+  /** Urgent alerts that were delivered into a dead connection: each has waited long enough to be told once more. */
   async #unacknowledged(): Promise<UnheardAlert[]> {
     const { state, unacknowledged } = this.#dependencies;
     const references = unacknowledged();
@@ -284,8 +284,8 @@ function keptIn(content: string | null): Pending[] {
 }
 
 /**
- * The id of an e-mail, made of the alerts and the text: the provider refuses a known key with another text, and an e-mail
- * that is made anew says other times.
+ * The id of an e-mail, made of the alerts and the text: the provider refuses a known key with another text, and an
+ * e-mail that is made anew says other times.
  */
 function idOf(facts: unknown, parts: { subject: string; html: string; text: string }): string {
   const { subject, html, text } = parts;

@@ -14,10 +14,12 @@ type Clocks = {
 type Remembered = { alert: UnheardAlert; sinceMs: number; isOwn: boolean; number: number };
 
 /**
- * The urgent alerts in the state that WhatsApp has not taken, for the time in which the state can be neither read nor written.
+ * The urgent alerts in the state that WhatsApp has not taken, for the time in which the state can be neither read nor
+ * written.
  *
- * Behaviour: what the state said last, and what was accepted since; at most 1,000. Of a process that is not the one to tell only
- *            what it accepted itself: the others are told by that one. Knows what was told and not recorded yet.
+ * Behaviour: what the state said last, and what was accepted since; at most 1,000. Of a process that is not the one to
+ *            tell only what it accepted itself: the others are told by that one. Knows what was told and not recorded
+ *            yet.
  */
 export class UnheardMemory {
   readonly #clocks: Clocks;

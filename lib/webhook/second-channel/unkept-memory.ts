@@ -4,7 +4,7 @@ import { type AcceptedAlert, GIVE_UP_MS, ISSUE_TTL_MS, type UnheardAlert } from 
 import { isUrgent } from "../state/stored.ts";
 
 const MOST_REMEMBERED = 1_000;
-/** How long after its last post an alert that was e-mailed is remembered, so that its next post is not e-mailed again. */
+/** How long after its last post an e-mailed alert is remembered, so that its next post is not e-mailed again. */
 const KEEP_EMAILED_MS = ISSUE_TTL_MS;
 
 type Clocks = {
@@ -46,7 +46,7 @@ export class UnkeptMemory {
     this.#alerts.delete(alertKey(alert));
   }
 
-  /** The state keeps these: from now on it knows that they wait. Returns the rows of those that were e-mailed already. */
+  /** The state keeps these and knows from now on that they wait. Returns the rows of those e-mailed already. */
   kept(alerts: readonly AcceptedAlert[]): number[] {
     if (this.#alerts.size === 0) return [];
     return alerts.flatMap(({ alert, messageRow }) => {

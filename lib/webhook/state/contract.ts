@@ -45,7 +45,7 @@ export type AcceptedAlert = {
     | { status: "first"; row: number; claimedAtMs: number };
 };
 
-/** What became of one request; of a refused one nothing was kept, unless it `mayBeKept`: the store's answer was lost. */
+/** What became of one request; of a refused one nothing was kept, unless it `mayBeKept`: the store's word was lost. */
 export type AcceptOutcome =
   | { accepted: AcceptedAlert[] }
   | { refused: "outbox_full" }
@@ -57,9 +57,9 @@ export type IssueClaim = { claimedAtMs: number; url: string | null };
 /**
  * A row that may be tried now.
  *
- * Shape: `waitedMs` since the alert was accepted. `claimedAtMs` is set for an issue, and for a comment that of its issue;
- *        `issueUrl` is the link of the issue that the fingerprint has, when known. `text` is what the latest attempt
- *        sent, null before the first one. `isUnsettled`: an attempt began and its end was never recorded.
+ * Shape: `waitedMs` since the alert was accepted. `claimedAtMs` is set for an issue, and for a comment that of its
+ *        issue; `issueUrl` is the link of the issue that the fingerprint has, when known. `text` is what the latest
+ *        attempt sent, null before the first one. `isUnsettled`: an attempt began and its end was never recorded.
  *        `unclear` counts the attempts that ended without a clear answer, that one included; `firstBegunAtMs` is when
  *        the first one with this text began, on the state's clock. `unansweredForMs` is how long ago the latest attempt
  *        ended that was passed on and answered in the peer's place; null when none was. `members` are the other rows
@@ -205,11 +205,12 @@ export type DueQuery = {
  *
  * Behaviour: every write is on disk when its promise resolves. `accept` commits the requests it is given together; each
  *            is kept whole or not at all. `due` returns rows that may be tried now: critical, high, warning, the rest,
- *            in order of arrival within one, but of rows that were tried and may be again some 256 at a time, those that
- *            have been due for longest; of one fingerprint and kind only the oldest undelivered row, and no member of
- *            another row's text. A comment is due once its issue is delivered. Times are those of the state's own
+ *            in order of arrival within one, but of rows that were tried and may be again some 256 at a time, those
+ *            that have been due for longest; of one fingerprint and kind only the oldest undelivered row, and no member
+ *            of another row's text. A comment is due once its issue is delivered. Times are those of the state's own
  *            clock. The alert of a delivered row is not kept, only what `recent` shows.
- * Errors:    `accept` refuses instead of throwing; the others throw what the store throws, and then nothing was changed.
+ * Errors:    `accept` refuses instead of throwing; the others throw what the store throws, and then nothing was
+ *            changed.
  */
 export type State = {
   accept(requests: readonly (readonly Alert[])[]): Promise<AcceptOutcome[]>;
@@ -226,8 +227,8 @@ export type State = {
   /**
    * Records that an attempt begins, before the peer is called. `begun` at the first attempt, and at a later one with a
    * text made anew, which the row takes while no copy of it is in doubt (`unclear` 0), and which no attempt has left
-   * unanswered yet; null keeps its text.
-   * Returns false, with nothing changed, when the row or a member does not wait any more or was begun by another.
+   * unanswered yet; null keeps its text. Returns false, with nothing changed, when the row or a member does not wait
+   * any more or was begun by another.
    */
   begin(row: number, begun: Begun | null): Promise<boolean>;
   settle(row: number, settlement: Settlement): Promise<void>;
@@ -236,7 +237,7 @@ export type State = {
   stats(): Promise<OutboxStats>;
   /** Rows that were given up, and those in doubt. */
   listDead(): Promise<DeadRow[]>;
-  /** Makes dead rows, and those in doubt, due again, each with all others that its text tells; null means all. Returns how many. */
+  /** Makes rows, dead or in doubt, due again, with all others that their texts tell; null: all. Returns how many. */
   retryDead(rows: readonly number[] | null): Promise<number>;
   /** Removes dead rows, and those in doubt; null means all of them. Returns how many. */
   dropDead(rows: readonly number[] | null): Promise<number>;
@@ -250,7 +251,7 @@ export type State = {
   latest(fingerprint: string): Promise<Partial<Record<OutboxKind, LatestRow>>>;
   /** The claim in force on the issue of a fingerprint; reads only. */
   issueClaim(fingerprint: string): Promise<IssueClaim | null>;
-  /** Claims issues that were created without the state, from when they were created on; one that has a claim keeps it. */
+  /** Claims issues that were created without the state, from their creation on; one with a claim keeps that. */
   rememberIssues(issues: readonly (IssueClaim & { fingerprint: string })[]): Promise<void>;
   /** Ids of the peer of messages that were delivered so long ago; newest first, at most 500. */
   deliveredBetween(newerThanMs: number, olderThanMs: number): Promise<string[]>;
@@ -259,7 +260,7 @@ export type State = {
   hold(kind: OutboxKind, code: string | null): Promise<void>;
   /** Critical messages, and those about the alarm itself, that wait for so long, and all in doubt; not yet e-mailed. */
   unheard(waitedMs: number): Promise<UnheardAlert[]>;
-  /** Critical messages, and those about the alarm itself, that were delivered with these ids of the peer; not yet e-mailed. */
+  /** Critical messages, and those about the alarm itself, delivered with these ids of the peer; not yet e-mailed. */
   unacknowledged(references: readonly string[]): Promise<UnheardAlert[]>;
   recordEmailed(rows: readonly number[]): Promise<void>;
   /** The e-mail that is on its way, as it was kept; null when none is. */
@@ -275,7 +276,7 @@ export type State = {
   hourly(hours: number): Promise<number[]>;
   /** Removes delivered rows older than `KEEP_DELIVERED_MS`, ended ones older than `KEEP_ENDED_MS`, expired claims. */
   prune(): Promise<void>;
-  /** Whether this process is the one that delivers; takes that role when no process has it. Throws when no one can say. */
+  /** Whether this process delivers; it takes that role when no process has it. Throws when that is not known. */
   lead(): Promise<boolean>;
   /** Throws when nothing could be accepted now: needs the disk as an alert does, and changes nothing. */
   check(): Promise<void>;

@@ -35,9 +35,9 @@ const LINKING = new RegExp(
  *            top-level domain, since new ones appear. Times, versions, percentages and the file endings above are
  *            unchanged, and so are telephone numbers, which are digits like a count of bytes. Different texts stay
  *            different.
- * Source:    AOSP android/util/Patterns.java: every character beyond ASCII, the invisible ones too, may be part of a host
- *            that Android links, and a bare IPv4 address is linked; UTS #46 drops the invisible ones again, so none of
- *            them breaks a link. IETF draft-grimminck-safe-ioc-sharing for the brackets. Read 2026-11-22.
+ * Source:    AOSP android/util/Patterns.java: every character beyond ASCII, the invisible ones too, may be part of a
+ *            host that Android links, and a bare IPv4 address is linked; UTS #46 drops the invisible ones again, so
+ *            none of them breaks a link. IETF draft-grimminck-safe-ioc-sharing for the brackets. Read 2026-11-22.
  */
 export function breakLinks(text: string): string {
   return text.replace(LINKING, "[$&]");

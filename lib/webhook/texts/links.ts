@@ -1,6 +1,6 @@
 const MAX_UNITS = 1000;
 
-/** The formatting marks that `whatsappPlain` replaces: in a link they are encoded, so that it leads to the same page. */
+/** The formatting marks that `whatsappPlain` replaces: in a link they are encoded, so that it leads as before. */
 const FORMATTING = /[*~`]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g;
 
 /**

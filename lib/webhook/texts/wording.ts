@@ -53,7 +53,8 @@ export function markerOf(alert: Alert): string {
 /**
  * The state of an alert, as a word behind nothing: `disparado`, `resolvido`.
  *
- * Behaviour: a status that is neither firing nor resolved is shown as it was sent, on one line without links, unescaped.
+ * Behaviour: a status that is neither firing nor resolved is shown as it was sent, on one line without links,
+ *            unescaped.
  */
 export function stateWords(alert: Pick<Alert, "status" | "firing" | "reason">): string {
   const { status, firing } = alert;
@@ -75,8 +76,8 @@ export function looksKnown(severity: string): boolean {
 }
 
 /**
- * What follows the name of a rule that could not be evaluated, or whose alert has ended without a measurement; empty for
- * any other alert.
+ * What follows the name of a rule that could not be evaluated, or whose alert has ended without a measurement; empty
+ * for any other alert.
  */
 export function verdictWords(alert: Alert): string {
   const { labels, status } = alert;

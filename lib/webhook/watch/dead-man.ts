@@ -28,7 +28,8 @@ const TELL_MS = 60 * 60_000;
  * Tells a check elsewhere that the service is well, so that its silence is noticed.
  *
  * Behaviour: well while it can accept, leads or knows who leads, its oldest critical alert has waited for less than ten
- *            minutes, and WhatsApp acknowledges the messages. A ping that fails changes nothing and is logged at most once an hour.
+ *            minutes, and WhatsApp acknowledges the messages. A ping that fails changes nothing and is logged at most
+ *            once an hour.
  * Source:    design of the alarm, Dead man.
  */
 export class DeadMan {

@@ -47,9 +47,9 @@ const BETWEEN_OPENINGS_MS = 5_000;
  * Watches whether the gateway's instance is connected.
  *
  * Shape:     `isOpen` is null while that is not known; `forMs` is for how long it has been so.
- * Behaviour: an instance that is not open holds the messages, an open one lets them go at once. A gateway that cannot be
- *            asked is a failing peer and holds nothing. Looks that come while one is on its way share the next one, so
- *            that a storm of failures puts one question at a time.
+ * Behaviour: an instance that is not open holds the messages, an open one lets them go at once. A gateway that cannot
+ *            be asked is a failing peer and holds nothing. Looks that come while one is on its way share the next one,
+ *            so that a storm of failures puts one question at a time.
  */
 export class GatewayWatch {
   readonly #dependencies: GatewayWatchDependencies;

@@ -27,15 +27,15 @@ const MOST_IN_A_ROW = 500;
 const NOT_THERE: ReadonlySet<MessageStatus["status"]> = new Set(["pending", "returned"]);
 
 /**
- * Counts the messages that the gateway took and WhatsApp does not acknowledge: sent into a connection that is dead while
- * the gateway believes it open, or given back with an error, as to an account that is restricted.
+ * Counts the messages that the gateway took and WhatsApp does not acknowledge: sent into a connection that is dead
+ * while the gateway believes it open, or given back with an error, as to an account that is restricted.
  *
- * Shape:     `count` is of all that are ten minutes old, `newest` has the ids of the newest ones in a row from two minutes
- *            on, the newest first; both are null while they are not known.
+ * Shape:     `count` is of all that are ten minutes old, `newest` has the ids of the newest ones in a row from two
+ *            minutes on, the newest first; both are null while they are not known.
  * Behaviour: each message is asked about until it is settled, those that wait longest for their turn first. A message
  *            without an acknowledgement counts only once some message has had one: a gateway that keeps none would show
- *            all of them as pending. A row ends with one newer message that is acknowledged, and by nothing else: not by
- *            its age, nor by a gateway that gives no answer. A message that the gateway does not know says nothing.
+ *            all of them as pending. A row ends with one newer message that is acknowledged, and by nothing else: not
+ *            by its age, nor by a gateway that gives no answer. A message that the gateway does not know says nothing.
  */
 export class PendingMessages {
   readonly #dependencies: PendingDependencies;

@@ -155,7 +155,7 @@ export class Watch {
     await this.#running;
   }
 
-  /** The newest messages in a row that WhatsApp does not acknowledge, once there are too many of them for an accident. */
+  /** The newest messages in a row that WhatsApp does not acknowledge, once they are too many for chance. */
   #unacknowledged(): readonly string[] {
     const newest = this.#pending.newest ?? [];
     return newest.length >= UNACKNOWLEDGED_LIMIT ? newest : [];

@@ -11,8 +11,8 @@ const TAKEN: readonly number[] = [204, 415];
 /**
  * Whether the alert webhook answers and takes the secret, without telling it anything.
  *
- * Behaviour: posts the question without a body: the webhook checks the secret first. A post without a type would count as
- *            JSON.
+ * Behaviour: posts the question without a body: the webhook checks the secret first. A post without a type would count
+ *            as JSON.
  */
 export async function checkAlertWebhook(call: {
   url: URL;

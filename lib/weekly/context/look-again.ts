@@ -56,7 +56,7 @@ function countHeld(run: Run, held: HeldDelivery): Count {
   };
 }
 
-/** The delivery's state, null when it is gone; undefined when the database is away for too long, which stops the run. */
+/** The delivery's state, null when it is gone; undefined when the database is away too long, which stops the run. */
 async function readAgain(run: Run, deliveryId: string) {
   try {
     return await run.dependencies.store.readDelivery(deliveryId);

@@ -2,7 +2,7 @@ import type { Scope } from "../database/recipients.ts";
 import type { RememberedAnswers } from "../outage/put-back.ts";
 import type { ThrottledCall } from "../outage/throttle.ts";
 
-/** One owner whose turn it is; `answers` stand from the time before, and `throttled` is the call that it ended with. */
+/** One owner whose turn it is; `answers` are kept from the turn before, `throttled` is the call that ended that one. */
 export type Owner = {
   scope: Scope;
   isSecondChance: boolean;

@@ -72,7 +72,7 @@ export type WeeklySummary = {
   email: DeliveryCounts;
   editorials: EditorialSummary;
   heartbeat: "written" | "kept" | "failed";
-  /** What the ledger holds of the week, from all runs and hosts; null when the run did not get as far as its verdict. */
+  /** What the ledger holds of the week, from all runs and hosts; null when the run ended before its verdict. */
   week: WeekState | null;
   /** Whether the alert webhook was told how the run ended; `off` where no webhook is set. */
   announced: "off" | "none" | "firing" | "resolved" | "failed";

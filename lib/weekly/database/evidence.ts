@@ -32,7 +32,7 @@ export type EmailCounts = {
   failed: number;
   delayed: number;
   suppressed: number;
-  /** Sends that a stage has been seen of, or a later one: a click proves the open, an open or a complaint the delivery. */
+  /** Sends that reached a stage or a later one: a click proves the open, an open or a complaint the delivery. */
   reached: { delivered: number; opened: number; clicked: number };
 };
 

@@ -4,7 +4,8 @@ import type { Store } from "./store.ts";
 /**
  * The store whose calls without a lease of their own wait for a database that is away for a moment.
  *
- * Behaviour: the steps that hold a lease, and those of the whole run, repeat their calls themselves, for as long as fits.
+ * Behaviour: the steps that hold a lease, and those of the whole run, repeat their calls themselves, for as long as
+ *            fits.
  */
 export function patientStore(
   store: Store,

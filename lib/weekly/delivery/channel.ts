@@ -66,7 +66,7 @@ export type ReadyDelivery = {
 export type FailureFacts = {
   /** It concerns every delivery of the channel. */
   stopsChannel?: boolean | undefined;
-  /** It came before the message was handed over, so that it tells nothing of how the provider answers. */
+  /** It came before the message was handed over, so it says nothing of how the provider answers. */
   beforeSend?: boolean | undefined;
   /** The provider was asked and did not answer in time. */
   timedOut?: boolean | undefined;

@@ -8,7 +8,8 @@ import type { SettleDependencies } from "./settle.ts";
 /**
  * What one step of a report hands over to the delivery after it: its claim, when both could be asked for at once.
  *
- * Shape: `claimToken` is the next delivery's token, the same for each call; `askedAtMs` is when it was asked with first.
+ * Shape: `claimToken` is the next delivery's token, the same for each call; `askedAtMs` is when it was asked with
+ *        first.
  */
 export type HandOver = {
   next: DeliveryChannel | null;

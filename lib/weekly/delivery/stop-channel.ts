@@ -5,7 +5,8 @@ import type { DeliveryChannel, DeliveryOutcome } from "./channel.ts";
 
 /**
  * Each silence costs the whole time limit, and each throttled delivery costs all its repeats, for which the owner's
- * other channel waits: there must not be thousands of them. They leave no doubt to look up, and the next run tries again.
+ * other channel waits: there must not be thousands of them. They leave no doubt to look up, and the next run tries
+ * again.
  */
 const FRUITLESS_BEFORE_STOP = 100;
 

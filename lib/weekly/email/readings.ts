@@ -23,8 +23,8 @@ type Finding = { channels: ChannelName[]; text: string };
  * What the analyses found, by channel: each sentence once, and none that only repeats a card.
  *
  * Shape:     none of the sentences in `said` either; at most `maxOfChannel` of each channel.
- * Behaviour: a sentence of two channels stands under both names. Where nothing else is left, the sentences that repeat a
- *            card are shown all the same.
+ * Behaviour: a sentence of two channels stands under both names. Where nothing else is left, the sentences that repeat
+ *            a card are shown all the same.
  */
 export function readingsView(
   channels: Payload["channels"],

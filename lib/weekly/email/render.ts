@@ -13,8 +13,8 @@ const MAX_HTML_BYTES = 90_000;
 /**
  * How much is shown where all of it is too much, most first.
  *
- * Behaviour: every list and text is bounded, but a character takes up to six bytes once it is escaped. The last level fits
- *            whatever the payload holds.
+ * Behaviour: every list and text is bounded, but a character takes up to six bytes once it is escaped. The last level
+ *            fits whatever the payload holds.
  */
 const LESS_DETAIL: readonly Detail[] = [
   { figures: 7, readings: 3 },
@@ -26,8 +26,8 @@ const LESS_DETAIL: readonly Detail[] = [
  * The weekly e-mail of a report: a subject, an HTML part and a plain part with the same content.
  *
  * Behaviour: the same payload gives the same bytes, in whatever order its keys are; no clock, no locale, no network.
- *            Every value from the payload is escaped. The HTML stays below the size at which mail clients clip: where it
- *            would not, both parts show less of each card and channel, and say how much more the full report has.
+ *            Every value from the payload is escaped. The HTML stays below the size at which mail clients clip: where
+ *            it would not, both parts show less of each card and channel, and say how much more the full report has.
  * Source:    weekly report document, Email contract.
  */
 export function renderEmail(payload: Payload, options: EmailOptions): RenderedEmail {

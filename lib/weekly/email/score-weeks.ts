@@ -11,16 +11,16 @@ export type ScoreWeek = { day: string; score: number | null };
 /**
  * The last weeks of the score, oldest first.
  *
- * Shape: `label` says all of it in words; `note` says what stands out. Null for a report that does not know them, and where
- *        no week has a score.
+ * Shape: `label` says all of it in words; `note` says what stands out. Null for a report that does not know them, and
+ *        where no week has a score.
  */
 export type ScoreWeeksView = { weeks: ScoreWeek[]; label: string; note: string | null };
 
 /**
  * The row of weeks in the e-mail's head.
  *
- * Shape: `previous` is the score of the week before as the application has it now; the row has what the owner was told, and
- *        `previous` where no report of that week told anything: the sentence above the row compares with it.
+ * Shape: `previous` is the score of the week before as the application has it now; the row has what the owner was told,
+ *        and `previous` where no report of that week told anything: the sentence above the row compares with it.
  */
 export function scoreWeeksView(
   history: Payload["provenance"]["scoreHistory"],

@@ -30,10 +30,10 @@ const TIMES_BETWEEN_WAITS = 20;
 /**
  * Decides whether a call that the application throttled is repeated, and when.
  *
- * Behaviour: as long as the answer asks for, and longer before each repeat of the same call. No longer than `--patience`
- *            for waits of which none has helped, and then a twentieth of the time: connections that always get 429 cost
- *            a run no more than that, and an application that throttles later is still waited for. A wait that helps
- *            begins the patience anew.
+ * Behaviour: as long as the answer asks for, and longer before each repeat of the same call. No longer than
+ *            `--patience` for waits of which none has helped, and then a twentieth of the time: connections that always
+ *            get 429 cost a run no more than that, and an application that throttles later is still waited for. A wait
+ *            that helps begins the patience anew.
  */
 export function createThrottle(options: ThrottleOptions) {
   const { patienceMs, mondayLeftMs, monotonicMs, sleep, clockAt, signal, log } = options;

@@ -1,8 +1,8 @@
 /**
  * A run's wait for the application.
  *
- * Shape: a `tripped` wait ends with the run breaking off, a `short` one with its second pass. `patienceMs` of zero is no
- *        wait; `lastProbeMs` is null before the first probe.
+ * Shape: a `tripped` wait ends with the run breaking off, a `short` one with its second pass. `patienceMs` of zero is
+ *        no wait; `lastProbeMs` is null before the first probe.
  * Units: milliseconds of a clock that only grows.
  */
 export type Wait = {

@@ -21,8 +21,8 @@ const NOT_ABOUT_CONNECTION = new Set<string | null>([
  * Steps that would fill what this week's report lacks, most useful first.
  *
  * Behaviour: at least one; the same channels always give the same steps. Only what an owner can do in the application:
- *            connect a network, send an e-mail, check a connection without an analysis, open the report; nothing about a
- *            failure of ours.
+ *            connect a network, send an e-mail, check a connection without an analysis, open the report; nothing about
+ *            a failure of ours.
  */
 export function activationActions(channels: Payload["channels"]): ActivationAction[] {
   const actions = [

@@ -57,7 +57,7 @@ export async function collectOwner(run: Run, work: ReportInProgress): Promise<Co
   }
 }
 
-/** Answers that stand without a call; a probe asks all the same, since that is what it is for. */
+/** Answers that are kept, so that no call is made; a probe asks all the same, since that is what it is for. */
 function knownAnswers({ options }: Run, { connections, turn, answers }: ReportInProgress): Known {
   if (options.withoutSocial)
     return new Map(connections.map(({ id }) => [id, { code: LEFT_OUT, failure: null, beganAt: 0 }]));

@@ -11,7 +11,7 @@ export type ReportInProgress = {
   turn: Turn;
   /** The run takes this owner for the second time. */
   isSecondChance: boolean;
-  /** Answers that stand from the time before. */
+  /** Answers that are kept from the turn before. */
   answers: RememberedAnswers | null;
   /** The call that the application throttled then. */
   throttled: ThrottledCall | null;

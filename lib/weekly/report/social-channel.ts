@@ -22,7 +22,8 @@ export type SocialChannel = {
 /**
  * One social network: available when at least one of its connections has an analysis of this exact week.
  *
- * Behaviour: shows the newest analysis, names the others in `sources`; partial when one of several connections has none.
+ * Behaviour: shows the newest analysis, names the others in `sources`; partial when one of several connections has
+ *            none.
  * Source:    weekly report document, run flow 4 and 5: a failed call makes its connection unavailable, an older row of
  *            the same window does not stand in for it.
  */

@@ -11,7 +11,7 @@ const EMPTY_BRACKETS = /\(\s*\)|\[\s*\]|<\s*>/gu;
  * A tenant's name as a report keeps it; null where nothing of it is a name.
  *
  * Behaviour: addresses and telephone numbers go, as from everything that opsctl stores, and so do the long numbers that
- *            registered names end with. How a name is shown is for whoever renders it.
+ *            registered names end with. The renderer decides how a name is shown.
  */
 export function keptTenantName(name: string | null): string | null {
   const kept = (name ?? "")

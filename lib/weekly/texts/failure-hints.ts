@@ -58,7 +58,7 @@ const HINTS: Readonly<Record<string, string>> = {
   TENANT_NOT_ELIGIBLE: "it needs an owner, must not be archived, and its wallet must be active or in grace",
 };
 
-/** What means a single connection: a refusal that means the run itself breaks it off, and a wait may heal the others. */
+/** What means a single connection: a refusal of the run itself breaks it off, and a wait may heal the others. */
 const REFUSED_CONNECTION = /^APP_HTTP_4(?!08|29)\d\d$/;
 
 const CONNECTION_HINT =

@@ -1,4 +1,4 @@
-/** Runs opsctl's own rules in promtool: rule file and test file are made from the rules, so nothing is written twice. */
+/** Runs opsctl's rules in promtool: rule file and test file are made from the rules, so nothing is written twice. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

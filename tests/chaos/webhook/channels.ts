@@ -53,11 +53,12 @@ type Stage = {
 type Serving = { worker: Worker; url: string; isLeading: boolean };
 
 /**
- * Some twenty minutes of the service's clock with both channels in trouble and a kill every minute or two; then all heals.
+ * Some twenty minutes of the service's clock with both channels in trouble and a kill every minute or two; then all
+ * heals.
  *
- * Behaviour: fails unless every accepted alert is told by WhatsApp or in doubt there, a critical one is heard within four
- *            minutes in which it could be, one in doubt by e-mail, none goes out more than three times for a post, and no
- *            e-mail goes out twice with another key.
+ * Behaviour: fails unless every accepted alert is told by WhatsApp or in doubt there, a critical one is heard within
+ *            four minutes in which it could be, one in doubt by e-mail, none goes out more than three times for a post,
+ *            and no e-mail goes out twice with another key.
  */
 export async function troubleChannels(seed: number, state: "file" | "database"): Promise<ChannelDamage> {
   await using arena = await openWebhookArena();

@@ -12,7 +12,7 @@ import { type PostgresServer, startPostgres, type TestDatabase } from "../../sup
 import { type Random, randomFrom } from "../random.ts";
 import { until } from "../until.ts";
 
-/** How two hosts are disturbed, and how often; with `digests` at so slow a pace that most messages are told together. */
+/** How two hosts are disturbed, and how often; with `digests`, at so slow a pace that most messages share a text. */
 export type HostDisturbance = { seed: number; moves: number; digests?: boolean };
 
 /** What came of it: how often alerts were told too often, in all, and how many went out from memory. */

@@ -1,4 +1,4 @@
-/** The clock of a hurried service and of its peers and database: it runs faster from an instant on that all of them know. */
+/** The clock of a hurried service, its peers and its database: it runs faster from an instant that all of them know. */
 
 /** How much faster than real time it runs; calls and statements take as long as they take. */
 export const HASTE = 20;

@@ -45,8 +45,9 @@ const LEAST_RESERVE_BYTES = 8 * 2 ** 20;
  *
  * Shape:     `doubled` is how many messages went out more often than their alert was posted; null where `fullDisk` was
  *            asked for and no disk can be mounted.
- * Behaviour: fails unless every alert that was answered with 200 has reached the gateway at least once, or is kept as one
- *            that may have, no row was sent more than three times, and every fingerprint of those kept has one issue.
+ * Behaviour: fails unless every alert that was answered with 200 has reached the gateway at least once, or is kept as
+ *            one that may have, no row was sent more than three times, and every fingerprint of those kept has one
+ *            issue.
  */
 export async function killWebhookAtRandom(disturbance: Disturbance): Promise<Damage | null> {
   const { seed, posts, fullDisk = false } = disturbance;
@@ -83,7 +84,7 @@ async function fillOnceReserved(disk: SmallDisk, { adminUrl }: Serving): Promise
   disk.fill();
 }
 
-/** What the senders know: names that were answered with 200, kept or sent from memory, and how often each was posted. */
+/** What the senders know: names that were answered with 200, kept or sent from memory, and how often each was sent. */
 type Posted = { kept: string[]; fromMemory: string[]; times: Map<string, number> };
 
 type Posting = { isOver: boolean; ended: Promise<Posted> };

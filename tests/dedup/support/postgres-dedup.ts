@@ -4,8 +4,8 @@ import { restoredText, storedKey, storedText } from "../../../lib/webhook/state/
 import type { AnyDedup } from "./suite.ts";
 
 /**
- * The dedup functions of the schema `opsctl_state`, through which the outbox claims, confirms and releases; on a pool or
- * inside the caller's transaction.
+ * The dedup functions of the schema `opsctl_state`, through which the outbox claims, confirms and releases; on a pool
+ * or inside the caller's transaction.
  *
  * Shape: as `sqliteDedup`; the clock is the database's, `opsctl_state.now_ms()`.
  */

@@ -123,7 +123,7 @@ const WRITTEN = fc.constantFrom<(value: string) => string>(
 
 const MEND = fc.tuple(WRITTEN, VALUE).map(([write, value]) => write(value));
 
-/** What root is shown of an account's line, and anybody of his own, as far as it is a line for a shell. */
+/** What root is shown of an account's line, and an account of its own, as far as it is a line for a shell. */
 function linesShown(mend: string): string[] {
   const texts = [reportedMend(mend, by), reportedMend(mend, inOpen), safeMend(mend)];
   return texts.flatMap((text) => IS_LINE.exec(text)?.[1] ?? []);

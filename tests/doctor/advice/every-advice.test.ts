@@ -1,4 +1,4 @@
-/** That no advice is forgotten in the list of those which root is shown as opsctl's own: the sources are read, not run. */
+/** The list of the advice that root is shown as opsctl's own is complete: the sources are read, not run. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";

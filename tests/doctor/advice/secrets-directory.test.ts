@@ -104,7 +104,7 @@ describe(`secretsDirectoryRefusal()${asRootAlone}`, () => {
       rmSync(join(envDir, file));
       return found;
     };
-    // The way to /tmp is sticky, and nobody but root can exchange what root put there.
+    // The way to /tmp is sticky, and only root can exchange what root put there.
     expect(named("webhook.env", 0)).toBeNull();
     expect(named("webhook.env", 64_001)).toBe("taken");
     expect(named("collect-metrics.env", 0)).toBe("taken");

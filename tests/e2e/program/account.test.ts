@@ -316,7 +316,7 @@ describe.concurrent.each(ENGINES)(`a command that root starts, on the engine of 
       const state = () => readFileSync(`/proc/${child}/stat`, "utf8").split(") ")[1]?.[0];
       const tracer = Bun.spawn([...AS_ACCOUNT, "perl", "-e", HOLDS, PTRACE, String(child)]);
       try {
-        // Where one process may not trace another (Yama), nobody can hold the child either.
+        // Where one process may not trace another (Yama), no process can hold the child either.
         const { value } = await tracer.stdout.getReader().read();
         if (!new TextDecoder().decode(value).startsWith("held")) return running.kill("SIGKILL");
         await until("the hold", () => state() === "t");
@@ -627,8 +627,8 @@ describe.concurrent(`an account that root does not become${UNTRIED}`, () => {
 });
 
 /**
- * A host whose directory service hangs: `getent` waits whenever it is asked, and setpriv when it is given a number, which
- * it takes for a name first, or has to find out the groups.
+ * A host whose directory service hangs: `getent` waits whenever it is asked, and setpriv when it is given a number,
+ * which it takes for a name first, or has to find out the groups.
  *
  * Source: measured with an NSS module that sleeps, glibc 2.36, util-linux 2.38.1.
  */

@@ -1,4 +1,4 @@
-/** The commands that tell of opsctl itself, on every runtime: they need no settings, and say what was probably meant. */
+/** The commands that tell of opsctl itself, on every runtime: they need no settings, and guess what was meant. */
 import { describe, expect, test } from "bun:test";
 import { ENGINES, opsctl } from "../support/opsctl.ts";
 

@@ -1,4 +1,4 @@
-/** What a terminal shows, on each engine: its width, colours and none. The pictures of all tables are drawn elsewhere. */
+/** What a terminal shows, on each engine: its width, with colours and without. Tables have pictures of their own. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { stripVTControlCharacters } from "node:util";
 import type { OwnerList } from "../../../lib/reports/list.ts";

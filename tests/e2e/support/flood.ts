@@ -15,7 +15,7 @@ open(my $note, ">", "${witness}.new"); print $note $written; close $note; rename
 `;
 }
 
-/** A Perl program that takes over the standard output of the process that started it (\`pidfd_getfd\`), and floods it. */
+/** A Perl program that takes its parent's standard output (\`pidfd_getfd\`), and floods it. */
 export function parentFloodPerl(witness: string): string {
   return `use Fcntl; my $parent = syscall(434, getppid(), 0); my $fd = syscall(438, $parent, 1, 0);
 exit 0 if $fd < 0; open(my $output, ">&=", $fd) or die; fcntl($output, F_SETFL, O_WRONLY);

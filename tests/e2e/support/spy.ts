@@ -9,8 +9,8 @@ const AS_ACCOUNT = [
 const [PTRACE, READV] = process.arch === "arm64" ? [117, 270] : [101, 310];
 
 /**
- * Tries every way that the kernel has, again and again from the moment a child of `parent` is there, and writes down each
- * that was open once; a shell that became the account counts, too.
+ * Tries every way that the kernel has, again and again from the moment a child of `parent` is there, and writes down
+ * each that was open once; a shell that became the account counts, too.
  */
 const SPY = `use strict; my ($parent, $uid, $ptrace, $readv) = @ARGV; my %open; $| = 1;
   print "ready\\n";

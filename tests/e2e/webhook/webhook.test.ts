@@ -1,4 +1,4 @@
-/** `opsctl webhook` as a black box: the service, its test alert and its dead rows, on all three runtimes where that may matter. */
+/** `opsctl webhook` as a black box: service, test alert and dead rows, on all three runtimes where that may matter. */
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";

@@ -31,7 +31,7 @@ function aim(fixture: Fixture, url: string, secret = SECRET): void {
   fixture.secret("WEBHOOK_SECRET", secret);
 }
 
-/** One webhook for the runs of which nothing is told to it, and one for those of which only that they are told counts. */
+/** One webhook for the runs of which it is told nothing, and one for those where only the telling counts. */
 let unheard: Awaited<ReturnType<typeof openWebhookArena>>;
 let heard: typeof unheard;
 let unheardUrl: string;

@@ -1,4 +1,4 @@
-/** An application that is away, on the real program: what it says while it waits, a kill meanwhile, and the run after. */
+/** An application that is away, on the real program: what it says while it waits, a kill meanwhile, the run after. */
 import { describe, expect, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
 import { until } from "../../weekly/support/ledger.ts";

@@ -24,7 +24,7 @@ describe("a signal while the database does not answer", () => {
         whatsapp: { partial: 1 },
       });
       expect(fixture.heartbeat.isOld()).toBe(true);
-      // The server has not noticed that nobody waits for the answer any more; between two tries for a lock it sleeps.
+      // The server has not noticed that the client is gone; between two tries for a lock it sleeps.
       await tx`
         select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and application_name = 'opsctl weekly'`;

@@ -7,7 +7,7 @@ const IPPROTO_TCP = 6;
 const TCP_DEFER_ACCEPT = 9;
 
 /**
- * Holds half-open connections: a listener that waits for data leaves them in SYN-RECV, since nobody sends any.
+ * Holds half-open connections: a listener that waits for data leaves them in SYN-RECV, since no data is sent.
  */
 export async function holdHalfOpen(count: number): Promise<{ [Symbol.asyncDispose](): Promise<void> }> {
   const { i32, ptr, u32 } = FFIType;

@@ -288,7 +288,7 @@ async function isClosedByFirewalls(arena: Arena): Promise<string> {
     await machine.must(["ufw", ...words]);
   await machine.must([script]);
   await assertClosed(arena);
-  // A rule that somebody has put before the script's own: run again, it puts its own before that one.
+  // A rule that a person has put before the script's own: run again, the script puts its own before that one.
   await machine.must(["ufw", "prepend", "allow", "from", OTHERS.stranger]);
   assert.deepEqual(await outcomes(arena, [OTHERS.stranger]), ["answered"]);
   await machine.must([script]);

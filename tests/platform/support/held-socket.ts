@@ -1,4 +1,4 @@
-/** A listening socket that nobody accepts from, as a service manager holds one. */
+/** A listening socket from which no process accepts, as a service manager holds one. */
 import { dlopen, FFIType, ptr } from "bun:ffi";
 
 const { i32, ptr: pointer } = FFIType;

@@ -1,4 +1,4 @@
-/** Fails to listen where somebody listens already, says so and has nothing left to do. */
+/** Fails to listen where another process listens already, says so and has nothing left to do. */
 import process from "node:process";
 import { listen } from "../../../lib/platform/server/server.ts";
 

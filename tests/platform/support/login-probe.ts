@@ -1,6 +1,6 @@
 /**
- * Logs in at each URL of the first argument and prints one line of JSON: `logged in` when the server accepted the login,
- * else the code; under the runtime that runs this file.
+ * Logs in at each URL of the first argument and prints one line of JSON: `logged in` when the server accepted the
+ * login, else the code; under the runtime that runs this file.
  */
 import process from "node:process";
 import { openDatabase } from "../../../lib/platform/database/pool.ts";

@@ -1,4 +1,4 @@
-/** Answers the length of what was posted, at the listening socket 3, until SIGTERM. */
+/** Answers with the length of what was posted, at the listening socket 3, until SIGTERM. */
 import process from "node:process";
 import { listen } from "../../../lib/platform/server/server.ts";
 

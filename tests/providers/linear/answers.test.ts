@@ -1,4 +1,4 @@
-/** Every row of the tracker's error table: what it answers, whether the issue may exist then, and what we make of it. */
+/** Each row of the tracker's error table: its answer, whether the issue may exist then, and what opsctl makes of it. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { linearTracker } from "../../../lib/providers/linear/client.ts";

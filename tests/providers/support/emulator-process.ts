@@ -1,4 +1,4 @@
-/** Vercel's own emulators of Vercel and Resend; prints where they listen. They need a newer Node than Bun is: for Deno. */
+/** Vercel's own emulators of Vercel and Resend; prints where they listen. Run by Deno: they need a newer Node. */
 import { createEmulator } from "emulate";
 
 const seed = { vercel: { teams: [{ slug: "empty" }], projects: [{ name: "never-deployed" }] } };

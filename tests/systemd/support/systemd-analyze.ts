@@ -10,7 +10,7 @@ const FIRST_OFFLINE_VERSION = 250;
 /** How a run of it ended, and everything it printed. */
 export type Analyzed = { status: number | null; output: string };
 
-/** It makes files in /run/systemd, which an ordinary account may not and which are not to stay: it gets a /run of its own. */
+/** It makes files in /run/systemd, which an account may not and which must not stay: it gets a /run of its own. */
 const OWN_RUN = 'mount -t tmpfs tmpfs /run && exec "$@"';
 const WAYS = [
   ["unshare", "--mount", "sh", "-c", OWN_RUN, "sh"],

@@ -1,4 +1,4 @@
-/** What each of `WINDOW_VECTORS` gives on the runtime that runs this file; prints one line of JSON for `runtimes.test.ts`. */
+/** What each of `WINDOW_VECTORS` gives on this runtime; prints one line of JSON for `runtimes.test.ts`. */
 import { formatInstant } from "../../../lib/time/instant.ts";
 import { isReportDay } from "../../../lib/time/report-day.ts";
 import { Temporal } from "../../../lib/time/temporal.ts";

@@ -12,16 +12,16 @@ import { declarations, type Element, elementsIn, htmlTree, upwards } from "../su
 
 const OPTIONS = { appBaseUrl: "https://app.example.com", unsubscribe: "mailto:sair@mail.example.com" };
 
-/** Tags that Gmail or Outlook for Windows drops, or that fetch something. caniemail: html-svg, html-video, html-form, … */
+/** Tags that Gmail or Outlook for Windows drops, or that fetch. caniemail: html-svg, html-video, html-form, … */
 const FORBIDDEN_TAGS = new Set([
   ...["script", "link", "img", "svg", "video", "audio", "iframe", "object", "embed", "picture", "canvas"],
   ...["form", "input", "button", "select", "textarea", "details", "dialog", "base", "map"],
 ]);
 
 /**
- * Properties that Outlook for Windows or Gmail ignores in a way that breaks a page.
- * caniemail: css-display-flex, css-display-grid, css-position, css-float, css-background-image, css-transform, css-filter,
- * css-object-fit, css-variables, css-animation, css-columns, css-overflow.
+ * Properties that Outlook for Windows or Gmail ignores in a way that breaks a page. caniemail: css-display-flex,
+ * css-display-grid, css-position, css-float, css-background-image, css-transform, css-filter, css-object-fit,
+ * css-variables, css-animation, css-columns, css-overflow.
  */
 const FORBIDDEN_PROPERTIES =
   /^(position|top|left|right|bottom|float|flex.*|grid.*|gap|background|background-image|transform.*|filter|object-fit|animation.*|transition.*|columns?|clip.*|inset|z-index|--.*)$/;

@@ -1,4 +1,4 @@
-/** For any answers of the application, in any order: no owner is stuck, and nobody else is asked beside a probe. */
+/** For any answers of the application, in any order: no owner is stuck, and no other owner is asked beside a probe. */
 import { expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";

@@ -10,7 +10,7 @@ const OWNERS = 70;
 const CONCURRENCY = 4;
 /** A quarter of the calls: more are left than may be made in vain. */
 const FIRST_IN_VAIN = OWNERS / 2;
-/** Twenty trip the breaker, three more are on their way; each of three good ones that come late begins the count anew. */
+/** Twenty trip the breaker, three more are on their way; each of three late good ones begins the count anew. */
 const MOST_IN_VAIN = 20 + (CONCURRENCY - 1) * (1 + 19);
 const PATIENT = { patienceMinutes: 15, concurrency: CONCURRENCY };
 const shared = sharedWeekly();

@@ -120,7 +120,7 @@ const STEPS: Step[] = [
 const KINDS: Step[] = ["claimReport", "persistAndClaimWhatsapp", "dispatchDelivery", "settleDelivery"];
 /** The faults that are tried at every step: a refusal by the server, and a way that is closed. */
 const AT_EVERY_STEP: FaultName[] = ["read-only", "refused"];
-/** Those whose answers differ from the others', whatever the step: at one that writes much and at the one after a send. */
+/** Those whose answers differ from the others' at every step: at one that writes much and at the one after a send. */
 const AT_FEW_STEPS: FaultName[] = ["restarted", "crashed", "out of connections"];
 const FEW: Step[] = ["persistAndClaimWhatsapp", "settleDelivery"];
 
@@ -320,7 +320,7 @@ describe("the editorial drain on a database that is away for a while", () => {
         },
       );
       expect(summary).toMatchObject({ status: "success", editorials: { status: "completed", calls: 1 } });
-      // On a server that takes no writes, the lock keeps nobody out: each replica has its own.
+      // On a server that takes no writes, the lock keeps no process out: each replica has its own.
       expect(calledInFault).toBe(name === "cut");
     } finally {
       weekly.application.routes.editorial.script = null;

@@ -3,7 +3,7 @@ import { seedOwner } from "../../support/seed.ts";
 import { isHeartbeatKept, plantHeartbeat, wholeDatabase } from "../support/ledger.ts";
 import { weeklyFixture } from "../support/weekly-fixture.ts";
 
-/** The database's functions with the zone data of 2018, when São Paulo had summer time: an hour off from November on. */
+/** The database's functions with the zone data of 2018, when São Paulo had summer time: an hour off from November. */
 const OLD_ZONE_DATA = `
   create or replace function public.weekly_performance_window(p_now timestamptz)
   returns table (window_start timestamptz, window_end timestamptz)

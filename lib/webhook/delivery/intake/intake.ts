@@ -118,7 +118,7 @@ export class Intake {
   }
 }
 
-/** Whether a refused request may go out from memory: certain not to be kept, for another reason than too much waiting. */
+/** Whether a refused request may go out from memory: certainly not kept, for another reason than too much waiting. */
 function mayBeSent(outcome: Exclude<AcceptOutcome, { accepted: unknown }>): boolean {
   return outcome.refused === "state_unavailable" && outcome.mayBeKept !== true;
 }

@@ -7,8 +7,8 @@ export const NO_DETOUR: Detour = { emailed: 0, givenUp: 0 };
 /**
  * Lets one message say how many alerts went the other way, or were given up, while WhatsApp took none.
  *
- * Behaviour: the first message that is made then says it, again when it is made anew, and no other while that one may arrive;
- *            what it said is forgotten when it is delivered. After a restart it may be said once more.
+ * Behaviour: the first message that is made then says it, again when it is made anew, and no other while that one may
+ *            arrive; what it said is forgotten when it is delivered. After a restart it may be said once more.
  */
 export class DetourTeller {
   readonly #state: Pick<State, "detour" | "recordDetourTold">;

@@ -16,9 +16,9 @@ export type RowTextDependencies = {
 /**
  * The text of a row's next attempt.
  *
- * Behaviour: made anew for each attempt, so that a message that was refused for an hour says so, until one may have left a
- *            copy: from then on the text stays as it is, because the copy is looked for by it. A row tells the same alerts
- *            each time.
+ * Behaviour: made anew for each attempt, so that a message that was refused for an hour says so, until one may have
+ *            left a copy: from then on the text stays as it is, because the copy is looked for by it. A row tells the
+ *            same alerts each time.
  * Errors:    those of `textOf`.
  */
 export async function rowText(

@@ -24,8 +24,8 @@ export type ChannelDependencies = {
  * What a peer's latest answers mean for every row that goes to it: a pause after failures, a stop after a refusal.
  *
  * Shape:     `stoppedBy` is the code of the refusal for which every row waits, or null.
- * Behaviour: a stop ends when the peer accepts a row, or refuses one for a reason of that row alone, and when it is opened
- *            from outside.
+ * Behaviour: a stop ends when the peer accepts a row, or refuses one for a reason of that row alone, and when it is
+ *            opened from outside.
  */
 export class Channel {
   readonly #dependencies: ChannelDependencies;

@@ -34,18 +34,18 @@ export type DeliveryDependencies = {
 export type DeliveryEnd = { settlement: Settlement | null; isSent: boolean };
 
 const RECORD_AGAIN_MS = 1_000;
-/** For so long of trying a row waits for a peer that answers no question; then it is sent, unless that was too often. */
+/** A row waits so long for a peer that answers no question; then it is sent, unless it was sent too often. */
 const ASKED_FOR_MS = 10 * 60_000;
 const UNREADABLE = { status: "refused", code: "alert_unreadable" } as const;
 
 /**
  * Makes the attempts of one kind: looks up what is in doubt, records that an attempt begins, tries, records its end.
  *
- * Shape:     `deliver` resolves to how the rows were settled; to null when no attempt was made, or when the service stopped
- *            before its end was recorded. `isSent` when the peer was given the message.
- * Behaviour: a row that was sent three times without a clear answer is not sent again, unless the peer proves that it has it
- *            not and had broken the connection those times. A result is recorded again and again until the state takes it:
- *            sent again, it would be one message too many.
+ * Shape:     `deliver` resolves to how the rows were settled; to null when no attempt was made, or when the service
+ *            stopped before its end was recorded. `isSent` when the peer was given the message.
+ * Behaviour: a row that was sent three times without a clear answer is not sent again, unless the peer proves that it
+ *            has it not and had broken the connection those times. A result is recorded again and again until the state
+ *            takes it: sent again, it would be one message too many.
  */
 export class Delivery {
   readonly #dependencies: DeliveryDependencies;

@@ -5,8 +5,8 @@ import { KEPT_AFTER_MS } from "../attempts/doubt.ts";
 /**
  * The rows whose attempt an earlier process began and never ended, while it is too soon to look them up.
  *
- * Behaviour: `begin` says that this process delivers from now on: each such attempt began before that. They are looked up
- *            once the peer has written down what it took.
+ * Behaviour: `begin` says that this process delivers from now on: each such attempt began before that. They are looked
+ *            up once the peer has written down what it took.
  */
 export class FreshDoubts {
   readonly #lookUp: LookUp | null;

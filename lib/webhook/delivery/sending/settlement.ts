@@ -14,9 +14,9 @@ export type Tried = { triedMs: number; mayEnd: boolean };
  * What is recorded after an attempt.
  *
  * Shape:     `isRepeatable`: the peer knows a repetition by its id, so that no row of this kind is ever in doubt.
- * Behaviour: a row that was tried for 24 hours is dead, or in doubt when the peer may have taken it. A refusal that meets
- *            every row ends none, and counts as one unclear send at most, however often the row finds out about it. An
- *            outage ends a row as dead, also one that it left unanswered.
+ * Behaviour: a row that was tried for 24 hours is dead, or in doubt when the peer may have taken it. A refusal that
+ *            meets every row ends none, and counts as one unclear send at most, however often the row finds out about
+ *            it. An outage ends a row as dead, also one that it left unanswered.
  */
 export function decideSettlement(
   row: Pick<DueRow, "attempts" | "unclear">,

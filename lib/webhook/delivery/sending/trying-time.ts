@@ -35,8 +35,8 @@ export function triedMore(before: Tries | undefined, attempt: TimedAttempt): num
 /**
  * For how long rows were tried.
  *
- * Behaviour: the time of earlier processes comes with the row. After a start each row gets at least ten attempts, spread over
- *            an hour of trying.
+ * Behaviour: the time of earlier processes comes with the row. After a start each row gets at least ten attempts,
+ *            spread over an hour of trying.
  */
 export class TryingTime {
   readonly #rows = new Map<number, Tries>();

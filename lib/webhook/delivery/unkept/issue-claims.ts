@@ -12,8 +12,9 @@ const READ_LIMIT_MS = 1_000;
 /**
  * Which fingerprints have an issue, while the state keeps nothing.
  *
- * Behaviour: what the state can still read within a second counts first. A claim holds for 30 minutes; one whose issue is not known to be
- *            created is claimed again, under the same time, so that the tracker knows the repetition by its id.
+ * Behaviour: what the state can still read within a second counts first. A claim holds for 30 minutes; one whose issue
+ *            is not known to be created is claimed again, under the same time, so that the tracker knows the repetition
+ *            by its id.
  */
 export class IssueClaims {
   readonly #state: Pick<State, "issueClaim" | "rememberIssues">;

@@ -9,8 +9,8 @@ export type IssueAnswer = Pick<AlertAnswer, "issue" | "issueId">;
 /**
  * The message of an alert that no state keeps, until every post of it has been answered.
  *
- * Shape: `row` is what an attempt and a look-up need. `posts` of it wait for an answer. `ending` resolves to whether the
- *        gateway took it; null while no attempt is wanted or on its way. `issue` is there once it was taken.
+ * Shape: `row` is what an attempt and a look-up need. `posts` of it wait for an answer. `ending` resolves to whether
+ *        the gateway took it; null while no attempt is wanted or on its way. `issue` is there once it was taken.
  */
 export type Telling = {
   key: string;

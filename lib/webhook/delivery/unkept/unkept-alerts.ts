@@ -33,9 +33,9 @@ const POST_LIMIT_MS = 25_000;
 /**
  * Sends the alerts that the state does not keep, from memory.
  *
- * Behaviour: `take` returns answers only when the gateway took every alert of the post, within 25 seconds of its arrival; else null, and
- *            what it did take is not sent again when the post comes again within 30 minutes. Posts of the same alert
- *            that wait together are told with one message. Its issue is tried once.
+ * Behaviour: `take` returns answers only when the gateway took every alert of the post, within 25 seconds of its
+ *            arrival; else null, and what it did take is not sent again when the post comes again within 30 minutes.
+ *            Posts of the same alert that wait together are told with one message. Its issue is tried once.
  */
 export class UnkeptAlerts {
   readonly #dependencies: UnkeptDependencies;

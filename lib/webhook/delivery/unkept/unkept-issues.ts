@@ -20,8 +20,8 @@ export type UnkeptIssueDependencies = {
 /**
  * The issues of alerts that no state keeps: each is tried once, when its message was taken.
  *
- * Behaviour: `failed` when it could not be created, or is not known to be: the next firing tries again, under the same id.
- *            Never throws.
+ * Behaviour: `failed` when it could not be created, or is not known to be: the next firing tries again, under the same
+ *            id. Never throws.
  */
 export class UnkeptIssues {
   readonly #dependencies: UnkeptIssueDependencies;

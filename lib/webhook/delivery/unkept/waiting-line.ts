@@ -6,8 +6,8 @@ type Place = { telling: Telling; priority: number; leave: () => void };
 /**
  * Those whose turn has not come, the most urgent first, in order of arrival within one severity.
  *
- * Behaviour: holds at most `most`; when it is full, the last of the least urgent has to leave for one that is more urgent.
- *            `leave` tells an entry that it goes without a turn.
+ * Behaviour: holds at most `most`; when it is full, the last of the least urgent has to leave for one that is more
+ *            urgent. `leave` tells an entry that it goes without a turn.
  */
 export class WaitingLine {
   readonly #most: number;

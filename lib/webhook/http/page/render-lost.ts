@@ -6,7 +6,7 @@ import type { DeadRow } from "../../state/contract.ts";
 import { renderTime } from "./render-alerts.ts";
 import { ROW_NAMES } from "./wording.ts";
 
-/** What was given up or is in doubt, newest first; `lost` is null when there is too much of it, and empty for nothing. */
+/** What was given up or is in doubt, newest first; `lost` is null when there is too much of it, empty for nothing. */
 export function renderLost(lost: readonly DeadRow[] | null, nowMs: number): Html | null {
   if (lost !== null && lost.length === 0) return null;
   return html`<section class="panel lost">

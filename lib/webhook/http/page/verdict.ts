@@ -52,7 +52,7 @@ export function holdOf(
   return state?.holds[kind] ?? (code === null ? null : { code, sinceMs: null });
 }
 
-/** Whether WhatsApp acknowledges none of the newest messages, so that nothing may arrive although all seem to go out. */
+/** Whether WhatsApp acknowledges none of the newest messages: perhaps nothing arrives although all seem to go out. */
 export function isUnacknowledged({ newestUnacknowledged }: Pick<PageFacts, "newestUnacknowledged">): boolean {
   return (newestUnacknowledged ?? 0) >= UNACKNOWLEDGED_LIMIT;
 }

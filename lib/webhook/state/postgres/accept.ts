@@ -27,10 +27,10 @@ const ALERT_MS = 2;
 /**
  * Accepts requests, in one statement and one commit as long as they fit into it.
  *
- * Behaviour: the statement carries an id by which the database recognises it: asked again after a lost answer, it changes
- *            nothing and returns the first answer. Requests whose answer does not come within the limit are refused;
- *            the outcome says so when they may have been kept all the same, which is so only while the database has
- *            just stopped to answer.
+ * Behaviour: the statement carries an id by which the database recognises it: asked again after a lost answer, it
+ *            changes nothing and returns the first answer. Requests whose answer does not come within the limit are
+ *            refused; the outcome says so when they may have been kept all the same, which is so only while the
+ *            database has just stopped to answer.
  */
 export function acceptor(
   link: StateLink,
@@ -149,7 +149,7 @@ function isUnavailable(answer: Answer): boolean {
   return "refused" in answer && answer.refused === "state_unavailable" && answer.sqlState === undefined;
 }
 
-/** Whether a statement that failed certainly changed nothing: it did not get there, or the server says that it failed. */
+/** Whether a failed statement certainly changed nothing: it did not get there, or the server says that it failed. */
 function wasNotDone(error: unknown): boolean {
   const { code, sqlState } = classifyDatabaseError(error);
   return code === "DATABASE_UNREACHABLE" || (sqlState !== undefined && !/^(?:08|25P|57P)/.test(sqlState));

@@ -7,8 +7,8 @@ import { storedOrNull, storedText } from "./stored-text.ts";
 /**
  * Records how attempts begin and end.
  *
- * Behaviour: each call carries a token of its own by which the database recognises it: asked again after a lost answer, it
- *            is done once. `begin` returns false while another process than `holder` delivers.
+ * Behaviour: each call carries a token of its own by which the database recognises it: asked again after a lost answer,
+ *            it is done once. `begin` returns false while another process than `holder` delivers.
  */
 export function attempts(link: StateLink, holder: string): Pick<State, "begin" | "settle" | "begunWithin"> {
   return {

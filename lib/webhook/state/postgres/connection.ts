@@ -18,9 +18,9 @@ const READ_ONLY = "25006";
 /**
  * The connections to the state's database, with a time limit for every call.
  *
- * Behaviour: when an answer does not come within its limit, the connections are given up and later calls get new ones: in
- *            a network that drops every packet no connection ends by itself. What was asked may have been done. A server
- *            that takes no writes gives up the connections, too, but no more often than a call may last.
+ * Behaviour: when an answer does not come within its limit, the connections are given up and later calls get new ones:
+ *            in a network that drops every packet no connection ends by itself. What was asked may have been done. A
+ *            server that takes no writes gives up the connections, too, but no more often than a call may last.
  * Errors:    `OpsError` with the codes of `databaseError`; DATABASE_TIMEOUT when the limit has passed.
  */
 export class StateLink {

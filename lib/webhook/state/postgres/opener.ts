@@ -26,8 +26,8 @@ const PATIENCE_MS = 30_000;
 /**
  * Opens the state's database, and makes the schema before anything uses it.
  *
- * Behaviour: `first` returns null for a database that is away, where it may be; then the first `again` that reaches it makes
- *            the schema.
+ * Behaviour: `first` returns null for a database that is away, where it may be; then the first `again` that reaches it
+ *            makes the schema.
  * Errors:    those of `openDatabase` and `ensureStateSchema`, about OPSCTL_STATE_URL.
  */
 export class StateOpener {

@@ -29,8 +29,9 @@ const LOCK_KEY = 7_317_120_432;
  * Makes the schema `opsctl_state`, or upgrades it to this opsctl's version; returns whether anything changed.
  *
  * Behaviour: two hosts may do so at once. A login that may create nothing can use an existing schema that it owns.
- * Errors:    STATE_ENCODING_UNSUPPORTED for a database that could not keep every text; STATE_SCHEMA_FORBIDDEN when the schema is missing or old and the login may not change that, or when another
- *            login owns it; STATE_SCHEMA_NEWER for one that a newer opsctl made; else those of the driver.
+ * Errors:    STATE_ENCODING_UNSUPPORTED for a database that could not keep every text; STATE_SCHEMA_FORBIDDEN when the
+ *            schema is missing or old and the login may not change that, or when another login owns it;
+ *            STATE_SCHEMA_NEWER for one that a newer opsctl made; else those of the driver.
  */
 export async function ensureStateSchema(sql: postgres.Sql): Promise<boolean> {
   await checkEncoding(sql);

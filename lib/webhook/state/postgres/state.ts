@@ -48,8 +48,8 @@ const LEASE_MS = 15_000;
  *
  * Shape:     see `State`; the clock is the database's.
  * Behaviour: works behind a transaction pooler. Each call ends within seconds, whatever the network does; `accept`,
- *            `begin` and `settle` are repeated after a lost connection. The role of delivering lasts 15 seconds from the last `lead`,
- *            and is given up by `close`.
+ *            `begin` and `settle` are repeated after a lost connection. The role of delivering lasts 15 seconds from
+ *            the last `lead`, and is given up by `close`.
  * Errors:    at the start those of `openDatabase` and `ensureStateSchema`; later those of `databaseError`. Where the
  *            database may be away at the start, its absence is an error of the later calls.
  */

@@ -6,8 +6,8 @@ const LONGEST_KEY = 500;
 /**
  * A text in a form that PostgreSQL can keep: the inside of its JSON string.
  *
- * Behaviour: escapes NUL and halves of surrogate pairs, which a `text` column does not take; most texts are unchanged, and
- *            different texts stay different.
+ * Behaviour: escapes NUL and halves of surrogate pairs, which a `text` column does not take; most texts are unchanged,
+ *            and different texts stay different.
  */
 export function storedText(text: string): string {
   return JSON.stringify(text).slice(1, -1);

@@ -32,8 +32,8 @@ type Opened = { file: StateFile; outbox: Outbox; watch: FileWatch; watchLog: Fil
  * The outbox in its file.
  *
  * Behaviour: opened at once, and again after the file was found damaged, removed or replaced: what is accepted into a
- *            removed file is lost when this process ends. Where a reserve is kept, a full disk or one that fails does not
- *            end the service at its start: the file is opened by a later call.
+ *            removed file is lost when this process ends. Where a reserve is kept, a full disk or one that fails does
+ *            not end the service at its start: the file is opened by a later call.
  * Errors:    STATE_UNAVAILABLE when it cannot be opened; `use` throws what its work throws, and STATE_UNAVAILABLE while
  *            the file cannot be opened or mended.
  */

@@ -27,8 +27,8 @@ export type SqliteStateOptions = {
  * The state in `state.db` of a directory, for several processes at once.
  *
  * Shape:     see `State`.
- * Behaviour: a damaged file is mended before anything else happens; one that is found damaged later is closed, and a later
- *            call opens it again, which mends it.
+ * Behaviour: a damaged file is mended before anything else happens; one that is found damaged later is closed, and a
+ *            later call opens it again, which mends it.
  * Errors:    STATE_UNAVAILABLE when it cannot be opened.
  */
 export async function openSqliteState(options: SqliteStateOptions): Promise<State> {

@@ -45,8 +45,9 @@ type Context = { nowMs: number; reason: string | null; comesLater?: boolean };
  * The e-mail about alerts that WhatsApp could not take: a subject, an HTML part and a plain part of the same content.
  *
  * Shape:     `reason` is the code of what stands against WhatsApp, or null when it is not known.
- * Behaviour: the sender's texts are escaped and cannot make a link. Says of each alert since when WhatsApp does not take
- *            it, or that it may have arrived. The first ten alerts have their texts and links, the others a line each.
+ * Behaviour: the sender's texts are escaped and cannot make a link. Says of each alert since when WhatsApp does not
+ *            take it, or that it may have arrived. The first ten alerts have their texts and links, the others a line
+ *            each.
  * Source:    design of the alarm, Second channel.
  */
 export function renderAlertEmail(

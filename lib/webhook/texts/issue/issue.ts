@@ -53,8 +53,8 @@ export function issuePriority(severity: string | null): IssuePriority {
  *
  * Shape:     a list of the known facts, the description as a quotation, the labels as a table sorted by name; at most
  *            60,000 UTF-16 units.
- * Behaviour: the sender's texts are shown unchanged but for what would be a link, and cannot become markup, links or HTML.
- *            The links to rule, silence and dashboard are http or https.
+ * Behaviour: the sender's texts are shown unchanged but for what would be a link, and cannot become markup, links or
+ *            HTML. The links to rule, silence and dashboard are http or https.
  * Source:    design of the webhook, Issue body.
  */
 export function renderIssueBody(alert: Alert): string {

@@ -31,8 +31,8 @@ type Line = readonly [DigestEntry, ...DigestEntry[]];
  * One WhatsApp message for several alerts: counts by rule, then a line for each alert.
  *
  * Shape:     marker, name, what tells it apart, time; at most 4,000 UTF-16 units, into which 40 lines always fit.
- * Behaviour: alerts of one fingerprint, as a firing one and its end, share a line, which shows the last state. Two lines of
- *            different labels are different. The sender's texts cannot make a line, formatting or a link.
+ * Behaviour: alerts of one fingerprint, as a firing one and its end, share a line, which shows the last state. Two
+ *            lines of different labels are different. The sender's texts cannot make a line, formatting or a link.
  * Source:    design of the alarm, Floods stay readable.
  */
 export function renderDigest(
@@ -122,7 +122,7 @@ function difference(line: Line, alike: readonly Line[]): string {
     .join(" ");
 }
 
-/** Name and what tells it apart give way to the rest of a line, the longer one first; the words of a verdict stay whole. */
+/** Name and what tells it apart give way to the rest of a line, the longer first; the words of a verdict stay whole. */
 function lineText(
   line: Line,
   addition: string,

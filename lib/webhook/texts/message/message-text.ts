@@ -68,9 +68,9 @@ const LIKE_OURS =
  * Shape:     what it is and where; how bad, for whom and since when; the sender's summary and description; its labels,
  *            value and links under our own words; the description is quoted line by line. At most 4,000 UTF-16 units.
  * Behaviour: the sender's texts cannot make a line of ours, formatting or a link; only dashboard (or rule), silence and
- *            issue are linked, whose addresses come in fields of their own. Description, summary, labels, value and name
- *            are shortened, in this order, and then links left out. Messages of different labels are different: where
- *            the shown labels do not ensure that, a mark made of all of them ends the message.
+ *            issue are linked, whose addresses come in fields of their own. Description, summary, labels, value and
+ *            name are shortened, in this order, and then links left out. Messages of different labels are different:
+ *            where the shown labels do not ensure that, a mark made of all of them ends the message.
  * Source:    monitoring document, Events; design of the alarm, A message that a person can act on.
  */
 export function renderMessage(alert: Alert, context: MessageContext): string {

@@ -11,7 +11,7 @@ const MIN_WHOLE = 20;
 /** From ten times on, a percentage is harder to read than the two numbers. */
 const MAX_GROWTH = 10;
 
-/** Below this a rate counts as this one where sizes are compared: from 0.2% to 2% is ten times as much, yet few of all. */
+/** Below this a rate counts as this one where sizes are compared: 2% is ten times 0.2%, yet few of all. */
 const SMALLEST_WHOLE_RATE = 0.1;
 
 /** A rate's change below one percentage point has the size 0; in tenths of a point, as it is shown. */
@@ -28,8 +28,8 @@ export type ChangeView = {
   /** The change in per cent, for where there is room. */
   percent: string | null;
   /**
-   * How large the change is, 0 to 1 where no figure is below zero: its share of the larger figure. A rate below 10% counts
-   * as 10%, so that points of the whole weigh as well, and one that moves by less than a point has the size 0.
+   * How large the change is, 0 to 1 where no figure is below zero: its share of the larger figure. A rate below 10%
+   * counts as 10%, so that points of the whole weigh as well, and one that moves by less than a point has the size 0.
    */
   size: number;
 };
@@ -86,8 +86,9 @@ function isPointApart(difference: number): boolean {
 /**
  * Whether two rates are surely in one unit.
  *
- * Behaviour: up to 1 a rate counts as a share, above 1 as a percentage. Of two on different sides the smaller may be either:
- *            0.9 beside 1.2 a small percentage, 1 beside 50 one of a hundred or all of them. Zero is the same in both.
+ * Behaviour: up to 1 a rate counts as a share, above 1 as a percentage. Of two on different sides the smaller may be
+ *            either: 0.9 beside 1.2 a small percentage, 1 beside 50 one of a hundred or all of them. Zero is the same
+ *            in both.
  */
 function areInOneUnit(now: number, before: number): boolean {
   if (now === 0 || before === 0) return true;

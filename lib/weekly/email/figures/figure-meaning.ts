@@ -17,8 +17,8 @@ const EMAIL_LESS_IS_BETTER = new Set([...Object.keys(TROUBLES), "bounce_rate"]);
 const SOCIAL_LESS_IS_BETTER = new Set(["followers_lost", "bounce_rate"]);
 
 /**
- * What an owner writes, such as sends and posts, is missing on purpose: more of it is neither good nor bad. So are counts of
- * e-mails, which follow the number of sends: their rates tell.
+ * What an owner writes, such as sends and posts, is missing on purpose: more of it is neither good nor bad. So are
+ * counts of e-mails, which follow the number of sends: their rates tell.
  */
 const EMAIL_MORE_IS_BETTER = new Set(["delivery_rate", "open_rate", "click_rate"]);
 

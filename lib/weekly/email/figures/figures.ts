@@ -6,8 +6,8 @@ import { directionOf } from "./figure-meaning.ts";
 /**
  * One figure of a channel.
  *
- * Shape: `value` and `now` are null where there is no data; `before` where the week before has none; `change` where `now` is
- *        null, and where the week before has no comparable figure at all.
+ * Shape: `value` and `now` are null where there is no data; `before` where the week before has none; `change` where
+ *        `now` is null, and where the week before has no comparable figure at all.
  */
 export type FigureView = {
   key: string;
@@ -59,7 +59,7 @@ function figureOf(
   };
 }
 
-/** The figures of the week before; without an e-mail's rates where one week knows what was reached and the other does not. */
+/** The figures of the week before; without an e-mail's rates where only one week knows what was reached. */
 function comparableOf(
   channel: ChannelName,
   metrics: Metrics,
@@ -73,8 +73,8 @@ function comparableOf(
 /**
  * The figures that a card shows, by name.
  *
- * Behaviour: what the sends have reached stands in the place of the counts by last state of the same words, which a later
- *            event lowers. Reports made before that was known keep the counts by last state.
+ * Behaviour: what the sends have reached stands in the place of the counts by last state of the same words, which a
+ *            later event lowers. Reports made before that was known keep the counts by last state.
  */
 function shownMetrics(metrics: Metrics): Record<string, number | null> {
   const { reached } = metrics;

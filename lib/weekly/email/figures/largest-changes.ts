@@ -16,8 +16,8 @@ export type Highlight = { tone: "good" | "bad"; title: string; text: string };
 type Candidate = { channel: ChannelName; figure: FigureView; size: number };
 
 /**
- * The largest change for the better and the largest for the worse, over all channels, as sentences
- * that say from where to where: the cards say by how much.
+ * The largest change for the better and the largest for the worse, over all channels, as sentences that say from where
+ * to where: the cards say by how much.
  *
  * Units:     a change's size is its share of the larger figure, so that reach and rates can be compared; a rate below
  *            10% is measured beside 10%, and must move by one percentage point.

@@ -8,8 +8,8 @@ const MAX_MAIN_FIGURES = 3;
 /**
  * The figures that matter most, in the order of the channel's questions.
  *
- * Behaviour: the best known figure of each question, then the first others until there are three; never a figure without
- *            data or one of trouble.
+ * Behaviour: the best known figure of each question, then the first others until there are three; never a figure
+ *            without data or one of trouble.
  */
 export function mainFigures(channel: ChannelName, figures: readonly FigureView[]): FigureView[] {
   const known = figures.filter(({ value }) => value !== null);

@@ -8,8 +8,8 @@ import { scoreWeeksHtml } from "./score-weeks-html.ts";
 import { BUTTON_STYLE, GROUNDS, OUTLOOK_HEAD, STYLE, STYLE_SHEET, TONE_COLOURS } from "./style.ts";
 
 /**
- * Invisible characters, so that an inbox does not fill its preview line with the text that follows: a grapheme joiner, a
- * non-joiner and a blank that does not break, as they are, because their entities are three times as long.
+ * Invisible characters, so that an inbox does not fill its preview line with the text that follows: a grapheme joiner,
+ * a non-joiner and a blank that does not break, as they are, because their entities are three times as long.
  */
 const PREVIEW_FILLER = "\u034F\u200C\u00A0".repeat(50);
 

@@ -22,8 +22,8 @@ export const GROUNDS = { page: "#eef2f4", hero: "#0d3b3c", number: "#dff1ee" };
 /**
  * Inline styles, by what they are for; the classes beside them in the markup are for the dark scheme and for phones.
  *
- * Shape:     paddings are those of cells alone, which Outlook keeps; everything else has margins. A cell's size is in its
- *            attributes.
+ * Shape:     paddings are those of cells alone, which Outlook keeps; everything else has margins. A cell's size is in
+ *            its attributes.
  * Behaviour: a cell passes its font on to the paragraphs in it. No table does so to its cells, because Outlook does not
  *            take it, and neither does the page, because web mail may have a font of its own for cells. Each text says
  *            its colour itself, beside the class that changes it in the dark scheme.

@@ -105,7 +105,7 @@ describe("UnkeptAlerts: messages", () => {
       true,
       false,
     ]);
-    // Nobody waits for them any more.
+    // No request waits for them any more.
     await fixture.advance(60_000);
     expect(fixture.seen.texts).toHaveLength(3);
   });

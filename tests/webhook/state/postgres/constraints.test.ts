@@ -1,4 +1,4 @@
-/** Rows whose columns do not fit each other: the database refuses them, whoever writes them. */
+/** Rows whose columns do not fit each other: the database refuses them from every writer. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createStateDatabase, type StateDatabase } from "../../support/postgres-state.ts";
 

@@ -14,7 +14,7 @@ import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import { acceptAll, DELIVERED, dueIds, retryAfter, START_MS } from "../../support/state-fixture.ts";
 
 const REFUSED: AcceptOutcome[] = [{ refused: "state_unavailable" }];
-/** The statement was on its way: nobody knows whether it ended. */
+/** The statement was on its way: whether it ended is not known. */
 const PERHAPS_KEPT: AcceptOutcome[] = [{ refused: "state_unavailable", mayBeKept: true }];
 
 /** Ends what hangs, where the database is there all the time or comes back: no test passes or fails by it. */

@@ -9,7 +9,7 @@ const GIVEN_UP = 5_000;
 /** Less than any index of what waits has, and than what was given up. */
 const FEW = 120;
 
-/** Calls, each for a row or fingerprint in the middle of many, and how many pages those may read that give many rows. */
+/** Calls, each for a row or fingerprint in the middle of many, and the most pages that those for many rows may read. */
 const CALLS: readonly [call: string, most?: number][] = [
   ["count(*) from opsctl_state.turns('message', 8, '[15001]', 0)"],
   ["count(*) from opsctl_state.turns('issue', 8, '[]', 2000)", 500],
@@ -50,7 +50,7 @@ const FINDING: typeof CALLS = CALLS.filter(([call]) => /\.(turns|due|digestible)
   ([call]) => [call, 600],
 );
 
-/** `delivered`: analysed when all was delivered; `emptied`: when nothing was left, which makes all plans cost the same. */
+/** `delivered`: analysed when all was delivered; `emptied`: when nothing was left, so that all plans cost the same. */
 const CASES: readonly [number | undefined, "delivered" | "emptied"][] = [
   [undefined, "delivered"],
   [undefined, "emptied"],
@@ -126,7 +126,7 @@ async function pagesOf(session: postgres.ReservedSql, call: string): Promise<num
   return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
 }
 
-/** Rows of as many fingerprints, every fourth an issue that waits for its message; behind those that wait, dead ones. */
+/** Rows of as many fingerprints, every fourth an issue that waits for its message; behind those, dead ones. */
 async function fill(sql: postgres.Sql, count: number, state: "queued" | "delivered"): Promise<void> {
   const isQueued = state === "queued";
   await sql`

@@ -1,4 +1,4 @@
-/** The reserve of a state on a real disk that is filled to the last byte; without the right to mount one, nothing is tested. */
+/** The reserve of a state on a real disk that is filled to the last byte; not tested without the right to mount one. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, rmSync, statfsSync, statSync } from "node:fs";

@@ -8,7 +8,7 @@ import {
   type StateFixture,
 } from "../../support/state-fixture.ts";
 
-/** The suite's tests of what must not be taken for something else: a row that ended, or a request with a critical alert. */
+/** The suite's tests of what must not be mistaken: a row that ended, or a request with a critical alert. */
 export function endTests(open: OpenStateFixture): void {
   const opened = async (
     options: Parameters<OpenStateFixture>[0],

@@ -44,7 +44,8 @@ export function emptyLog(db: DatabaseSync): boolean {
 }
 
 /**
- * Makes an emptied log one that has nothing, so that another file that is put in the place of this one is read as it is.
+ * Makes an emptied log one that has nothing, so that another file that is put in the place of this one is read as it
+ * is.
  *
  * Behaviour: the caller keeps every other process away.
  * Errors:    FILE_UNTRUSTED; those of the file system.

@@ -12,7 +12,8 @@ const COPIES = 3;
 /**
  * Vacuums a small file of an older version, so that it can give space back in small steps from then on.
  *
- * Behaviour: does nothing for one that can, for a large one, on a disk with little room, or while another process writes.
+ * Behaviour: does nothing for one that can, for a large one, on a disk with little room, or while another process
+ *            writes.
  * Errors:    those of SQLite.
  */
 export function makeShrinkable(db: DatabaseSync, path: string): void {

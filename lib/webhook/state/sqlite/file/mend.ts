@@ -26,8 +26,8 @@ export function mendedPath(path: string): string {
 /**
  * Moves a damaged file aside and puts a new one in its place, with every row that can still be read.
  *
- * Behaviour: returns where the damaged file is now, with its `-wal` and `-shm`. Killed at any point and called again, it
- *            goes on. The caller keeps every other process away.
+ * Behaviour: returns where the damaged file is now, with its `-wal` and `-shm`. Killed at any point and called again,
+ *            it goes on. The caller keeps every other process away.
  * Errors:    those of the file system and of SQLite, such as a full disk.
  */
 export function mend(path: string, { nowMs, log }: { nowMs: number; log: Log }): string {

@@ -34,8 +34,8 @@ const MENDINGS = 2;
  * Opens `state.db` in the directory, and mends it first when it is damaged.
  *
  * Behaviour: every process that has the file open holds `state.lock` shared; the process that mends it holds the lock
- *            alone, so that no process writes to a file that was moved away. Neither file is opened where another account
- *            could have put a file or a link.
+ *            alone, so that no process writes to a file that was moved away. Neither file is opened where another
+ *            account could have put a file or a link.
  * Errors:    STATE_UNAVAILABLE.
  */
 export function openStateFile(options: StateFileOptions): StateFile {

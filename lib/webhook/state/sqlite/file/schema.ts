@@ -35,8 +35,8 @@ const TABLES_2 = `
 
 // A row that is no head has the one before it in the line of its fingerprint (`ahead`). `is_blocked` keeps a head from
 // being due: a member of another row's text (`digest`), or a comment whose issue (`issue_row`) is not delivered. A row
-// whose text tells others (`leads`) is due without being a head, since one of them may stand ahead of it. `text` is what
-// the first attempt sends, `shown` what is kept of a delivered alert.
+// whose text tells others (`leads`) is due without being a head, since one of them may stand ahead of it. `text` is
+// what the first attempt sends, `shown` what is kept of a delivered alert.
 const COLUMNS_3 = [
   ["text", "text"],
   ["tried_ms", "integer not null default 0"],
@@ -55,9 +55,9 @@ const COLUMNS_3 = [
   ["shown", "text"],
 ] as const;
 
-// `reserve` is space that is freed for alerts when the disk is full.
-// `episodes` has what a fingerprint is firing since, and its newest issue: rows of the outbox are removed, and an index
-// of all of them by fingerprint would cost a page for each row.
+// `reserve` is space that is freed for alerts when the disk is full. `episodes` has what a fingerprint is firing since,
+// and its newest issue: rows of the outbox are removed, and an index of all of them by fingerprint would cost a page
+// for each row.
 const TABLES_3 = `
   create table episodes (
     fingerprint text primary key not null,
@@ -77,8 +77,8 @@ const TABLES_3 = `
   create table email (id integer primary key, content text not null) strict;
 `;
 
-// Rows are added at the end of `outbox_queued` and of `outbox_behind`: an index of all rows in order of fingerprint would
-// cost a commit one page for each fingerprint in it.
+// Rows are added at the end of `outbox_queued` and of `outbox_behind`: an index of all rows in order of fingerprint
+// would cost a commit one page for each fingerprint in it.
 const INDEXES = `
   create index outbox_due on outbox (kind, priority, next_attempt_at_ms, id)
     where state = 'queued' and may_go = 1;

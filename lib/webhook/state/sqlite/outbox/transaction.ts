@@ -5,7 +5,7 @@ import type { RoomMaker } from "../reserve/reserve.ts";
 /** Runs work in a transaction that may write from its start; when it throws, nothing is changed. */
 export type Transaction = <T>(work: () => T) => T;
 
-/** What makes room on a full disk, where there is something; what comes first in each transaction, and what after a failure. */
+/** What makes room on a full disk, if there is something; what comes first in a transaction, and after a failure. */
 export type TransactionOptions = { room: RoomMaker | null; onBegin: () => void; onRollback: () => void };
 
 /**

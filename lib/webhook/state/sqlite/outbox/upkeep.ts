@@ -28,9 +28,9 @@ type Dependencies = {
 /**
  * Removes old rows, and checks that new ones could be written.
  *
- * Behaviour: `prune` removes a few hundred rows at a time and lets other work run in between, then fills the reserve up and
- *            makes the file smaller. `check` commits a row of
- *            32 KiB, then removes the one before: it needs free pages and a disk that takes them, as an alert does.
+ * Behaviour: `prune` removes a few hundred rows at a time and lets other work run in between, then fills the reserve up
+ *            and makes the file smaller. `check` commits a row of 32 KiB, then removes the one before: it needs free
+ *            pages and a disk that takes them, as an alert does.
  * Errors:    those of SQLite.
  */
 export function upkeep({ db, dedup, transaction, nowMs, reserve }: Dependencies): Upkeep {

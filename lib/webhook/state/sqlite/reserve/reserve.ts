@@ -22,7 +22,7 @@ export type RoomMaker = {
 const SHARE = 4;
 /** The log is made longer by so much at once, and rows are added one by one: meanwhile the service cannot accept. */
 const LOG_STEP_BYTES = 2 ** 20;
-/** The shortest pause after a step; after one that took longer, as long as it took. Alerts that came meanwhile go first. */
+/** The shortest pause after a step; after a longer step, as long as it took. Alerts that came meanwhile go first. */
 const PAUSE_MS = 20;
 /** The reserve is halved, then halved again, …: all of it is free after this many attempts of one write. */
 const MOST_ATTEMPTS = 8;
@@ -30,10 +30,11 @@ const MOST_ATTEMPTS = 8;
 /**
  * The space that a state keeps in its file for a full disk.
  *
- * Behaviour: rows of the file that are removed one after the other when a write finds the disk full: the pages that they
- *            had are the file's own, no other file can take them. While the disk has less left than half the reserve, or
- *            this account may not use it, the file does not grow, so that each checkpoint finds its place and the log
- *            begins anew. `refill` takes the space back when there is room, in steps between which other work runs.
+ * Behaviour: rows of the file that are removed one after the other when a write finds the disk full: the pages that
+ *            they had are the file's own, no other file can take them. While the disk has less left than half the
+ *            reserve, or this account may not use it, the file does not grow, so that each checkpoint finds its place
+ *            and the log begins anew. `refill` takes the space back when there is room, in steps between which other
+ *            work runs.
  * Errors:    those of SQLite.
  */
 export class Reserve implements RoomMaker {
@@ -167,7 +168,7 @@ export class Reserve implements RoomMaker {
     return statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  /** What the log has beyond the end of the file would keep the log from beginning anew: it moves to the reserve's pages. */
+  /** What the log has beyond the end of the file would stop it from beginning anew: it moves to the reserve's pages. */
   #stopGrowth(): void {
     this.#isTight = true;
     // The rest is for what has to be moved.

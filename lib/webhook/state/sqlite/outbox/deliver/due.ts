@@ -5,8 +5,8 @@ import { type RowReader, rowReader, type UnreadableRow } from "./read-row.ts";
 /**
  * The longest that a row waits for its next attempt, also when the clock was set back.
  *
- * Behaviour: as long as the longest pause between two attempts. A peer that asks for a longer one stops its channel for so
- *            long, and with it the row.
+ * Behaviour: as long as the longest pause between two attempts. A peer that asks for a longer one stops its channel for
+ *            so long, and with it the row.
  */
 export const LONGEST_DELAY_MS = 5 * 60_000;
 
@@ -14,8 +14,8 @@ export const LONGEST_DELAY_MS = 5 * 60_000;
 const WAITING_ISSUES_SEEN = 64;
 
 /**
- * Of rows that were tried and may be again, those that have been due for longest are sorted, so many at most: at the usual
- * pace there are fewer.
+ * Of rows that were tried and may be again, those that have been due for longest are sorted, so many at most: at the
+ * usual pace there are fewer.
  */
 const SORTED = 256;
 
@@ -46,7 +46,8 @@ export function dueFinder(
 
 type Statements = Record<"fresh" | "tried" | "waits", StatementSync>;
 
-// Fresh rows come out of the index in order; those that were tried come in the order of their time, and have to be sorted.
+// Fresh rows come out of the index in order; those that were tried come in the order of their time, and have to be
+// sorted.
 function prepare(db: DatabaseSync): Statements {
   const heads = "from outbox where state = 'queued' and may_go = 1 and kind = ? and priority = ?";
   return {

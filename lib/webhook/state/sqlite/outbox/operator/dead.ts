@@ -19,8 +19,8 @@ export type DeadRows = {
 /**
  * The rows of an outbox that were given up, and those in doubt.
  *
- * Behaviour: a row is revived with all others of its text. An issue is revived with a new claim; while its fingerprint has
- *            another claim it stays. Rows are changed a thousand at a time.
+ * Behaviour: a row is revived with all others of its text. An issue is revived with a new claim; while its fingerprint
+ *            has another claim it stays. Rows are changed a thousand at a time.
  * Errors:    those of SQLite; then the rows of earlier thousands are changed.
  */
 export function deadRows(dependencies: {
@@ -111,7 +111,7 @@ function revive(tools: ReviveTools, row: EndedRow): boolean {
   return true;
 }
 
-/** The token of the claim of an issue, its own if that is still in force, or null while its fingerprint has another one. */
+/** The token of an issue's claim, its own if still in force, or null while its fingerprint has another one. */
 function claimAgain({ statements, dedup }: ReviveTools, row: EndedRow): string | null {
   const key = issueKey(row.fingerprint);
   const { claim_token: own } = row;

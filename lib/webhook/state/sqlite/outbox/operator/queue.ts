@@ -18,7 +18,8 @@ export type QueuedRows = {
 /**
  * The rows of an outbox that wait.
  *
- * Behaviour: a dropped issue releases its claim, and its waiting comments go with it. Rows are removed a thousand at a time.
+ * Behaviour: a dropped issue releases its claim, and its waiting comments go with it. Rows are removed a thousand at a
+ *            time.
  * Errors:    those of SQLite; then the rows of earlier thousands are removed.
  */
 export function queuedRows(dependencies: {
