@@ -16,6 +16,7 @@ import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { outcomeOf } from "../framework/outcome.ts";
 import { standardScreen } from "../framework/streams/screen.ts";
+import { withLedgerDatabase } from "../wiring/ledger-database.ts";
 
 /** The command; see the head of this file. */
 export const deliveriesRepair = defineCommand({
@@ -27,17 +28,13 @@ export const deliveriesRepair = defineCommand({
 
   async run(_args, context) {
     const interrupt = context.interrupted();
-    const { loadDatabaseUrl } = await import("../../lib/platform/config/database-config.ts");
-    const url = await loadDatabaseUrl(context.env);
-    const { openDatabase } = await import("../../lib/platform/database/pool.ts");
-    const database = await openDatabase(url, { max: 1, applicationName: "opsctl deliveries" });
-    try {
+    return await withLedgerDatabase(context, "opsctl deliveries", async (sql) => {
       const { repairDeliveries } = await import("../../lib/deliveries/repair.ts");
       const { renderRepair } = await import("../../lib/deliveries/render.ts");
-      const repair = await repairDeliveries(database.sql, { interrupt });
+      const repair = await repairDeliveries(sql, { interrupt });
       const { bringLastRunUpToDate } = await import("../wiring/last-run.ts");
       // Also when nothing was left to repair: the command that repaired it may have been killed before this.
-      await bringLastRunUpToDate(database.sql, context);
+      await bringLastRunUpToDate(sql, context);
       const isWhole = repair.failed === 0 && repair.remaining === 0;
       return outcomeOf({
         command: "deliveries repair",
@@ -45,8 +42,6 @@ export const deliveriesRepair = defineCommand({
         fields: repair,
         text: renderRepair(repair, await standardScreen(context.env)),
       });
-    } finally {
-      await database.close();
-    }
+    });
   },
 });

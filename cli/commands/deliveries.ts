@@ -18,13 +18,15 @@
  *         reconcile: `delivery` with `id`, `state`, `code`
  *         Instants are UTC; `retryableUntil` is null unless a failed delivery may still be tried again.
  */
-import type postgres from "postgres";
 import { DELIVERY_STATES } from "../../lib/deliveries/delivery.ts";
-import { type CommandContext, defineCommand } from "../framework/command.ts";
+import { defineCommand } from "../framework/command.ts";
 import { loginName } from "../framework/login-name.ts";
-import { type Outcome, outcomeOf } from "../framework/outcome.ts";
+import { outcomeOf } from "../framework/outcome.ts";
 import { standardScreen } from "../framework/streams/screen.ts";
 import { aPositiveInteger, aUuid } from "../framework/usage/value-checks.ts";
+import { withLedgerDatabase } from "../wiring/ledger-database.ts";
+
+const APPLICATION_NAME = "opsctl deliveries";
 
 const json = { type: "boolean", description: "Print the result as one line of JSON" } as const;
 const deliveryId = {
@@ -59,7 +61,7 @@ export const deliveriesList = defineCommand({
   example: "opsctl deliveries list --state unknown",
 
   run: (args, context) =>
-    withDatabase(context, async (sql) => {
+    withLedgerDatabase(context, APPLICATION_NAME, async (sql) => {
       const { listDeliveries } = await import("../../lib/deliveries/list.ts");
       const { renderDeliveryList } = await import("../../lib/deliveries/render.ts");
       const { state, week, tenant: tenantId, after } = args;
@@ -78,7 +80,7 @@ export const deliveriesShow = defineCommand({
   example: "opsctl deliveries show 3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d",
 
   run: (args, context) =>
-    withDatabase(context, async (sql) => {
+    withLedgerDatabase(context, APPLICATION_NAME, async (sql) => {
       const { showDelivery } = await import("../../lib/deliveries/show.ts");
       const { renderDelivery } = await import("../../lib/deliveries/render.ts");
       const details = await showDelivery(sql, args["delivery-id"].toLowerCase());
@@ -114,7 +116,7 @@ export const deliveriesReconcile = defineCommand({
     '    --to failed --reason "not in the provider\'s log"',
 
   run: (args, context) =>
-    withDatabase(context, async (sql) => {
+    withLedgerDatabase(context, APPLICATION_NAME, async (sql) => {
       const { reconcileDelivery } = await import("../../lib/deliveries/reconcile.ts");
       const { renderReconciled } = await import("../../lib/deliveries/render.ts");
       const delivery = await reconcileDelivery(sql, args["delivery-id"].toLowerCase(), {
@@ -129,18 +131,3 @@ export const deliveriesReconcile = defineCommand({
       return outcomeOf({ command: "deliveries reconcile", fields: { delivery }, text });
     }),
 });
-
-async function withDatabase(
-  { env }: CommandContext,
-  use: (sql: postgres.Sql) => Promise<Outcome>,
-): Promise<Outcome> {
-  const { loadDatabaseUrl } = await import("../../lib/platform/config/database-config.ts");
-  const url = await loadDatabaseUrl(env);
-  const { openDatabase } = await import("../../lib/platform/database/pool.ts");
-  const database = await openDatabase(url, { max: 1, applicationName: "opsctl deliveries" });
-  try {
-    return await use(database.sql);
-  } finally {
-    await database.close();
-  }
-}

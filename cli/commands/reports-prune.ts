@@ -15,6 +15,7 @@ import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { outcomeOf } from "../framework/outcome.ts";
 import { standardScreen } from "../framework/streams/screen.ts";
+import { withLedgerDatabase } from "../wiring/ledger-database.ts";
 
 /** The command; see the head of this file. */
 export const reportsPrune = defineCommand({
@@ -36,14 +37,10 @@ export const reportsPrune = defineCommand({
 
   async run(args, context) {
     const interrupt = context.interrupted();
-    const { loadDatabaseUrl } = await import("../../lib/platform/config/database-config.ts");
-    const { openDatabase } = await import("../../lib/platform/database/pool.ts");
     const { pruneReports } = await import("../../lib/reports/prune.ts");
     const { renderPruned } = await import("../../lib/reports/render-pruned.ts");
-    const url = await loadDatabaseUrl(context.env);
-    const database = await openDatabase(url, { max: 1, applicationName: "opsctl reports" });
-    try {
-      const pruned = await pruneReports(database.sql, args.before, interrupt);
+    return await withLedgerDatabase(context, "opsctl reports", async (sql) => {
+      const pruned = await pruneReports(sql, args.before, interrupt);
       return outcomeOf({
         command: "reports prune",
         exitCode: pruned.left ? EXIT.failed : EXIT.ok,
@@ -51,9 +48,7 @@ export const reportsPrune = defineCommand({
         error: pruned.left ? (interrupt.aborted ? INTERRUPTED : HELD) : null,
         text: renderPruned(pruned, await standardScreen(context.env)),
       });
-    } finally {
-      await database.close();
-    }
+    });
   },
 });
 

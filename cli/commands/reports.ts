@@ -31,6 +31,9 @@ import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { type Outcome, outcomeOf } from "../framework/outcome.ts";
 import { aPositiveInteger, aUuid } from "../framework/usage/value-checks.ts";
+import { withLedgerDatabase } from "../wiring/ledger-database.ts";
+
+const APPLICATION_NAME = "opsctl reports";
 
 const json = { type: "boolean", description: "Print the result as one line of JSON" } as const;
 const week = {
@@ -104,7 +107,7 @@ export const reportsList = defineCommand({
   example: "opsctl reports list --state missing",
 
   run: (args, context) =>
-    withDatabase(context, async (sql) => {
+    withLedgerDatabase(context, APPLICATION_NAME, async (sql) => {
       const { listOwners } = await import("../../lib/reports/list.ts");
       const { renderOwnerList } = await import("../../lib/reports/render-list.ts");
       const { standardScreen } = await import("../framework/streams/screen.ts");
@@ -136,7 +139,7 @@ export const reportsShow = defineCommand({
   example: "opsctl reports show --tenant 3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d",
 
   run: (args, context) =>
-    withDatabase(context, async (sql) => {
+    withLedgerDatabase(context, APPLICATION_NAME, async (sql) => {
       const { showReports } = await import("../../lib/reports/show.ts");
       const { renderShown } = await import("../../lib/reports/render-show.ts");
       const reports = await showReports(sql, targetOf(args));
@@ -152,7 +155,7 @@ async function withDatabaseOrWait(
   use: (sql: postgres.Sql) => Promise<Outcome>,
 ): Promise<Outcome> {
   try {
-    return await withDatabase(context, use);
+    return await withLedgerDatabase(context, APPLICATION_NAME, use);
   } catch (error) {
     const { logDirectory } = await import("../../lib/platform/config/log-directory.ts");
     const { findWaiting } = await import("../../lib/reports/last-run.ts");
@@ -188,19 +191,4 @@ function targetOf(args: {
   const { "report-id": reportId, tenant } = args;
   if (reportId !== undefined) return { reportId: reportId.toLowerCase() };
   return { tenantId: tenant!.toLowerCase(), week: args.week };
-}
-
-async function withDatabase(
-  { env }: CommandContext,
-  use: (sql: postgres.Sql) => Promise<Outcome>,
-): Promise<Outcome> {
-  const { loadDatabaseUrl } = await import("../../lib/platform/config/database-config.ts");
-  const url = await loadDatabaseUrl(env);
-  const { openDatabase } = await import("../../lib/platform/database/pool.ts");
-  const database = await openDatabase(url, { max: 1, applicationName: "opsctl reports" });
-  try {
-    return await use(database.sql);
-  } finally {
-    await database.close();
-  }
 }

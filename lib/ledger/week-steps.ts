@@ -10,12 +10,15 @@ export type WeekStep = "run" | "look-up" | "repair" | "wait";
 /** A state in which a report or a delivery is open. */
 export type OpenState = keyof OpenCounts;
 
+/** The command that shows the week. */
+export const SHOW_WEEK = "opsctl reports status";
+
 /** The command of each step; while a process works on something, the one that shows the week. */
 export const STEP_COMMANDS: Readonly<Record<WeekStep, string>> = {
   run: "opsctl weekly",
   "look-up": "opsctl deliveries look-up --all",
   repair: "opsctl deliveries repair",
-  wait: "opsctl reports status",
+  wait: SHOW_WEEK,
 };
 
 /** What comes after a look-up: it settles only what it finds. */
@@ -64,6 +67,16 @@ export function weekSteps(
   const states = Object.values(openInWeek(week)).flatMap((counts) => Object.keys(counts) as OpenState[]);
   const helpful = new Set(states.map((state) => stepOf(state, { isClosed })));
   return ORDER.filter((step) => helpful.has(step));
+}
+
+/**
+ * The command that comes next: that of the one step that is left, or the one that shows the week where there are several.
+ *
+ * Shape: null where a run comes first, for which a cause has to be mended, and where nothing helps.
+ */
+export function nextCommand([step, ...more]: readonly WeekStep[]): string | null {
+  if (step === undefined || step === "run") return null;
+  return more.length === 0 ? STEP_COMMANDS[step] : SHOW_WEEK;
 }
 
 /** Why no run of the same Monday would help; null where one would. */

@@ -2,7 +2,14 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { WeekDeliveries } from "../../lib/ledger/week-state.ts";
-import { type OpenState, stepOf, type WeekStep, weekSteps, whyNoRun } from "../../lib/ledger/week-steps.ts";
+import {
+  nextCommand,
+  type OpenState,
+  stepOf,
+  type WeekStep,
+  weekSteps,
+  whyNoRun,
+} from "../../lib/ledger/week-steps.ts";
 import { isWeekDone } from "../../lib/ledger/week-verdict.ts";
 import { weekOf } from "../weekly/announce/support.ts";
 
@@ -96,3 +103,13 @@ describe("stepOf()", () => {
     expect(stepOf(state, { isClosed: true })).toBe(closed);
   });
 });
+
+test.each<[WeekStep[], string | null]>([
+  [[], null],
+  [["run"], null],
+  [["run", "look-up"], null],
+  [["look-up"], "opsctl deliveries look-up --all"],
+  [["repair"], "opsctl deliveries repair"],
+  [["wait"], "opsctl reports status"],
+  [["look-up", "repair"], "opsctl reports status"],
+])("nextCommand() of %j is %p", (steps, command) => expect(nextCommand(steps)).toBe(command));

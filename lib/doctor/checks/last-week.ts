@@ -4,7 +4,9 @@ import { type LastRunReading, readLastRun } from "../../last-run/read.ts";
 import type { WeekState } from "../../ledger/week-state.ts";
 import {
   CLOSED,
+  nextCommand,
   prospectOfClosed,
+  SHOW_WEEK,
   STEP_COMMANDS,
   type WeekStep,
   weekSteps,
@@ -29,7 +31,6 @@ import { hasFailedBeside, isWeekClosed, renewalOf } from "./settled-week.ts";
 
 const command = "weekly";
 const ANNOUNCEMENT = "the announcement of a run that fails, to an alert webhook";
-const STATUS = "opsctl reports status";
 const LOOK = "opsctl reports status; opsctl deliveries look-up --all";
 
 /** How the last run of this host ended; `logDirOf` is null where the settings do not name the directory. */
@@ -118,7 +119,7 @@ function openRunVerdict(text: string, run: LastRun, now: Temporal.Instant): Verd
   const steps = stepsOf(run, { isClosed });
   const isUnread = isClosed && run.week === null;
   const prospect = isUnread ? `that week is closed: ${CLOSED}` : prospectOf(steps, isClosed ? null : until);
-  return fail(`${text}; ${prospect}`, loneCommand(steps) ?? mend);
+  return fail(`${text}; ${prospect}`, nextCommand(steps) ?? mend);
 }
 
 /** What helps: another run, too, where the ledger does not hold all that failed, or was not read. */
@@ -134,19 +135,13 @@ function prospectOf(steps: readonly WeekStep[], until: string | null): string {
   return whyNoRun(steps) ?? repeatableUntil(until);
 }
 
-/** The command of the one step that is left; null where a cause has to be mended first, and where nothing helps. */
-function loneCommand([step, ...more]: readonly WeekStep[]): string | null {
-  if (step === undefined || step === "run") return null;
-  return more.length === 0 ? STEP_COMMANDS[step] : STATUS;
-}
-
 /** What is left to do about a week behind the last closed one; null where nothing helps it any more. */
 function olderWeekMend({ week }: LastRun): string | null {
   if (week === null) return LOOK;
   const steps = weekSteps(week, { isClosed: true });
   if (steps.length === 0) return null;
   // What a run worked on then has long become a doubt, or failed.
-  return steps.length > 1 || steps[0] === "wait" ? LOOK : loneCommand(steps);
+  return steps.length > 1 || steps[0] === "wait" ? LOOK : nextCommand(steps);
 }
 
 function runningVerdict(run: LastRun, now: Temporal.Instant): Verdict {
@@ -159,7 +154,7 @@ function runningVerdict(run: LastRun, now: Temporal.Instant): Verdict {
 
 /** Only a Monday's run sends anything. */
 function afterKill(now: Temporal.Instant): string {
-  return isReportDay(now) ? `${STATUS}, then ${STEP_COMMANDS.run}` : STATUS;
+  return isReportDay(now) ? `${SHOW_WEEK}, then ${STEP_COMMANDS.run}` : SHOW_WEEK;
 }
 
 function waitingVerdict(
@@ -202,10 +197,10 @@ export function lastWeekVerdict(state: WeekState, week: string, now: Temporal.In
   const steps = weekSteps(state, { isClosed: until === null });
   const mend = steps.includes("run")
     ? "opsctl reports status; mend what it names, then opsctl weekly"
-    : STATUS;
+    : SHOW_WEEK;
   return fail(
     `open in the week of ${week}: ${parts.join("; ")}; ${prospectOf(steps, until)}`,
-    loneCommand(steps) ?? mend,
+    nextCommand(steps) ?? mend,
   );
 }
 

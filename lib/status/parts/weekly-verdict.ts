@@ -4,9 +4,9 @@ import type { ReportWeek } from "../../ledger/report-week.ts";
 import type { WeekState } from "../../ledger/week-state.ts";
 import {
   CLOSED,
+  nextCommand,
   prospectOfClosed,
-  STEP_COMMANDS,
-  type WeekStep,
+  SHOW_WEEK,
   weekSteps,
   whyNoRun,
 } from "../../ledger/week-steps.ts";
@@ -17,7 +17,6 @@ import { isReportRunDue } from "../../time/report-run-due.ts";
 import { Temporal } from "../../time/temporal.ts";
 import { attention, ok, type PartReport } from "../part.ts";
 
-const STATUS = "sudo opsctl reports status";
 const DOCTOR = "sudo opsctl doctor weekly";
 
 /** A week as the ledger has it. */
@@ -90,7 +89,7 @@ function hasBegun({ reports: { completed, running, failed } }: WeekState): boole
 function ofRun(run: LastRunFacts | null): Verdict | null {
   if (run === null) return null;
   const { status, waiting, begunAt } = run;
-  if (status === "ended") return { text: "the run was killed", next: STATUS };
+  if (status === "ended") return { text: "the run was killed", next: `sudo ${SHOW_WEEK}` };
   if (status !== "running") return null;
   if (waiting !== null)
     return {
@@ -112,13 +111,7 @@ function ofOpen(
   const isClosed = retryableUntil === null;
   const steps = weekSteps(state, { isClosed });
   const prospect = isClosed ? prospectOfClosed(steps) : (whyNoRun(steps) ?? deadlineText(retryableUntil));
-  return { text: `OPEN: ${what}; ${prospect}`, next: nextOf(steps) };
-}
-
-/** The one step that is left; where there are several, or a cause to mend first, what lists them. */
-function nextOf(steps: readonly WeekStep[]): string {
-  const [step, ...more] = steps;
-  return step === undefined || step === "run" || more.length > 0 ? STATUS : `sudo ${STEP_COMMANDS[step]}`;
+  return { text: `OPEN: ${what}; ${prospect}`, next: `sudo ${nextCommand(steps) ?? SHOW_WEEK}` };
 }
 
 function ofClean(

@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import type { Scope } from "./recipients.ts";
+import { emailSettings, newestInstance } from "./senders.ts";
 
 /** The two ways in which a report reaches its owner. */
 export type DeliveryChannelName = "whatsapp" | "email";
@@ -49,11 +50,9 @@ export async function claimWhatsapp(
         p_report_id => ${reportId}::uuid, p_channel => 'whatsapp', p_claim_token => ${claimToken}::uuid)
     )
     select c.delivery_id, c.outcome, c.claim_token, u.phone as recipient,
-      (select i.instance_name from public.messaging_instances as i
-       where i.tenant_id = ${senderTenantId}::uuid
-       order by i.created_at desc, i.id desc limit 1) as sender
+      ${newestInstance(sql, senderTenantId)} as sender
     from claim as c
-    left join public.users as u on u.tenant_id = ${scope.tenantId}::uuid and u.id = ${scope.userId}::uuid`;
+    left join ${owner(sql, scope)}`;
   return deliveryClaim(row);
 }
 
@@ -71,10 +70,9 @@ export async function claimEmail(
         p_report_id => ${reportId}::uuid, p_channel => 'email', p_claim_token => ${claimToken}::uuid)
     )
     select c.delivery_id, c.outcome, c.claim_token, u.email as recipient,
-      (select t.config -> 'email' from public.tenant_config as t
-       where t.tenant_id = ${senderTenantId}::uuid) as sender
+      ${emailSettings(sql, senderTenantId)} as sender
     from claim as c
-    left join public.users as u on u.tenant_id = ${scope.tenantId}::uuid and u.id = ${scope.userId}::uuid`;
+    left join ${owner(sql, scope)}`;
   return deliveryClaim(row);
 }
 
@@ -104,12 +102,16 @@ export async function settleAndClaimEmail(
         p_channel => 'email', p_claim_token => ${claimToken}::uuid) as c
     )
     select s.status, s.error_code, c.delivery_id, c.outcome, c.claim_token, u.email as recipient,
-      (select t.config -> 'email' from public.tenant_config as t
-       where t.tenant_id = ${senderTenantId}::uuid) as sender
+      ${emailSettings(sql, senderTenantId)} as sender
     from settled as s
     cross join claim as c
-    left join public.users as u on u.tenant_id = ${scope.tenantId}::uuid and u.id = ${scope.userId}::uuid`;
+    left join ${owner(sql, scope)}`;
   return { settled: { status: row!.status, errorCode: row!.error_code }, claim: deliveryClaim(row) };
+}
+
+/** The user `u` of a report, for a join: the row is missing once the owner was deleted. */
+export function owner(sql: postgres.Sql, { tenantId, userId }: Scope) {
+  return sql`public.users as u on u.tenant_id = ${tenantId}::uuid and u.id = ${userId}::uuid`;
 }
 
 /** The point of no return before a send; repeated before each further try under the same claim. */

@@ -1,6 +1,7 @@
 import type postgres from "postgres";
-import { type DeliveryClaim, deliveryClaim } from "./deliveries.ts";
-import type { ClaimedReport, ReportContent } from "./reports.ts";
+import { type DeliveryClaim, deliveryClaim, owner } from "./deliveries.ts";
+import { type ClaimedReport, persistCall, type ReportContent } from "./reports.ts";
+import { newestInstance } from "./senders.ts";
 
 /**
  * `persistReport` and `claimWhatsapp` for one report in one statement: both take place, or neither.
@@ -9,21 +10,15 @@ import type { ClaimedReport, ReportContent } from "./reports.ts";
  */
 export async function persistAndClaimWhatsapp(
   sql: postgres.Sql,
-  { id, token, scope, window }: ClaimedReport,
+  report: ClaimedReport,
   content: ReportContent,
   senderTenantId: string,
   claimToken: string,
 ): Promise<{ payload: unknown; claim: DeliveryClaim }> {
+  const { id, scope } = report;
   const [row] = await sql`
     with stored as materialized (
-      select public.persist_weekly_performance_report(
-        p_report_id => ${id}::uuid, p_claim_token => ${token}::uuid,
-        p_tenant_id => ${scope.tenantId}::uuid, p_user_id => ${scope.userId}::uuid,
-        p_window_start => ${window.start}::text::timestamptz,
-        p_window_end => ${window.end}::text::timestamptz,
-        p_schema_version => ${content.schemaVersion}::integer, p_fingerprint => ${content.fingerprint}::text,
-        p_evidence => ${content.evidence}::text, p_payload => ${JSON.stringify(content.payload)}::text::jsonb
-      ) as payload
+      select ${persistCall(sql, report, content)} as payload
     ), claim as materialized (
       -- The condition makes the claim wait for the report.
       select c.* from stored as s, lateral public.claim_weekly_performance_delivery(
@@ -31,11 +26,9 @@ export async function persistAndClaimWhatsapp(
         p_channel => 'whatsapp', p_claim_token => ${claimToken}::uuid) as c
     )
     select s.payload, c.delivery_id, c.outcome, c.claim_token, u.phone as recipient,
-      (select i.instance_name from public.messaging_instances as i
-       where i.tenant_id = ${senderTenantId}::uuid
-       order by i.created_at desc, i.id desc limit 1) as sender
+      ${newestInstance(sql, senderTenantId)} as sender
     from stored as s
     cross join claim as c
-    left join public.users as u on u.tenant_id = ${scope.tenantId}::uuid and u.id = ${scope.userId}::uuid`;
+    left join ${owner(sql, scope)}`;
   return { payload: row!.payload, claim: deliveryClaim(row) };
 }

@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { emailSettings, newestInstance } from "./senders.ts";
 
 /** A tenant owner who gets a report. */
 export type Scope = { tenantId: string; userId: string };
@@ -98,12 +99,8 @@ export async function readSenders(
   const [row] = await readOnly(
     sql,
     (tx) => tx`
-    select
-      (select i.instance_name from public.messaging_instances as i
-       where i.tenant_id = ${whatsappTenantId}::uuid
-       order by i.created_at desc, i.id desc limit 1) as "instanceName",
-      (select t.config -> 'email' from public.tenant_config as t
-       where t.tenant_id = ${emailTenantId}::uuid) as "emailSender"`,
+    select ${newestInstance(tx, whatsappTenantId)} as "instanceName",
+      ${emailSettings(tx, emailTenantId)} as "emailSender"`,
   );
   return { instanceName: row!.instanceName, emailSender: row!.emailSender };
 }

@@ -122,19 +122,27 @@ export async function listAnalysedConnections(
 /** Step 6: completes the report and returns the payload as the row keeps it. */
 export async function persistReport(
   sql: postgres.Sql,
-  { id, token, scope, window }: ClaimedReport,
+  report: ClaimedReport,
   content: ReportContent,
 ): Promise<unknown> {
-  const [row] = await sql`
-    select public.persist_weekly_performance_report(
+  const [row] = await sql`select ${persistCall(sql, report, content)} as payload`;
+  return row!.payload;
+}
+
+/** The call that completes a report, for a statement; its value is the payload as stored. */
+export function persistCall(
+  sql: postgres.Sql,
+  { id, token, scope, window }: ClaimedReport,
+  { schemaVersion, fingerprint, evidence, payload }: ReportContent,
+) {
+  return sql`
+    public.persist_weekly_performance_report(
       p_report_id => ${id}::uuid, p_claim_token => ${token}::uuid,
       p_tenant_id => ${scope.tenantId}::uuid, p_user_id => ${scope.userId}::uuid,
       p_window_start => ${window.start}::text::timestamptz,
       p_window_end => ${window.end}::text::timestamptz,
-      p_schema_version => ${content.schemaVersion}::integer, p_fingerprint => ${content.fingerprint}::text,
-      p_evidence => ${content.evidence}::text, p_payload => ${JSON.stringify(content.payload)}::text::jsonb
-    ) as payload`;
-  return row!.payload;
+      p_schema_version => ${schemaVersion}::integer, p_fingerprint => ${fingerprint}::text,
+      p_evidence => ${evidence}::text, p_payload => ${JSON.stringify(payload)}::text::jsonb)`;
 }
 
 /** Marks a claimed report as failed, with the reason's code. */

@@ -1,6 +1,6 @@
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { messageFinder } from "../../../lib/providers/evolution/find-messages.ts";
-import type { LookUpResult } from "../../../lib/webhook/delivery/attempts/attempt.ts";
+import type { LookUp, LookUpResult } from "../../../lib/webhook/delivery/attempts/attempt.ts";
 import { type LookUpDependencies, messageLookUp } from "../../../lib/webhook/delivery/attempts/look-up.ts";
 import type { DueRow } from "../../../lib/webhook/state/contract.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
@@ -9,8 +9,8 @@ import { sampleAlert } from "./sample-alert.ts";
 import { START_MS } from "./state-fixture.ts";
 
 const KEY = "canary-gateway-key";
-const PHONE = "5511987654321";
-
+/** The number to which all messages go. */
+export const PHONE = "5511987654321";
 /** The text of the row that is looked up. */
 export const LOOKED_UP_TEXT = "🔴 *Disco Raiz Baixo* · main";
 /** The two forms in which the gateway may give the number. */
@@ -23,6 +23,8 @@ export type LookUpFixture = {
   keep(id: string, sentAtMs: number, kept?: { text?: string; remoteJid?: string }): void;
   /** Orders an answer for one of the questions that are asked from now on, counted from one. */
   answerQuestion(which: number, answer: Scripted): void;
+  /** A look-up with its own memory; the message `ours` is known to be ours. */
+  lookUpWith(changes: Partial<LookUpDependencies>): LookUp;
   /** Looks up a row; the message `ours` is known to be ours. */
   lookUp(
     row: Partial<DueRow>,
@@ -36,6 +38,15 @@ export type LookUpFixture = {
 export async function startLookUpFixture(): Promise<LookUpFixture> {
   const gateway = await startGateway({ adminKey: KEY });
   const find = messageFinder({ baseUrl: new URL(gateway.url), adminKey: new Secret(KEY), timeoutMs: 1_000 });
+  const lookUpWith = (changes: Partial<LookUpDependencies>) =>
+    messageLookUp({
+      find,
+      findInstance: async () => ({ status: "found", name: "ops" }),
+      phone: PHONE,
+      heldReferences: async (_kind, ids) => new Set(ids.filter((id) => id === "ours")),
+      nowMs: () => START_MS,
+      ...changes,
+    });
   return {
     gateway,
     keep(id, sentAtMs, { text = "Another", remoteJid = JIDS[0] } = {}) {
@@ -48,16 +59,10 @@ export async function startLookUpFixture(): Promise<LookUpFixture> {
         return asked === which ? answer : undefined;
       };
     },
+    lookUpWith,
     async lookUp(row, { nowMs, ...changes }) {
-      const look = messageLookUp({
-        find,
-        findInstance: async () => ({ status: "found", name: "ops" }),
-        phone: PHONE,
-        heldReferences: async (_kind, ids) => new Set(ids.filter((id) => id === "ours")),
-        nowMs: () => nowMs,
-        ...changes,
-      });
-      return await look({ ...ROW, ...row } as DueRow, new AbortController().signal);
+      const look = lookUpWith({ nowMs: () => nowMs, ...changes });
+      return await look(lookedUpRow(row), new AbortController().signal);
     },
     reset() {
       gateway.kept.length = 0;
@@ -67,8 +72,8 @@ export async function startLookUpFixture(): Promise<LookUpFixture> {
   };
 }
 
-/** What every look-up of a message reads of its row. */
-const ROW: Partial<DueRow> = {
+/** A row whose only attempt, at the start, ended without a clear answer. */
+export const lookedUpRow = (changes: Partial<DueRow> = {}): DueRow => ({
   id: 1,
   kind: "message",
   alert: sampleAlert(),
@@ -82,5 +87,7 @@ const ROW: Partial<DueRow> = {
   isUnsettled: false,
   unclear: 1,
   firstBegunAtMs: START_MS,
+  unansweredForMs: null,
   members: [],
-};
+  ...changes,
+});

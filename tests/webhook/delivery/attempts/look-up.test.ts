@@ -1,61 +1,37 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { Secret } from "../../../../lib/platform/secrets/secret.ts";
-import { messageFinder } from "../../../../lib/providers/evolution/find-messages.ts";
 import type { LookUpResult } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
 import { messageLookUp } from "../../../../lib/webhook/delivery/attempts/look-up.ts";
-import type { DueRow } from "../../../../lib/webhook/state/contract.ts";
-import { type Gateway, type KeptRow, startGateway } from "../../../standins/gateway.ts";
+import type { Gateway, KeptRow } from "../../../standins/gateway.ts";
 import type { Scripted } from "../../../standins/standin.ts";
-import { sampleAlert } from "../../support/sample-alert.ts";
+import {
+  type LookUpFixture,
+  PHONE,
+  lookedUpRow as row,
+  startLookUpFixture,
+  LOOKED_UP_TEXT as TEXT,
+} from "../../support/look-up-fixture.ts";
 import { MINUTE_MS, START_MS } from "../../support/state-fixture.ts";
 
-const KEY = "canary-gateway-key";
-const PHONE = "5511987654321";
-const TEXT = "🔴 *Disco Raiz Baixo* · main";
-
+let fixture: LookUpFixture;
 let gateway: Gateway;
 let nowMs: number;
 let held: Set<string>;
 beforeAll(async () => {
-  gateway = await startGateway({ adminKey: KEY });
+  fixture = await startLookUpFixture();
+  gateway = fixture.gateway;
 });
 beforeEach(() => {
   nowMs = START_MS + MINUTE_MS;
   held = new Set();
-  gateway.kept.length = 0;
-  gateway.routes.messages.script = null;
+  fixture.reset();
 });
-afterAll(async () => await gateway.stop());
+afterAll(async () => await fixture.stop());
 
-function lookUp() {
-  const find = messageFinder({ baseUrl: new URL(gateway.url), adminKey: new Secret(KEY), timeoutMs: 1_000 });
-  return messageLookUp({
-    find,
-    findInstance: async () => ({ status: "found", name: "ops" }),
-    phone: PHONE,
+const lookUp = () =>
+  fixture.lookUpWith({
     heldReferences: async (kind, ids) => new Set(kind === "message" ? ids.filter((id) => held.has(id)) : []),
     nowMs: () => nowMs,
   });
-}
-
-const row = (changes: Partial<DueRow> = {}): DueRow => ({
-  id: 1,
-  kind: "message",
-  alert: sampleAlert(),
-  attempts: 1,
-  waitedMs: 0,
-  triedMs: 0,
-  isRepeat: false,
-  claimedAtMs: null,
-  issueUrl: null,
-  text: TEXT,
-  isUnsettled: false,
-  unclear: 1,
-  firstBegunAtMs: START_MS,
-  unansweredForMs: null,
-  members: [],
-  ...changes,
-});
 
 function keep(changes: Partial<KeptRow> = {}): void {
   const sentAt = Math.floor(START_MS / 1_000) + 1;
