@@ -120,6 +120,7 @@ describe("codeBook()", () => {
 });
 
 test("renderExplanations() fits in 80 columns, but for what cannot be broken", () => {
+  expect(codes.codes().length).toBeGreaterThan(80);
   for (const { code } of codes.codes()) {
     const lines = renderExplanations(code, codes.explain(code)).split("\n");
     expect(lines.filter((line) => line.length > 80 && line.trim().includes(" "))).toEqual([]);

@@ -102,6 +102,18 @@ function component(name: string, label?: string): Block {
 }
 
 describe("the check of this test", () => {
+  test("reads blocks in blocks, texts, lists, objects and calls", () => {
+    const source = 'a.b "c" {\n  d = "x"\n  e = [{f = g.h}, sys.env("I")]\n  j {\n  }\n}\n';
+    expect(parse(source)).toEqual([
+      {
+        name: "a.b",
+        label: "c",
+        attributes: { d: '"x"', e: [{ f: "g.h" }, 'sys.env("I")'] },
+        blocks: [{ name: "j", label: null, attributes: {}, blocks: [] }],
+      },
+    ]);
+  });
+
   test.each([
     ["a block without an end", 'a.b "c" {\n'],
     ["one end too many", 'a.b "c" {\n}\n}\n'],
@@ -120,8 +132,8 @@ describe("the check of this test", () => {
 
 describe("the agent's configuration", () => {
   test("has components of known kinds, one label each, with what these may hold", () => {
+    expect(new Set(blocks.map(({ name }) => name))).toEqual(new Set(Object.keys(COMPONENTS)));
     for (const { name, label, attributes, blocks: inner } of blocks) {
-      expect(Object.keys(COMPONENTS)).toContain(name);
       expect(label).toMatch(/^[a-z]+$/);
       const held = [...Object.keys(attributes), ...inner.map((block) => block.name)];
       expect(held.filter((part) => !COMPONENTS[name]?.holds.includes(part))).toEqual([]);

@@ -30,6 +30,7 @@ describe("the shipped route", () => {
   test("leads every router to a service that is there, by TLS alone", () => {
     const { http } = Bun.YAML.parse(ROUTE) as Route;
     expect(Object.keys(http)).toEqual(["routers", "services"]);
+    expect(Object.keys(http.routers)).not.toEqual([]);
     for (const router of Object.values(http.routers)) {
       expect(Object.keys(http.services)).toContain(router.service);
       expect(router.tls).toBeDefined();

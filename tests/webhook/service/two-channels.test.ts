@@ -201,6 +201,7 @@ describe("two channels", () => {
     );
     const { inDoubt, queued, dead } = (await service.state.stats()).message;
     expect([queued, dead, told.size + inDoubt]).toEqual([0, 0, 4]);
+    expect(inDoubt).toBeGreaterThan(0);
     for (const name of listening.heard.keys())
       if (!told.has(name)) expect(email.accepted.some(({ text }) => text?.includes(name))).toBe(true);
   });

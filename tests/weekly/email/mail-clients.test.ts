@@ -131,6 +131,11 @@ describe.each(Object.keys(PAYLOADS))("the e-mail of the report %s", (name) => {
   const tree = htmlTree(html);
   const all = [...elementsIn(tree)];
 
+  test("is read by this test as tables, links and texts", () => {
+    for (const kind of ["table", "td", "a"]) expect(all.map(({ tag }) => tag)).toContain(kind);
+    expect(textsOf(tree).length).toBeGreaterThan(20);
+  });
+
   test("uses nothing that Gmail or Outlook drops", () => {
     for (const { tag, style } of all) {
       expect(FORBIDDEN_TAGS.has(tag)).toBe(false);

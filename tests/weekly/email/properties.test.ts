@@ -150,6 +150,10 @@ describe("a weekly e-mail", () => {
   });
 
   test("says in both parts, for each figure, the same change", () => {
+    const changes = Object.values(PAYLOADS)
+      .flatMap(figuresOf)
+      .filter(({ change }) => change !== null);
+    expect(changes.length).toBeGreaterThan(20);
     for (const payload of Object.values(PAYLOADS)) {
       const { html, text } = renderEmail(payload, OPTIONS);
       const visible = visibleText(html);

@@ -56,6 +56,7 @@ describe("runWeekly() outside Monday in America/Sao_Paulo", () => {
       whatsapp: { sent: 1 },
       email: { sent: 1 },
     });
+    expect(weekly.application.analyzed).toHaveLength(2);
     for (const body of weekly.application.analyzed) {
       expect(body).toMatchObject({ windowStart: start, windowEnd: end });
     }

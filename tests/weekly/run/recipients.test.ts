@@ -34,6 +34,7 @@ describe("runWeekly() with owners who cannot be reached by WhatsApp", () => {
     const rows = await deliveriesByOwner(weekly, "whatsapp");
     expect(rows.get(reachable.userId)).toMatchObject({ status: "sent", maskedHint: "4321" });
     rows.delete(reachable.userId);
+    expect(rows.size).toBe(phones.length);
     for (const row of rows.values()) {
       expect(row).toMatchObject({
         status: "failed",
@@ -85,6 +86,7 @@ describe("runWeekly() with owners who cannot be reached by e-mail", () => {
     expect(summary.whatsapp.sent).toBe(addresses.length);
     expect(email.ledger).toHaveLength(0);
     const rows = await deliveriesByOwner(weekly, "email");
+    expect(rows.size).toBe(addresses.length);
     for (const row of rows.values()) {
       expect(row).toMatchObject({ status: "failed", errorCode: "recipient_email_missing", maskedHint: null });
     }
