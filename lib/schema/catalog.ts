@@ -53,7 +53,7 @@ export type Wanted = {
 /** Compares the requirements with the database's catalog in one statement, without touching a row. */
 export async function readCatalog(sql: postgres.Sql, wanted: Wanted): Promise<Catalog> {
   const [row] = await sql<[{ catalog: Catalog }]>`
-    with ${comparison(sql, wanted)}
+    with ${comparison(sql, wanted)}, ${faults(sql, wanted)}
     select jsonb_build_object(
       ${aboutLogin(sql)}, ${whatIsMissing(sql)}, ${whatIsForbidden(sql)}, ${recordTable(sql)}
     ) as catalog`;
@@ -62,7 +62,7 @@ export async function readCatalog(sql: postgres.Sql, wanted: Wanted): Promise<Ca
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
-/** The common table expressions: each requirement beside what the database has, and each fault. */
+/** The common table expressions of what is compared: each requirement beside what the database has, and the roles. */
 function comparison(sql: postgres.Sql, { requirements, functions, owner }: Wanted): Fragment {
   return sql`
     service as (
@@ -91,7 +91,13 @@ function comparison(sql: postgres.Sql, { requirements, functions, owner }: Wante
       from pg_roles as r
       where case when ${owner === "login"}::boolean then r.rolname = current_user
                  else r.oid in (select f.proowner from function as f where f.prosecdef) end
-    ), faulty_grant as (
+    )`;
+}
+
+/** The common table expressions of the faults, made from those of `comparison`. */
+function faults(sql: postgres.Sql, { owner }: Wanted): Fragment {
+  return sql`
+    faulty_grant as (
       select s.side, s.rolname, w."table", w.privilege, jsonb_agg(w."column") as columns,
              coalesce(bool_and(has_column_privilege(v.oid, w.relation, w.attnum, w.privilege)), false) as service_role_has
       from wanted as w join side as s using (side) left join service as v on true

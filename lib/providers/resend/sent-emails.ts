@@ -39,6 +39,15 @@ export type SentEmails = {
   read(id: string, signal?: AbortSignal): Promise<KeptEmail>;
 };
 
+/** With what the provider is asked. */
+export type SentEmailsOptions = {
+  baseUrl: URL;
+  apiKey: Secret;
+  pace: Pace;
+  timeoutMs?: number;
+  onCall?: ((record: CallRecord) => void) | undefined;
+};
+
 /** Longest time of one call. */
 export const RESEND_READ_TIMEOUT_MS = 30_000;
 
@@ -55,59 +64,53 @@ const LONGEST_PATIENCE_MS = 60_000;
  * Source:    github.com/resend/resend-openapi at fd6f395, github.com/resend/resend-node at 3f67459, read 2026-11-22:
  *            the list has no tags, and `created_at` is like `2026-03-16 11:00:07.12+00`.
  */
-export function sentEmails(options: {
-  baseUrl: URL;
-  apiKey: Secret;
-  pace: Pace;
-  timeoutMs?: number;
-  onCall?: ((record: CallRecord) => void) | undefined;
-}): SentEmails {
-  const { baseUrl, apiKey, pace, timeoutMs = RESEND_READ_TIMEOUT_MS, onCall } = options;
-  const observe = rateObserver(pace);
+export function sentEmails(options: SentEmailsOptions): SentEmails {
+  const { baseUrl } = options;
+  const get = patiently(pacedGet(options));
+  return {
+    async list(after, signal) {
+      const url = peerUrl(baseUrl, ["emails"]);
+      if (url !== null)
+        url.search = `${new URLSearchParams({ limit: `${PAGE_SIZE}`, ...(after && { after }) })}`;
+      const result = await get(url, signal);
+      return pageOf(result) ?? failureOf(result);
+    },
+    async read(id, signal) {
+      const result = await get(peerUrl(baseUrl, ["emails", id]), signal);
+      return emailOf(result, id) ?? failureOf(result);
+    },
+  };
+}
 
-  async function get(url: URL | null, signal?: AbortSignal): Promise<CallResult> {
+type Get = (url: URL | null, signal?: AbortSignal) => Promise<CallResult>;
+
+/** Asks once, in the pace's turn, and tells the pace what the answer says of the rate. */
+function pacedGet({ apiKey, pace, timeoutMs = RESEND_READ_TIMEOUT_MS, onCall }: SentEmailsOptions): Get {
+  const observe = rateObserver(pace);
+  const definitive = ({ status }: { status: number }) => status < 500 && status !== 429;
+  return async (url, signal) => {
     const release = await pace.turn(signal).catch(() => null);
     try {
       const headers = { authorization: `Bearer ${apiKey.open()}` };
-      const definitive = ({ status }: { status: number }) => status < 500 && status !== 429;
-      const result = await callPeer({
-        peer: "email",
-        method: "GET",
-        url,
-        headers,
-        timeoutMs,
-        signal,
-        definitive,
-        onCall,
-      });
+      const call = { method: "GET", url, headers, timeoutMs, signal, definitive, onCall } as const;
+      const result = await callPeer({ peer: "email", ...call });
       if (result.answer === null) pace.free();
       else observe(result.answer);
       return result;
     } finally {
       release?.();
     }
-  }
+  };
+}
 
-  async function patiently(url: URL | null, signal?: AbortSignal): Promise<CallResult> {
+/** Asks again while the calls come too early. */
+function patiently(get: Get): Get {
+  return async (url, signal) => {
     for (let repeats = 0; ; repeats += 1) {
       const result = await get(url, signal);
       if (result.status !== "throttled" || isQuota(result.answer)) return result;
       if (repeats === THROTTLED_REPEATS || result.retryAfterMs > LONGEST_PATIENCE_MS) return result;
     }
-  }
-
-  return {
-    async list(after, signal) {
-      const url = peerUrl(baseUrl, ["emails"]);
-      if (url !== null)
-        url.search = `${new URLSearchParams({ limit: `${PAGE_SIZE}`, ...(after && { after }) })}`;
-      const result = await patiently(url, signal);
-      return pageOf(result) ?? failureOf(result);
-    },
-    async read(id, signal) {
-      const result = await patiently(peerUrl(baseUrl, ["emails", id]), signal);
-      return emailOf(result, id) ?? failureOf(result);
-    },
   };
 }
 

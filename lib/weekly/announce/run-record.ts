@@ -9,7 +9,7 @@ import { type AlertWebhook, type AnnounceDependencies, announce } from "./announ
 import { type AnnouncementChoice, decideAnnouncement } from "./decide.ts";
 import { lastRunOf, runningOf, waitingOf } from "./last-run-of.ts";
 import { isOtherRun, leavesFileToOther } from "./other-run.ts";
-import { recordFile } from "./record-file.ts";
+import { type RecordFile, recordFile } from "./record-file.ts";
 import { renderFiring, renderResolved, weekFingerprint } from "./render-alert.ts";
 
 /**
@@ -63,20 +63,8 @@ export function createRunRecord(dependencies: RecordDependencies): RunRecord {
     const summary = withStart(given, begun);
     const before = file.read();
     const begunAt = begun?.startedAt ?? before?.begunAt ?? null;
-    const write = (as: Announced, announcement: Announcement | null) => {
-      const other = file.read();
-      if (other !== null && leavesFileToOther(summary, { file: other, own: process, hasOverlapped }))
-        keepAnnouncement(other, announcement);
-      else file.write(lastRunOf({ ...summary, announced: as }, { begunAt, process, announcement }));
-      return as;
-    };
+    const write = endWriter(file, summary, { begunAt, process, hasOverlapped });
     return await announceEnd(dependencies, summary, { held: heldIn(before), write });
-  }
-
-  /** The other run's record stays; what this one has announced is not forgotten. */
-  function keepAnnouncement(other: LastRun, announcement: Announcement | null): void {
-    if (JSON.stringify(other.announcement) !== JSON.stringify(announcement))
-      file.write({ ...other, announcement });
   }
 
   return {
@@ -118,6 +106,26 @@ type Ending = {
   held: Announcement | null;
   write: (as: Announced, announcement: Announcement | null) => Announced;
 };
+
+/** Writes the end to the file; where that is another run's, its record stays and only the announcement is replaced. */
+function endWriter(
+  file: RecordFile,
+  summary: WeeklySummary,
+  {
+    begunAt,
+    process,
+    hasOverlapped,
+  }: { begunAt: string | null; process: ProcessMark; hasOverlapped: boolean },
+): Ending["write"] {
+  return (as, announcement) => {
+    const other = file.read();
+    if (other === null || !leavesFileToOther(summary, { file: other, own: process, hasOverlapped }))
+      file.write(lastRunOf({ ...summary, announced: as }, { begunAt, process, announcement }));
+    else if (JSON.stringify(other.announcement) !== JSON.stringify(announcement))
+      file.write({ ...other, announcement });
+    return as;
+  };
+}
 
 /** Writes and tells the end; an alert that may have been taken stays in the file until it is resolved. */
 async function announceEnd(

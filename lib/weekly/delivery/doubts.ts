@@ -52,23 +52,27 @@ export function createDoubts(limit: number): Doubts {
     tryEnter: () => (waiting.size === 0 && hasRoom() ? take() : null),
     async enter(signal) {
       signal.throwIfAborted();
-      if (waiting.size === 0 && hasRoom()) return take();
-      return await new Promise((resolve, reject) => {
-        const admit = () => {
-          leave();
-          resolve(take());
-        };
-        const abort = () => {
-          leave();
-          reject(signal.reason);
-        };
-        const leave = () => {
-          waiting.delete(admit);
-          signal.removeEventListener("abort", abort);
-        };
-        waiting.add(admit);
-        signal.addEventListener("abort", abort);
-      });
+      return waiting.size === 0 && hasRoom() ? take() : await admitted(waiting, take, signal);
     },
   };
+}
+
+/** Waits among `waiting` and takes room in the moment in which it is admitted; rejects when aborted. */
+function admitted<T>(waiting: Set<() => void>, take: () => T, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const admit = () => {
+      leave();
+      resolve(take());
+    };
+    const abort = () => {
+      leave();
+      reject(signal.reason);
+    };
+    const leave = () => {
+      waiting.delete(admit);
+      signal.removeEventListener("abort", abort);
+    };
+    waiting.add(admit);
+    signal.addEventListener("abort", abort);
+  });
 }
