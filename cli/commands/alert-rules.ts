@@ -172,7 +172,7 @@ export const alertRulesApply = defineCommand({
   },
 });
 
-/** For `opsctl status`; on a machine without the log directory there is none to look. */
+/** For `opsctl status`; a machine without the log directory needs no record. */
 async function remember({ env, log }: CommandContext, found: Omit<LastPlan, "at">): Promise<void> {
   const { logDirectory } = await import("../../lib/platform/config/log-directory.ts");
   const { LAST_PLAN_FILE, writeLastPlan } = await import("../../lib/alert-rules/last-plan.ts");

@@ -3,7 +3,8 @@ import type { CommandContext } from "../framework/command.ts";
 import type { Outcome } from "../framework/outcome.ts";
 
 /**
- * Opens the database of DATABASE_URL for a command that reads or changes the ledger, and closes it when `use` has ended.
+ * Opens the database of DATABASE_URL for a command that reads or changes the ledger, and closes it when `use` has
+ * ended.
  *
  * Errors: those of `loadDatabaseUrl`, `openDatabase` and `use`.
  */

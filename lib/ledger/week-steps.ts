@@ -70,7 +70,8 @@ export function weekSteps(
 }
 
 /**
- * The command that comes next: that of the one step that is left, or the one that shows the week where there are several.
+ * The command that comes next: that of the one step that is left, or the one that shows the week where there are
+ * several.
  *
  * Shape: null where a run comes first, for which a cause has to be mended, and where nothing helps.
  */

@@ -23,7 +23,7 @@ export function nextSteps(secret: KnownSecret): string[] {
   return [...(service === null ? [] : [service]), ...(afterwards === undefined ? [] : [afterwards])];
 }
 
-/** The command with which the webhook's service takes a new value; null for a secret that is none of its. */
+/** The command with which the webhook's service takes a new value; null for a secret that it does not use. */
 export function serviceStep({ name, usedBy }: Pick<KnownSecret, "name" | "usedBy">): string | null {
   if (!usedBy.some(({ command }) => command === WEBHOOK)) return null;
   return AT_RESTART.includes(name) ? RESTART : RELOAD;

@@ -16,7 +16,7 @@ export function trimPasted(text: string): string {
   return text.slice(start, end);
 }
 
-/** `text` without a single invisible character, for content of which none can be a part. */
+/** `text` without a single invisible character, for content that cannot have one. */
 export function withoutInvisible(text: string): string {
   return text.replace(INVISIBLE, "");
 }

@@ -84,7 +84,7 @@ function usageLines(parts: readonly string[], width: number): string {
 /** What is explained, and its explanation. */
 export type Row = readonly [string, string];
 
-/** What a line goes on with, so that the next paragraph is seen to be one. */
+/** Before each further line of a paragraph, so that the next paragraph stands out. */
 const INDENT = "  ";
 
 /** Each line of the notes is a paragraph. */

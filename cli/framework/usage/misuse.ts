@@ -48,7 +48,7 @@ export async function reportFailure(failure: unknown): Promise<number> {
   return exitStatusOf(code);
 }
 
-/** How lines fit the terminal; null where standard error is none. */
+/** How lines fit the terminal; null where standard error is no terminal. */
 async function terminalFit(): Promise<LogFit | null> {
   const [{ standardError }, { logFit }] = await Promise.all([
     import("../streams/standard-error.ts"),

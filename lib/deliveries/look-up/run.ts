@@ -30,7 +30,7 @@ type Conclude = (doubt: Doubt, verdict: Verdict) => Promise<void>;
  *
  * Behaviour: never sends, never concludes `failed`. What is found is recorded at once, so that an interruption loses
  *            nothing. Deliveries come back in the order of their dispatch.
- * Errors:    DELIVERY_NOT_FOUND, RECONCILE_INVALID for an actor that is none; those of the database.
+ * Errors:    DELIVERY_NOT_FOUND, RECONCILE_INVALID for an invalid actor; those of the database.
  */
 export async function lookUpDeliveries(
   dependencies: LookUpDependencies,

@@ -47,7 +47,7 @@ function judge(stats: Stats): void {
   if (!isRoots || stats.size > MAX_BYTES) throw new Error("not root's alone");
 }
 
-/** A whole path without a slash at its end; none where it is none, or leads elsewhere than it says. */
+/** The path without a slash at its end; nothing for one that is not absolute, or leads elsewhere than it says. */
 export function pathIn(text = ""): string[] {
   const path = text.trim().replace(/\/+$/, "");
   const isPlain = path.startsWith("/") && !path.split("/").some((part) => part === "." || part === "..");

@@ -26,8 +26,8 @@ const REQUIREMENTS = [...APPLICATION_REQUIREMENTS, ...OWN_REQUIREMENTS].filter(
 /**
  * Whether a text is a statement that opsctl advises, with names that it knows by itself.
  *
- * Behaviour: a statement for a login is none of them: which login that is, only the account says that opsctl runs as. What
- *            is granted to service_role is what the weekly run requires of a login.
+ * Behaviour: a statement for a login is not one of them: only the account that opsctl runs as says which login it is.
+ *            What is granted to service_role is what the weekly run requires of a login.
  */
 export function isKnownSql(text: string): boolean {
   if (STATEMENTS.includes(text)) return true;

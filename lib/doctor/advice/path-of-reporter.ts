@@ -96,7 +96,7 @@ function isForAccount(directory: string): boolean {
   return SECRETS_FOLDER.test(directory.slice(directory.lastIndexOf("/") + 1));
 }
 
-/** What does not exist belongs to whom the last directory on the way belongs. */
+/** What does not exist counts as owned by the owner of the last directory on the way. */
 function isOwned({ steps, end }: Way, uid: number): boolean {
   return (end ?? steps.at(-1))?.uid === uid;
 }

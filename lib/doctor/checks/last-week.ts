@@ -140,7 +140,7 @@ function olderWeekMend({ week }: LastRun): string | null {
   if (week === null) return LOOK;
   const steps = weekSteps(week, { isClosed: true });
   if (steps.length === 0) return null;
-  // What a run worked on then has long become a doubt, or failed.
+  // What a run worked on then has failed by now, or is in doubt.
   return steps.length > 1 || steps[0] === "wait" ? LOOK : nextCommand(steps);
 }
 

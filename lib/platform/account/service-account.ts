@@ -57,8 +57,8 @@ export async function linesOf(getent: string, limitMs: number): Promise<string> 
 /**
  * The service account in the lines of /etc/passwd; null when it is missing or is root.
  *
- * Errors: ACCOUNT_UNAVAILABLE when its line is none that the host takes, or has a number that no account can have, or
- *         root's group.
+ * Errors: ACCOUNT_UNAVAILABLE when its line is one that the host does not take, or has a number that no account can
+ *         have, or root's group.
  */
 export function serviceAccountIn(lines: string): ServiceAccount | null {
   if (!isNamedIn(lines)) return null;

@@ -25,7 +25,7 @@ const SECRETS_COMMAND = "OPSCTL_SECRETS_COMMAND";
 /**
  * Those of the names set in an environment file that look as if they were meant for opsctl and have no effect there.
  *
- * Behaviour: a foreign name that resembles nothing is none of them. Where the file names a secrets command, the names
+ * Behaviour: a foreign name that resembles nothing is not one. Where the file names a secrets command, the names
  *            that other programs read, too, and parts of names are none either. The time is linear in the number of
  *            names.
  */

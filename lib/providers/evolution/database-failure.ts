@@ -22,7 +22,7 @@ export function codeOfQuestion(result: CallResult): string {
 }
 
 /**
- * The table whose query failed, or null when the answer is none of a failed query.
+ * The table whose query failed, or null when the answer is not that of a failed query.
  *
  * Behaviour: a failure inside or after the send is a 400, and no failed query in the sense of this function.
  * Source:    a running 2.3.6 (github.com/EvolutionAPI/evolution-api at 3454bec) whose PostgreSQL was stopped,

@@ -54,7 +54,7 @@ export function metaVerdict(code: number): MetaVerdict {
 }
 
 /**
- * The code in Meta's error object, or null when the value is none.
+ * The code in Meta's error object, or null when the value is not one.
  *
  * Behaviour: takes the object itself, or one below `error` as in Meta's own API; a code written as text counts as its
  *            number.

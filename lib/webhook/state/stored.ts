@@ -54,7 +54,7 @@ export function alertAsShown({ about, ...shown }: ShownAlert, fingerprint: strin
   return { ...shown, ...nothing, ...noLinks, fingerprint, labels, truncatedAlerts: 0 };
 }
 
-/** The alert of a row's text, or null when the text is none: a damaged row must not end the service. */
+/** The alert of a row's text, or null when the text holds none: a damaged row must not end the service. */
 export function storedAlert(text: string | null): Alert | null {
   if (text === null) return null;
   try {

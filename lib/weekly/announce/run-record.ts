@@ -31,7 +31,7 @@ export type RecordDependencies = AnnounceDependencies & {
 
 /** The record of one run: when it began, how it ended, and who was told. */
 export type RunRecord = {
-  /** The run waits for the database before it can begin, be it for its first connection or for an answer. */
+  /** The run waits for the database before it can begin: for its first connection or for an answer. */
   wait(wait: DatabaseWait): void;
   /** The run writes from here on. */
   begin(start: RunStart): void;

@@ -50,7 +50,7 @@ export async function ownerExists(sql: postgres.Sql, { tenantId, userId }: Scope
   return row!.exists;
 }
 
-/** `listScopes` of the owners of whom this window has no report's row, in whatever state. */
+/** `listScopes` of the owners without a report of this window, in any state. */
 export async function listNewScopes(
   sql: postgres.Sql,
   tenantId: string | null,
