@@ -1,7 +1,7 @@
 import { envDirOption } from "../platform/config/as-root.ts";
 import { OpsError } from "../platform/errors.ts";
 import { safeMend } from "./advice/safe-mend.ts";
-import { peerOf } from "./checks/peers.ts";
+import { peerOf } from "./checks/peers/peer-names.ts";
 import type { Check } from "./context/check.ts";
 import { CheckContext } from "./context/check-context.ts";
 import type { DoctorDependencies } from "./context/dependencies.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadAlertRulesConfig } from "../../lib/alert-rules/config.ts";
 import { loadLookUpConfig } from "../../lib/deliveries/config.ts";
-import { isUtcZone } from "../../lib/doctor/checks/schedule.ts";
+import { isUtcZone } from "../../lib/doctor/checks/host/schedule.ts";
 import { COMMAND_FACTS } from "../../lib/doctor/context/command-facts.ts";
 import { parseAccount } from "../../lib/doctor/facts/accounts.ts";
 import { isListening } from "../../lib/doctor/facts/tcp-port.ts";

@@ -5,7 +5,7 @@ import { plainSettingsOfFile, SETTINGS_FILES } from "../../platform/config/known
 import { oddSettings, oddSettingTexts } from "../../platform/config/odd-settings.ts";
 import { ROOT_SECRETS } from "../../platform/secrets/file.ts";
 import { checksFor } from "../checks/all.ts";
-import { PEER_NAMES } from "../checks/peers.ts";
+import { PEER_NAMES } from "../checks/peers/peer-names.ts";
 import { DOCTOR_COMMANDS } from "../finding.ts";
 import { ODD_PATH } from "./safe-mend.ts";
 

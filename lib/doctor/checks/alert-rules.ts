@@ -5,9 +5,9 @@ import type { Policy } from "../../providers/grafana/policy.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
-import { withoutSettings } from "./configuration.ts";
-import { correctSecret, correctSetting } from "./correct-setting.ts";
 import { contactPointVerdicts, namedWebhooks, receiverVerdicts } from "./rule-receivers.ts";
+import { withoutSettings } from "./settings/configuration.ts";
+import { correctSecret, correctSetting } from "./settings/correct-setting.ts";
 
 const command = "alert-rules";
 const NO_POLICIES: Policy = { receiver: null, matchers: [], goesOn: false, policies: [] };

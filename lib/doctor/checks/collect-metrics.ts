@@ -19,9 +19,9 @@ import { accessOf, directoryLine, octal } from "../facts/access.ts";
 import type { Account } from "../facts/accounts.ts";
 import { asRoot } from "../facts/reader.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
-import { withoutSettings } from "./configuration.ts";
-import { correctSecret } from "./correct-setting.ts";
-import { socketTableCheck } from "./socket-table.ts";
+import { socketTableCheck } from "./host/socket-table.ts";
+import { withoutSettings } from "./settings/configuration.ts";
+import { correctSecret } from "./settings/correct-setting.ts";
 
 const command = "collect-metrics";
 /** An account that is neither the owner nor in the group, such as the monitoring agent's. */

@@ -12,10 +12,10 @@ import type { CheckContext, Settings } from "../context/check-context.ts";
 import { accessOf, octal, openingLine } from "../facts/access.ts";
 import { asRoot } from "../facts/reader.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
-import { withoutSettings } from "./configuration.ts";
-import { accountOf, privateVerdict, writableVerdict } from "./directory.ts";
-import { alertGatewayCheck } from "./gateway.ts";
-import { socketTableCheck } from "./socket-table.ts";
+import { accountOf, privateVerdict, writableVerdict } from "./host/directory.ts";
+import { socketTableCheck } from "./host/socket-table.ts";
+import { alertGatewayCheck } from "./peers/gateway.ts";
+import { withoutSettings } from "./settings/configuration.ts";
 
 const command = "socket-monitor";
 const TAIL_BYTES = 4_096;

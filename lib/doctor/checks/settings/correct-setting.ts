@@ -1,8 +1,8 @@
-import { knownSecret } from "../../platform/config/known-secrets.ts";
-import { serviceStep } from "../../secret/after-set.ts";
-import type { CheckContext } from "../context/check-context.ts";
-import type { CommandName } from "../finding.ts";
-import { secretSetLine } from "../finding-reason.ts";
+import { knownSecret } from "../../../platform/config/known-secrets.ts";
+import { serviceStep } from "../../../secret/after-set.ts";
+import type { CheckContext } from "../../context/check-context.ts";
+import type { CommandName } from "../../finding.ts";
+import { secretSetLine } from "../../finding-reason.ts";
 
 /** The advice to correct a setting of a command, with the file in which its value stands. */
 export async function correctSetting(

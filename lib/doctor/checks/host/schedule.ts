@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
 import { readFile } from "node:fs/promises";
-import type { Check } from "../context/check.ts";
-import { COMMAND_FACTS } from "../context/command-facts.ts";
-import { type CommandName, fail, notChecked, pass, warn } from "../finding.ts";
+import type { Check } from "../../context/check.ts";
+import { COMMAND_FACTS } from "../../context/command-facts.ts";
+import { type CommandName, fail, notChecked, pass, warn } from "../../finding.ts";
 
 /**
  * Puts back what is missing below /etc, which dpkg otherwise takes for the operator's wish, and nothing that was

@@ -1,11 +1,11 @@
-import type { OpsError } from "../../platform/errors.ts";
-import type { Environment } from "../../platform/secrets/adapter.ts";
-import type { Check } from "../context/check.ts";
-import type { DoctorDependencies } from "../context/dependencies.ts";
-import type { CommandEnvironment } from "../facts/environment.ts";
-import { closedVerdict, isForAnotherAccount } from "../facts/reader.ts";
-import { type CommandName, fail, notChecked, pass, type Verdict } from "../finding.ts";
-import { reasonOf, secretMend } from "../finding-reason.ts";
+import type { OpsError } from "../../../platform/errors.ts";
+import type { Environment } from "../../../platform/secrets/adapter.ts";
+import type { Check } from "../../context/check.ts";
+import type { DoctorDependencies } from "../../context/dependencies.ts";
+import type { CommandEnvironment } from "../../facts/environment.ts";
+import { closedVerdict, isForAnotherAccount } from "../../facts/reader.ts";
+import { type CommandName, fail, notChecked, pass, type Verdict } from "../../finding.ts";
+import { reasonOf, secretMend } from "../../finding-reason.ts";
 
 /** Whether the command's own loader accepts its settings: each problem is a finding. */
 export function configurationCheck(

@@ -1,18 +1,18 @@
-import type { Secret } from "../../platform/secrets/secret.ts";
+import type { Secret } from "../../../platform/secrets/secret.ts";
 import {
   ALERT_GATEWAY,
   GATEWAY_KEY_REFUSED,
   type GatewayNames,
   gatewayAdvice,
-} from "../../providers/evolution/advice.ts";
-import { type EvolutionClient, evolutionClient } from "../../providers/evolution/client.ts";
-import { resolveInstance } from "../../providers/evolution/instance.ts";
-import type { WebhookConfig } from "../../webhook/config.ts";
-import type { Check } from "../context/check.ts";
-import type { CheckContext, Settings } from "../context/check-context.ts";
-import { type CommandName, fail, pass, type Verdict } from "../finding.ts";
-import { withoutSettings } from "./configuration.ts";
-import { correctSecret } from "./correct-setting.ts";
+} from "../../../providers/evolution/advice.ts";
+import { type EvolutionClient, evolutionClient } from "../../../providers/evolution/client.ts";
+import { resolveInstance } from "../../../providers/evolution/instance.ts";
+import type { WebhookConfig } from "../../../webhook/config.ts";
+import type { Check } from "../../context/check.ts";
+import type { CheckContext, Settings } from "../../context/check-context.ts";
+import { type CommandName, fail, pass, type Verdict } from "../../finding.ts";
+import { withoutSettings } from "../settings/configuration.ts";
+import { correctSecret } from "../settings/correct-setting.ts";
 
 /** A client whose calls end within the limit of a check. */
 export function gatewayOf(context: CheckContext, apiUrl: string, adminKey: Secret): EvolutionClient {

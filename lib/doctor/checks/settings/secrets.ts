@@ -1,18 +1,18 @@
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { plainSettingsOfFile } from "../../platform/config/known-settings.ts";
-import { oddSecrets } from "../../platform/config/odd-secrets.ts";
-import { isOverruledBy } from "../../platform/config/owner-login.ts";
-import { type FoundSecret, secretsDirectory } from "../../platform/secrets/adapter.ts";
-import { EDITORIAL_ALIAS } from "../../weekly/config.ts";
-import type { Check } from "../context/check.ts";
-import type { CheckContext } from "../context/check-context.ts";
-import { COMMAND_FACTS } from "../context/command-facts.ts";
-import { accessOf, openingLine } from "../facts/access.ts";
-import { closedVerdict, isForAnotherAccount } from "../facts/reader.ts";
-import type { SecretSearch } from "../facts/secret-search.ts";
-import { type CommandName, fail, pass, type Verdict, warn } from "../finding.ts";
-import { reasonOf, secretMend } from "../finding-reason.ts";
+import { plainSettingsOfFile } from "../../../platform/config/known-settings.ts";
+import { oddSecrets } from "../../../platform/config/odd-secrets.ts";
+import { isOverruledBy } from "../../../platform/config/owner-login.ts";
+import { type FoundSecret, secretsDirectory } from "../../../platform/secrets/adapter.ts";
+import { EDITORIAL_ALIAS } from "../../../weekly/config.ts";
+import type { Check } from "../../context/check.ts";
+import type { CheckContext } from "../../context/check-context.ts";
+import { COMMAND_FACTS } from "../../context/command-facts.ts";
+import { accessOf, openingLine } from "../../facts/access.ts";
+import { closedVerdict, isForAnotherAccount } from "../../facts/reader.ts";
+import type { SecretSearch } from "../../facts/secret-search.ts";
+import { type CommandName, fail, pass, type Verdict, warn } from "../../finding.ts";
+import { reasonOf, secretMend } from "../../finding-reason.ts";
 
 const OPEN_LOGIN =
   "other processes of opsctl can read the owner's login while it is used: this host does not let root pass on a capability that keeps them out";

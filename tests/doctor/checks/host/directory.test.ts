@@ -1,7 +1,7 @@
 import { afterEach, expect, spyOn, test } from "bun:test";
 import process from "node:process";
-import { accountOf } from "../../../lib/doctor/checks/directory.ts";
-import type { CheckContext } from "../../../lib/doctor/context/check-context.ts";
+import { accountOf } from "../../../../lib/doctor/checks/host/directory.ts";
+import type { CheckContext } from "../../../../lib/doctor/context/check-context.ts";
 
 const spies: { mockRestore(): void }[] = [];
 afterEach(() => {

@@ -1,7 +1,7 @@
-import type { LastRun, Waiting } from "../../last-run/last-run.ts";
-import { hasEnded } from "../../last-run/process-mark.ts";
-import { type LastRunReading, readLastRun } from "../../last-run/read.ts";
-import type { WeekState } from "../../ledger/week-state.ts";
+import type { LastRun, Waiting } from "../../../last-run/last-run.ts";
+import { hasEnded } from "../../../last-run/process-mark.ts";
+import { type LastRunReading, readLastRun } from "../../../last-run/read.ts";
+import type { WeekState } from "../../../ledger/week-state.ts";
 import {
   CLOSED,
   nextCommand,
@@ -11,22 +11,22 @@ import {
   type WeekStep,
   weekSteps,
   whyNoRun,
-} from "../../ledger/week-steps.ts";
-import { type OpenCounts, openInWeek } from "../../ledger/week-verdict.ts";
-import { OpsError } from "../../platform/errors.ts";
-import { formatInstant } from "../../time/instant.ts";
-import { localTime } from "../../time/local-time.ts";
-import { isReportDay, reportDayEnd } from "../../time/report-day.ts";
-import { Temporal } from "../../time/temporal.ts";
-import { weekWindow } from "../../time/week-window.ts";
-import { checkAlertWebhook } from "../../weekly/announce/check-webhook.ts";
-import { ALERT_WEBHOOK, findWebhookSecret, loadAlertWebhook } from "../../weekly/announce/settings.ts";
-import { weeklyStore } from "../../weekly/database/store.ts";
-import type { Check } from "../context/check.ts";
-import type { CheckContext } from "../context/check-context.ts";
-import { fail, NEXT_MONDAY, notSetUp, pass, type Verdict, warn } from "../finding.ts";
-import { problemsOf } from "./configuration.ts";
-import { withDatabase } from "./database.ts";
+} from "../../../ledger/week-steps.ts";
+import { type OpenCounts, openInWeek } from "../../../ledger/week-verdict.ts";
+import { OpsError } from "../../../platform/errors.ts";
+import { formatInstant } from "../../../time/instant.ts";
+import { localTime } from "../../../time/local-time.ts";
+import { isReportDay, reportDayEnd } from "../../../time/report-day.ts";
+import { Temporal } from "../../../time/temporal.ts";
+import { weekWindow } from "../../../time/week-window.ts";
+import { checkAlertWebhook } from "../../../weekly/announce/check-webhook.ts";
+import { ALERT_WEBHOOK, findWebhookSecret, loadAlertWebhook } from "../../../weekly/announce/settings.ts";
+import { weeklyStore } from "../../../weekly/database/store.ts";
+import type { Check } from "../../context/check.ts";
+import type { CheckContext } from "../../context/check-context.ts";
+import { fail, NEXT_MONDAY, notSetUp, pass, type Verdict, warn } from "../../finding.ts";
+import { withDatabase } from "../peers/database.ts";
+import { problemsOf } from "../settings/configuration.ts";
 import { hasFailedBeside, isWeekClosed, renewalOf } from "./settled-week.ts";
 
 const command = "weekly";

@@ -1,11 +1,11 @@
 import process from "node:process";
-import { untrustedEnd, untrustedStep, wayTo } from "../../platform/files/trusted-path.ts";
-import type { CheckContext } from "../context/check-context.ts";
-import { COMMAND_FACTS } from "../context/command-facts.ts";
-import { accessOf, directoryLine } from "../facts/access.ts";
-import type { Account } from "../facts/accounts.ts";
-import { asRoot } from "../facts/reader.ts";
-import { type CommandName, fail, notChecked, pass, type Verdict } from "../finding.ts";
+import { untrustedEnd, untrustedStep, wayTo } from "../../../platform/files/trusted-path.ts";
+import type { CheckContext } from "../../context/check-context.ts";
+import { COMMAND_FACTS } from "../../context/command-facts.ts";
+import { accessOf, directoryLine } from "../../facts/access.ts";
+import type { Account } from "../../facts/accounts.ts";
+import { asRoot } from "../../facts/reader.ts";
+import { type CommandName, fail, notChecked, pass, type Verdict } from "../../finding.ts";
 
 /** The account that a command runs as; the account that runs doctor where the host has no such account. */
 export async function accountOf(command: CommandName, context: CheckContext): Promise<Account> {

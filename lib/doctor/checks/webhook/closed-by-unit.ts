@@ -1,6 +1,6 @@
 import { join, relative } from "node:path";
-import type { DoctorDependencies } from "../context/dependencies.ts";
-import { fail, type Verdict } from "../finding.ts";
+import type { DoctorDependencies } from "../../context/dependencies.ts";
+import { fail, type Verdict } from "../../finding.ts";
 
 const UNIT = "opsctl-webhook.service";
 const PROPERTIES = ["ProtectSystem", "ReadWritePaths", "StateDirectory"];

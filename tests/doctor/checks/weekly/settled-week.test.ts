@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { renewalOf } from "../../../lib/doctor/checks/settled-week.ts";
-import { Temporal } from "../../../lib/time/temporal.ts";
-import { lastRun } from "../../status/support/run.ts";
-import { weekOf } from "../../weekly/announce/support.ts";
+import { renewalOf } from "../../../../lib/doctor/checks/weekly/settled-week.ts";
+import { Temporal } from "../../../../lib/time/temporal.ts";
+import { lastRun } from "../../../status/support/run.ts";
+import { weekOf } from "../../../weekly/announce/support.ts";
 
 const FAILED = { status: "failed", error: { code: "APP_HTTP_401" } };
 

@@ -1,10 +1,10 @@
-import type { LastRun } from "../../last-run/last-run.ts";
-import { openDeliveries } from "../../last-run/week-counts.ts";
-import { socialVerdict } from "../../ledger/week-verdict.ts";
-import { isReportDay } from "../../time/report-day.ts";
-import { isReportRunDue } from "../../time/report-run-due.ts";
-import { Temporal } from "../../time/temporal.ts";
-import { weekWindow } from "../../time/week-window.ts";
+import type { LastRun } from "../../../last-run/last-run.ts";
+import { openDeliveries } from "../../../last-run/week-counts.ts";
+import { socialVerdict } from "../../../ledger/week-verdict.ts";
+import { isReportDay } from "../../../time/report-day.ts";
+import { isReportRunDue } from "../../../time/report-run-due.ts";
+import { Temporal } from "../../../time/temporal.ts";
+import { weekWindow } from "../../../time/week-window.ts";
 
 /** What renews the last success: another run today, or only the run of the next Monday. */
 export type Renewal = "run" | "monday";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { isKnownAdvice } from "../../../lib/doctor/advice/known-advice.ts";
-import { correctSecret, correctSetting } from "../../../lib/doctor/checks/correct-setting.ts";
-import type { CheckContext } from "../../../lib/doctor/context/check-context.ts";
-import { COMMAND_FACTS } from "../../../lib/doctor/context/command-facts.ts";
-import { type CommandName, DOCTOR_COMMANDS } from "../../../lib/doctor/finding.ts";
-import type { FoundSecret } from "../../../lib/platform/secrets/adapter.ts";
+import { isKnownAdvice } from "../../../../lib/doctor/advice/known-advice.ts";
+import { correctSecret, correctSetting } from "../../../../lib/doctor/checks/settings/correct-setting.ts";
+import type { CheckContext } from "../../../../lib/doctor/context/check-context.ts";
+import { COMMAND_FACTS } from "../../../../lib/doctor/context/command-facts.ts";
+import { type CommandName, DOCTOR_COMMANDS } from "../../../../lib/doctor/finding.ts";
+import type { FoundSecret } from "../../../../lib/platform/secrets/adapter.ts";
 
 const RELOAD = ", then systemctl reload opsctl-webhook.service";
 

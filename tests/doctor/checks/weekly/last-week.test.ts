@@ -1,19 +1,19 @@
 /** What doctor says of the last run and of the last closed week, and whether a failure could be announced. */
 import { describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
-import { isKnownAdvice } from "../../lib/doctor/advice/known-advice.ts";
-import { lastRunVerdict, lastWeekVerdict } from "../../lib/doctor/checks/last-week.ts";
-import { NEXT_MONDAY } from "../../lib/doctor/finding.ts";
-import { LAST_RUN_FILE } from "../../lib/last-run/file-name.ts";
-import { parseLastRun } from "../../lib/last-run/last-run.ts";
-import { ownProcessMark } from "../../lib/last-run/process-mark.ts";
-import { Temporal } from "../../lib/time/temporal.ts";
-import { startStandIn } from "../standins/standin.ts";
-import { freePort } from "../support/free-port.ts";
-import { MONDAY, seedOwner, setClock } from "../support/seed.ts";
-import { UNTIL, WINDOW, weekOf } from "../weekly/announce/support.ts";
-import { weeklyFixture } from "../weekly/support/weekly-fixture.ts";
-import { CANARIES, type Host, openHost } from "./support/host.ts";
+import { isKnownAdvice } from "../../../../lib/doctor/advice/known-advice.ts";
+import { lastRunVerdict, lastWeekVerdict } from "../../../../lib/doctor/checks/weekly/last-week.ts";
+import { NEXT_MONDAY } from "../../../../lib/doctor/finding.ts";
+import { LAST_RUN_FILE } from "../../../../lib/last-run/file-name.ts";
+import { parseLastRun } from "../../../../lib/last-run/last-run.ts";
+import { ownProcessMark } from "../../../../lib/last-run/process-mark.ts";
+import { Temporal } from "../../../../lib/time/temporal.ts";
+import { startStandIn } from "../../../standins/standin.ts";
+import { freePort } from "../../../support/free-port.ts";
+import { MONDAY, seedOwner, setClock } from "../../../support/seed.ts";
+import { UNTIL, WINDOW, weekOf } from "../../../weekly/announce/support.ts";
+import { weeklyFixture } from "../../../weekly/support/weekly-fixture.ts";
+import { CANARIES, type Host, openHost } from "../../support/host.ts";
 
 const DURING = Date.parse("2026-11-23T15:00:00Z");
 const AFTER = Date.parse("2026-11-25T15:00:00Z");

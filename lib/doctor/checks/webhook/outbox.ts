@@ -1,12 +1,12 @@
 import { dirname, join } from "node:path";
-import type { StateConfig } from "../../webhook/config.ts";
-import { LONG_WAIT_MS, readServiceHealth } from "../../webhook/http/service-health.ts";
-import type { KindStats, OutboxKind } from "../../webhook/state/contract.ts";
-import { stats } from "../../webhook/state/postgres/reads.ts";
-import type { CheckContext } from "../context/check-context.ts";
-import type { FileReading } from "../facts/outbox.ts";
-import { stateDatabase } from "../facts/state-database.ts";
-import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
+import type { StateConfig } from "../../../webhook/config.ts";
+import { LONG_WAIT_MS, readServiceHealth } from "../../../webhook/http/service-health.ts";
+import type { KindStats, OutboxKind } from "../../../webhook/state/contract.ts";
+import { stats } from "../../../webhook/state/postgres/reads.ts";
+import type { CheckContext } from "../../context/check-context.ts";
+import type { FileReading } from "../../facts/outbox.ts";
+import { stateDatabase } from "../../facts/state-database.ts";
+import { fail, notChecked, pass, type Verdict, warn } from "../../finding.ts";
 
 /** What waits in the outbox and what was given up, from the running service, else from the state itself. */
 export async function outboxVerdicts(

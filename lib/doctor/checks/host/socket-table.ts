@@ -1,6 +1,6 @@
-import { countSockets } from "../../host/count-sockets.ts";
-import type { Check } from "../context/check.ts";
-import { type CommandName, fail, pass } from "../finding.ts";
+import { countSockets } from "../../../host/count-sockets.ts";
+import type { Check } from "../../context/check.ts";
+import { type CommandName, fail, pass } from "../../finding.ts";
 
 /** Whether the host's sockets can be counted. */
 export function socketTableCheck(of: CommandName): Check {

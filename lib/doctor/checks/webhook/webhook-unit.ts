@@ -1,8 +1,8 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Check } from "../context/check.ts";
-import type { DoctorDependencies } from "../context/dependencies.ts";
-import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
+import type { Check } from "../../context/check.ts";
+import type { DoctorDependencies } from "../../context/dependencies.ts";
+import { fail, notChecked, pass, type Verdict, warn } from "../../finding.ts";
 import { addressFilterVerdicts } from "./address-filter.ts";
 
 const command = "webhook";

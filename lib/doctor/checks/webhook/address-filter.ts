@@ -1,5 +1,5 @@
-import type { DoctorDependencies } from "../context/dependencies.ts";
-import { notChecked, pass, type Verdict, warn } from "../finding.ts";
+import type { DoctorDependencies } from "../../context/dependencies.ts";
+import { notChecked, pass, type Verdict, warn } from "../../finding.ts";
 
 const PROPERTIES = ["ActiveState", "IPAccounting", "IPAddressAllow", "IPAddressDeny", "IPIngressBytes"];
 const ALL = "0.0.0.0/0";

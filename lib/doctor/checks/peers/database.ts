@@ -1,20 +1,20 @@
 import type postgres from "postgres";
-import { aboutUrl } from "../../platform/config/about-url.ts";
-import { loadDatabaseUrl } from "../../platform/config/database-config.ts";
-import type { DatabaseLogin } from "../../platform/config/owner-login.ts";
-import { OpsError } from "../../platform/errors.ts";
-import type { Environment } from "../../platform/secrets/adapter.ts";
-import { MIGRATIONS } from "../../schema/migrations.ts";
-import { checkReadiness } from "../../schema/readiness.ts";
-import { compareMigrations, type MigrationStatus, readRecordedMigrations } from "../../schema/recorded.ts";
-import { SET_CLOCK } from "../advice/set-clock.ts";
-import type { Check } from "../context/check.ts";
-import type { CheckContext } from "../context/check-context.ts";
-import { ownerLogin } from "../context/handed-login.ts";
-import { PAGE_GRANT, type PageAccess, readPageAccess } from "../facts/page-access.ts";
-import { type CommandName, fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
-import { reasonOf } from "../finding-reason.ts";
-import { withoutSettings } from "./configuration.ts";
+import { aboutUrl } from "../../../platform/config/about-url.ts";
+import { loadDatabaseUrl } from "../../../platform/config/database-config.ts";
+import type { DatabaseLogin } from "../../../platform/config/owner-login.ts";
+import { OpsError } from "../../../platform/errors.ts";
+import type { Environment } from "../../../platform/secrets/adapter.ts";
+import { MIGRATIONS } from "../../../schema/migrations.ts";
+import { checkReadiness } from "../../../schema/readiness.ts";
+import { compareMigrations, type MigrationStatus, readRecordedMigrations } from "../../../schema/recorded.ts";
+import { SET_CLOCK } from "../../advice/set-clock.ts";
+import type { Check } from "../../context/check.ts";
+import type { CheckContext } from "../../context/check-context.ts";
+import { ownerLogin } from "../../context/handed-login.ts";
+import { PAGE_GRANT, type PageAccess, readPageAccess } from "../../facts/page-access.ts";
+import { type CommandName, fail, notChecked, pass, type Verdict, warn } from "../../finding.ts";
+import { reasonOf } from "../../finding-reason.ts";
+import { withoutSettings } from "../settings/configuration.ts";
 
 /** As the server numbers itself: version 15.0. */
 const OLDEST_VERSION = 150_000;
@@ -122,7 +122,7 @@ export async function withDatabase(
     const { sql } = await context.database(login.value.url);
     return await use(sql);
   } catch (error) {
-    const { databaseError } = await import("../../platform/database/error.ts");
+    const { databaseError } = await import("../../../platform/database/error.ts");
     const failure = error instanceof OpsError ? error : databaseError(error, "read the database");
     if (failure.code === "DATABASE_OBJECT_MISSING" && (await isReportedBySchemaCheck(command, context)))
       return [notChecked("tables or functions are missing, see database schema")];

@@ -1,10 +1,10 @@
-import { checkResendKey, type KeyState } from "../../providers/resend/key.ts";
-import type { WebhookConfig } from "../../webhook/config.ts";
-import type { Check } from "../context/check.ts";
-import type { CheckContext, Settings } from "../context/check-context.ts";
-import { type CommandName, fail, notSetUp, pass, type Verdict, warn } from "../finding.ts";
-import { withoutSettings } from "./configuration.ts";
-import { correctSecret } from "./correct-setting.ts";
+import { checkResendKey, type KeyState } from "../../../providers/resend/key.ts";
+import type { WebhookConfig } from "../../../webhook/config.ts";
+import type { Check } from "../../context/check.ts";
+import type { CheckContext, Settings } from "../../context/check-context.ts";
+import { type CommandName, fail, notSetUp, pass, type Verdict, warn } from "../../finding.ts";
+import { withoutSettings } from "../settings/configuration.ts";
+import { correctSecret } from "../settings/correct-setting.ts";
 
 /** Whether alerts have a second way out, and a silence of the service would be noticed; nothing is sent or pinged. */
 export function secondChannelCheck(
