@@ -61,7 +61,7 @@ function featureOf(path: string): string | undefined {
 
 /** `http` for `lib/platform/http/url.ts`, `root` for a file beside the folders. */
 function levelOf(path: string): string | undefined {
-  const parts = /^lib\/platform\/(?:([^/]+)\/)?[^/]+$/.exec(path);
+  const parts = /^lib\/platform\/(?:([^/]+)\/)?(?:[^/]+\/)*[^/]+$/.exec(path);
   return parts === null ? undefined : (parts[1] ?? "root");
 }
 

@@ -2,7 +2,7 @@ import type { Command, Group } from "../../cli/framework/command.ts";
 import { optionRow, type Row, wordText } from "../../cli/framework/usage/help.ts";
 import { VERSION } from "../../cli/framework/version.ts";
 import { codes } from "../../cli/wiring/codes.ts";
-import { commandFile, DEFAULT_ENV_DIR } from "../../lib/platform/config/command-file.ts";
+import { commandFile, DEFAULT_ENV_DIR } from "../../lib/platform/config/env-files/command-file.ts";
 import { bold, italic, roff, roffLines, roffProse } from "./roff.ts";
 
 /** A man page: the words of its command, and the text of the file. */

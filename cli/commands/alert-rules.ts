@@ -174,7 +174,7 @@ export const alertRulesApply = defineCommand({
 
 /** For `opsctl status`; a machine without the log directory needs no record. */
 async function remember({ env, log }: CommandContext, found: Omit<LastPlan, "at">): Promise<void> {
-  const { logDirectory } = await import("../../lib/platform/config/log-directory.ts");
+  const { logDirectory } = await import("../../lib/platform/config/settings/log-directory.ts");
   const { LAST_PLAN_FILE, writeLastPlan } = await import("../../lib/alert-rules/last-plan.ts");
   const logDir = await logDirectory(env);
   const problem =

@@ -18,7 +18,7 @@
  */
 import process from "node:process";
 import { DOCTOR_COMMANDS } from "../../lib/doctor/finding.ts";
-import { DEFAULT_ENV_DIR } from "../../lib/platform/config/command-file.ts";
+import { DEFAULT_ENV_DIR } from "../../lib/platform/config/env-files/command-file.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
 import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
@@ -77,7 +77,7 @@ export const doctor = defineCommand({
  * Errors: CONFIG_INVALID when it is not an absolute path: every other command refuses it, too.
  */
 async function namedEnvDir(env: Environment): Promise<string> {
-  const { settingsPath } = await import("../../lib/platform/config/settings-file.ts");
+  const { settingsPath } = await import("../../lib/platform/config/env-files/settings-file.ts");
   const path = settingsPath("weekly.env", env);
   return path === null ? DEFAULT_ENV_DIR : (env.OPSCTL_ENV_DIR ?? DEFAULT_ENV_DIR);
 }

@@ -16,7 +16,7 @@
  */
 import process from "node:process";
 import { setImmediate } from "node:timers/promises";
-import type { DatabaseLogin } from "../../lib/platform/config/owner-login.ts";
+import type { DatabaseLogin } from "../../lib/platform/config/settings/owner-login.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
 import type { MigrationStatus } from "../../lib/schema/recorded.ts";
@@ -57,7 +57,7 @@ export const migrate = defineCommand({
       const fields = { applied, migrations, login: { variable, source } };
       return outcomeOf({ command: "migrate", exitCode, fields, text });
     } catch (error) {
-      const { aboutUrl } = await import("../../lib/platform/config/about-url.ts");
+      const { aboutUrl } = await import("../../lib/platform/config/settings/about-url.ts");
       const { suggestOwner } = await import("../../lib/migrate/suggest-owner.ts");
       throw suggestOwner(aboutUrl(asOpsError(error, "run opsctl migrate"), variable), variable);
     }
@@ -69,14 +69,14 @@ const NOT_CLOSED =
 
 /** The owner's login, which root may keep for itself and hands to the account's process alone. */
 async function rootsLogin(env: Environment): Promise<RootInput | null> {
-  const { rootsOwnerLogin, writtenLogin } = await import("../../lib/platform/config/owner-login.ts");
+  const { rootsOwnerLogin, writtenLogin } = await import("../../lib/platform/config/settings/owner-login.ts");
   const login = await rootsOwnerLogin(env);
   return login === null ? null : { text: writtenLogin(login), isSecret: true };
 }
 
 async function findLogin({ env, settingsFile, log }: CommandContext): Promise<DatabaseLogin> {
   const { findOwnerLogin, isOverruledBy, parseLogin } = await import(
-    "../../lib/platform/config/owner-login.ts"
+    "../../lib/platform/config/settings/owner-login.ts"
   );
   const path = settingsFile?.path ?? null;
   const handed = handedSecret();

@@ -157,7 +157,7 @@ async function withDatabaseOrWait(
   try {
     return await withLedgerDatabase(context, APPLICATION_NAME, use);
   } catch (error) {
-    const { logDirectory } = await import("../../lib/platform/config/log-directory.ts");
+    const { logDirectory } = await import("../../lib/platform/config/settings/log-directory.ts");
     const { findWaiting } = await import("../../lib/reports/last-run.ts");
     const logDir = await logDirectory(context.env);
     const waiting = logDir === null ? null : findWaiting(logDir);
@@ -168,7 +168,7 @@ async function withDatabaseOrWait(
 
 /** What the last-run file says; without it, or when it cannot be read, the rest of the screen is the same. */
 async function lastRunOf(week: string, { env, log }: CommandContext): Promise<LastRunFacts | null> {
-  const { logDirectory } = await import("../../lib/platform/config/log-directory.ts");
+  const { logDirectory } = await import("../../lib/platform/config/settings/log-directory.ts");
   const { findLastRun } = await import("../../lib/reports/last-run.ts");
   const logDir = await logDirectory(env);
   if (logDir === null) {

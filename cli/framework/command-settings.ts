@@ -1,12 +1,12 @@
 import { basename } from "node:path";
 import process from "node:process";
-import { commandFile } from "../../lib/platform/config/command-file.ts";
-import { applyProxies, comeTooLate } from "../../lib/platform/config/runtime-variables.ts";
+import { commandFile } from "../../lib/platform/config/env-files/command-file.ts";
 import {
   type CommandSettings,
   readCommandSettings,
   withFileNamed,
-} from "../../lib/platform/config/settings-file.ts";
+} from "../../lib/platform/config/env-files/settings-file.ts";
+import { applyProxies, comeTooLate } from "../../lib/platform/config/names/runtime-variables.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
 import { onOverruledVariable } from "../../lib/platform/secrets/overruled.ts";
 import { shellLine } from "./usage/shell-line.ts";
@@ -53,7 +53,7 @@ export async function tellOfOddSettings(
 ): Promise<void> {
   const { path, names } = file ?? { path: null, names: [] };
   if (path === null) return;
-  const { oddSettings, oddSettingTexts } = await import("../../lib/platform/config/odd-settings.ts");
+  const { oddSettings, oddSettingTexts } = await import("../../lib/platform/config/names/odd-settings.ts");
   const { told, more } = oddSettings(basename(path), names);
   for (const odd of told) log.warn(`The settings file sets ${oddSettingTexts(odd).what}`, { file: path });
   if (more > 0) log.warn(`The settings file sets ${more} more that have no effect`, { file: path });

@@ -1,6 +1,6 @@
 import { parseArgs, runCommand as runCitty } from "citty";
 import { isRoot } from "../../lib/platform/account/account.ts";
-import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
+import type { CommandSettings } from "../../lib/platform/config/env-files/settings-file.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import { jsonText } from "../../lib/platform/json-text.ts";
 import { createLog, LOG_LEVELS, type Log, type LogFit, type LogLevel } from "../../lib/platform/log/log.ts";

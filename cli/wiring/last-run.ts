@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { refreshLastRun } from "../../lib/last-run/refresh.ts";
 import { readWeekState } from "../../lib/ledger/week-state.ts";
-import { logDirectory } from "../../lib/platform/config/log-directory.ts";
+import { logDirectory } from "../../lib/platform/config/settings/log-directory.ts";
 import type { CommandContext } from "../framework/command.ts";
 
 /**

@@ -13,7 +13,7 @@ export async function withLedgerDatabase(
   applicationName: string,
   use: (sql: postgres.Sql) => Promise<Outcome>,
 ): Promise<Outcome> {
-  const { loadDatabaseUrl } = await import("../../lib/platform/config/database-config.ts");
+  const { loadDatabaseUrl } = await import("../../lib/platform/config/settings/database-config.ts");
   const url = await loadDatabaseUrl(env);
   const { openDatabase } = await import("../../lib/platform/database/pool.ts");
   const database = await openDatabase(url, { max: 1, applicationName });

@@ -1,4 +1,4 @@
-import { loadPingUrl } from "../../lib/platform/config/ping-url.ts";
+import { loadPingUrl } from "../../lib/platform/config/settings/ping-url.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import type { CommandContext } from "../framework/command.ts";
 

@@ -1,4 +1,4 @@
-import { withFileNamed } from "../../lib/platform/config/settings-file.ts";
+import { withFileNamed } from "../../lib/platform/config/env-files/settings-file.ts";
 import { loadWebhookConfig } from "../../lib/webhook/config.ts";
 import { needRestart, type Reading } from "../../lib/webhook/need-restart.ts";
 import type { Reloader } from "../../lib/webhook/reload.ts";

@@ -1,5 +1,5 @@
-import { envDirOption } from "../platform/config/as-root.ts";
-import { DEFAULT_ENV_DIR } from "../platform/config/command-file.ts";
+import { envDirOption } from "../platform/config/env-files/as-root.ts";
+import { DEFAULT_ENV_DIR } from "../platform/config/env-files/command-file.ts";
 import { adviceLines } from "../text/terminal/advice-lines.ts";
 import { proseLines } from "../text/terminal/prose.ts";
 import type { Screen } from "../text/terminal/screen.ts";

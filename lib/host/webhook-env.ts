@@ -1,5 +1,5 @@
-import { parseEnvFile } from "../platform/config/env-file.ts";
-import { settingsPath } from "../platform/config/settings-file.ts";
+import { parseEnvFile } from "../platform/config/env-files/env-file.ts";
+import { settingsPath } from "../platform/config/env-files/settings-file.ts";
 import { readClosedText } from "../platform/files/closed-file.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 

@@ -12,8 +12,8 @@ import {
   requiredSecret,
 } from "../platform/config/config.ts";
 import { loadTogether } from "../platform/config/load-together.ts";
-import { DEFAULT_LOG_DIR } from "../platform/config/log-directory.ts";
-import { loadPingUrl } from "../platform/config/ping-url.ts";
+import { DEFAULT_LOG_DIR } from "../platform/config/settings/log-directory.ts";
+import { loadPingUrl } from "../platform/config/settings/ping-url.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { DockerAddress } from "../providers/docker/client.ts";

@@ -1,11 +1,11 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ServiceAccount } from "../platform/account/service-account.ts";
-import { withEnvDir } from "../platform/config/as-root.ts";
-import { commandFile } from "../platform/config/command-file.ts";
-import { KNOWN_SECRETS, type KnownSecret } from "../platform/config/known-secrets.ts";
-import { plainSettingsOfFile, SETTINGS_FILES } from "../platform/config/known-settings.ts";
-import { oddSecrets } from "../platform/config/odd-secrets.ts";
+import { withEnvDir } from "../platform/config/env-files/as-root.ts";
+import { commandFile } from "../platform/config/env-files/command-file.ts";
+import { KNOWN_SECRETS, type KnownSecret } from "../platform/config/names/known-secrets.ts";
+import { plainSettingsOfFile, SETTINGS_FILES } from "../platform/config/names/known-settings.ts";
+import { oddSecrets } from "../platform/config/names/odd-secrets.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { ROOT_SECRETS_DIR } from "../platform/secrets/file.ts";
 import { shellWord } from "../platform/shell-word.ts";

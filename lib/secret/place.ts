@@ -1,7 +1,7 @@
 import { isAbsolute, join } from "node:path";
 import type { ServiceAccount } from "../platform/account/service-account.ts";
-import type { KnownSecret } from "../platform/config/known-secrets.ts";
-import { OWNER_VARIABLE } from "../platform/config/owner-login.ts";
+import type { KnownSecret } from "../platform/config/names/known-secrets.ts";
+import { OWNER_VARIABLE } from "../platform/config/settings/owner-login.ts";
 import { OpsError } from "../platform/errors.ts";
 import { DEFAULT_SECRETS_DIR, type Environment } from "../platform/secrets/adapter.ts";
 import { ROOT_SECRETS_DIR } from "../platform/secrets/file.ts";

@@ -4,7 +4,7 @@ import {
   SERVICE_ACCOUNT,
   type ServiceAccount,
 } from "../platform/account/service-account.ts";
-import type { KnownSecret } from "../platform/config/known-secrets.ts";
+import type { KnownSecret } from "../platform/config/names/known-secrets.ts";
 import { OpsError } from "../platform/errors.ts";
 
 /** The service account of this host, null where there is none, and the account that reads a secret, null for root. */

@@ -1,4 +1,4 @@
-import { withEnvDir } from "../platform/config/as-root.ts";
+import { withEnvDir } from "../platform/config/env-files/as-root.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { DEFAULT_SECRETS_DIR } from "../platform/secrets/adapter.ts";
 import { shellWord } from "../platform/shell-word.ts";

@@ -1,6 +1,5 @@
 import { DEFAULT_TEXTFILE_DIR } from "../host/metrics-file-name.ts";
 import { readWebhookEnv, webhookEnvPath } from "../host/webhook-env.ts";
-import { alertPhone } from "../platform/config/alert-phone.ts";
 import {
   absolutePath,
   anyText,
@@ -11,8 +10,9 @@ import {
   required,
   requiredSecret,
 } from "../platform/config/config.ts";
-import { DEFAULT_LOG_DIR } from "../platform/config/log-directory.ts";
-import { STATE_DIRECTORY_SETTINGS, stateDirectoryOf } from "../platform/config/state-directory.ts";
+import { alertPhone } from "../platform/config/settings/alert-phone.ts";
+import { DEFAULT_LOG_DIR } from "../platform/config/settings/log-directory.ts";
+import { STATE_DIRECTORY_SETTINGS, stateDirectoryOf } from "../platform/config/settings/state-directory.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { registerSecret } from "../platform/secrets/redact.ts";

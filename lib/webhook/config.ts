@@ -1,4 +1,3 @@
-import { alertPhone } from "../platform/config/alert-phone.ts";
 import {
   anyText,
   exactlyOne,
@@ -10,11 +9,12 @@ import {
   required,
   requiredSecret,
 } from "../platform/config/config.ts";
+import { alertPhone } from "../platform/config/settings/alert-phone.ts";
 import {
   STATE_DIRECTORY_SETTINGS,
   type StateDirectorySettings,
   stateDirectoryOf,
-} from "../platform/config/state-directory.ts";
+} from "../platform/config/settings/state-directory.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 import { type WatchConfig, watchConfigOf, watchVariables } from "./watch/settings.ts";

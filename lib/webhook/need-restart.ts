@@ -1,4 +1,4 @@
-import { PROXY_VARIABLES } from "../platform/config/runtime-variables.ts";
+import { PROXY_VARIABLES } from "../platform/config/names/runtime-variables.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { StateConfig, WebhookConfig } from "./config.ts";
 

@@ -12,7 +12,7 @@ import {
   requiredSecret,
   uuid,
 } from "../platform/config/config.ts";
-import { DEFAULT_LOG_DIR } from "../platform/config/log-directory.ts";
+import { DEFAULT_LOG_DIR } from "../platform/config/settings/log-directory.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { registerSecret } from "../platform/secrets/redact.ts";

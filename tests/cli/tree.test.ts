@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { Group } from "../../cli/framework/command.ts";
 import { renderCommandHelp, renderGroupHelp } from "../../cli/framework/usage/help.ts";
 import { root } from "../../cli/root.ts";
-import { commandFile } from "../../lib/platform/config/command-file.ts";
+import { commandFile } from "../../lib/platform/config/env-files/command-file.ts";
 import { eachCommand } from "./support/each-command.ts";
 
 const commands = await eachCommand();

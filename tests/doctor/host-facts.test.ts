@@ -9,7 +9,7 @@ import { isUtcZone } from "../../lib/doctor/checks/host/schedule.ts";
 import { COMMAND_FACTS } from "../../lib/doctor/context/command-facts.ts";
 import { parseAccount } from "../../lib/doctor/facts/accounts.ts";
 import { isListening } from "../../lib/doctor/facts/tcp-port.ts";
-import { loadDatabaseUrl } from "../../lib/platform/config/database-config.ts";
+import { loadDatabaseUrl } from "../../lib/platform/config/settings/database-config.ts";
 import { loadSocketMonitorConfig } from "../../lib/sockets/config.ts";
 import { loadWebhookConfig } from "../../lib/webhook/config.ts";
 import { loadWeeklyConfig } from "../../lib/weekly/config.ts";

@@ -1,6 +1,6 @@
 /** What is said after a secret was set: what has to be done, and what else has a value. */
 import { describe, expect, test } from "bun:test";
-import { KNOWN_SECRETS, knownSecret } from "../../lib/platform/config/known-secrets.ts";
+import { KNOWN_SECRETS, knownSecret } from "../../lib/platform/config/names/known-secrets.ts";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
 import { conflictsOf, nextSteps, warningsAbout } from "../../lib/secret/after-set.ts";
 import type { FileFacts } from "../../lib/secret/file-facts.ts";

@@ -1,7 +1,7 @@
 /** What may be set as a secret: what the command that needs it takes, on one line. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { knownSecret } from "../../lib/platform/config/known-secrets.ts";
+import { knownSecret } from "../../lib/platform/config/names/known-secrets.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import { checkForm, hasOuterBlank } from "../../lib/secret/check-form.ts";
 

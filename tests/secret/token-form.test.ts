@@ -1,7 +1,7 @@
 /** What can be no token of a peer, and what is only odd about one. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { KNOWN_SECRETS, knownSecret } from "../../lib/platform/config/known-secrets.ts";
+import { KNOWN_SECRETS, knownSecret } from "../../lib/platform/config/names/known-secrets.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
 import { warningsAbout } from "../../lib/secret/after-set.ts";
 import { checkForm } from "../../lib/secret/check-form.ts";

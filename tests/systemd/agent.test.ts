@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { webhookServe } from "../../cli/commands/webhook.ts";
 import { DEFAULT_TEXTFILE_DIR } from "../../lib/host/metrics-file-name.ts";
-import { parseEnvFile } from "../../lib/platform/config/env-file.ts";
+import { parseEnvFile } from "../../lib/platform/config/env-files/env-file.ts";
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), "../../systemd/agent");
 const text = readFileSync(join(folder, "config.alloy"), "utf8");

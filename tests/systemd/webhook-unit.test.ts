@@ -180,7 +180,7 @@ describe("webhook.env.example", () => {
   });
 
   test("has every setting of the service, and none that it does not know", async () => {
-    const known = ["lib/webhook/config.ts", "lib/platform/config/state-directory.ts"]
+    const known = ["lib/webhook/config.ts", "lib/platform/config/settings/state-directory.ts"]
       .flatMap(settingsOf)
       .filter((name) => name !== "STATE_DIRECTORY");
     const shared = [

@@ -1,4 +1,8 @@
-import { KNOWN_SECRETS, type KnownSecret, knownSecret } from "../../../lib/platform/config/known-secrets.ts";
+import {
+  KNOWN_SECRETS,
+  type KnownSecret,
+  knownSecret,
+} from "../../../lib/platform/config/names/known-secrets.ts";
 import { nearest } from "../../../lib/platform/nearest.ts";
 import type { ValueCheck } from "../../framework/command.ts";
 

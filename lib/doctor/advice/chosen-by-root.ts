@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { parseEnvFile } from "../../platform/config/env-file.ts";
-import { SETTINGS_FILES } from "../../platform/config/known-settings.ts";
+import { parseEnvFile } from "../../platform/config/env-files/env-file.ts";
+import { SETTINGS_FILES } from "../../platform/config/names/known-settings.ts";
 import { WRITABLE_BY_OTHERS } from "../../platform/files/modes.ts";
 import { readJudged } from "../../platform/files/regular-file.ts";
 import { untrustedStep, wayTo } from "../../platform/files/trusted-path.ts";

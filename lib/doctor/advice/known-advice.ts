@@ -1,8 +1,8 @@
 import { basename } from "node:path";
-import { isRootsFile } from "../../platform/config/command-file.ts";
-import { KNOWN_SECRETS } from "../../platform/config/known-secrets.ts";
-import { plainSettingsOfFile, SETTINGS_FILES } from "../../platform/config/known-settings.ts";
-import { oddSettings, oddSettingTexts } from "../../platform/config/odd-settings.ts";
+import { isRootsFile } from "../../platform/config/env-files/command-file.ts";
+import { KNOWN_SECRETS } from "../../platform/config/names/known-secrets.ts";
+import { plainSettingsOfFile, SETTINGS_FILES } from "../../platform/config/names/known-settings.ts";
+import { oddSettings, oddSettingTexts } from "../../platform/config/names/odd-settings.ts";
 import { ROOT_SECRETS } from "../../platform/secrets/file.ts";
 import { checksFor } from "../checks/all.ts";
 import { PEER_NAMES } from "../checks/peers/peer-names.ts";

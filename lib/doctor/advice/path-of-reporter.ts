@@ -1,6 +1,6 @@
-import { isRootsFile } from "../../platform/config/command-file.ts";
-import { KNOWN_SECRETS } from "../../platform/config/known-secrets.ts";
-import { SETTINGS_FILES } from "../../platform/config/known-settings.ts";
+import { isRootsFile } from "../../platform/config/env-files/command-file.ts";
+import { KNOWN_SECRETS } from "../../platform/config/names/known-secrets.ts";
+import { SETTINGS_FILES } from "../../platform/config/names/known-settings.ts";
 import { type Way, wayTo } from "../../platform/files/trusted-path.ts";
 import { isFree, isOfSystem } from "./free-place.ts";
 import type { PathSlot } from "./known-advice.ts";

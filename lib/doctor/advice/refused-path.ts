@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { envDirOption } from "../../platform/config/as-root.ts";
+import { envDirOption } from "../../platform/config/env-files/as-root.ts";
 import { shellWord } from "../../platform/shell-word.ts";
 import { refusalOf } from "./path-of-reporter.ts";
 import type { Reporter } from "./reporter.ts";

@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { oddSecrets } from "../../platform/config/odd-secrets.ts";
+import { oddSecrets } from "../../platform/config/names/odd-secrets.ts";
 import { ROOT_SECRETS } from "../../platform/secrets/file.ts";
 import { commandAsAccount } from "./as-account.ts";
 import { type ChangingLine, type Command, changingLineText, parseChangingLine } from "./changing-line.ts";

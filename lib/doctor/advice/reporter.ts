@@ -1,5 +1,5 @@
 import type { ServiceAccount } from "../../platform/account/service-account.ts";
-import { DEFAULT_ENV_DIR } from "../../platform/config/command-file.ts";
+import { DEFAULT_ENV_DIR } from "../../platform/config/env-files/command-file.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import type { HandedLogin } from "../context/dependencies.ts";
 import { chosenByRoot } from "./chosen-by-root.ts";

@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { isRootsFile } from "../../platform/config/command-file.ts";
-import { SETTINGS_FILES } from "../../platform/config/known-settings.ts";
+import { isRootsFile } from "../../platform/config/env-files/command-file.ts";
+import { SETTINGS_FILES } from "../../platform/config/names/known-settings.ts";
 import { WRITABLE_BY_OTHERS } from "../../platform/files/modes.ts";
 import { untrustedStep, type Way, wayTo } from "../../platform/files/trusted-path.ts";
 import { DEFAULT_SECRETS_DIR } from "../../platform/secrets/adapter.ts";

@@ -1,5 +1,5 @@
 import type { ServiceAccount } from "../../platform/account/service-account.ts";
-import type { DatabaseLogin } from "../../platform/config/owner-login.ts";
+import type { DatabaseLogin } from "../../platform/config/settings/owner-login.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import type { OpsError } from "../../platform/errors.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";

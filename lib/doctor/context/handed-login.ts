@@ -4,7 +4,7 @@ import {
   parseLogin,
   rootsOwnerLogin,
   writtenLogin,
-} from "../../platform/config/owner-login.ts";
+} from "../../platform/config/settings/owner-login.ts";
 import { OpsError, type OpsErrorParts } from "../../platform/errors.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import type { DoctorDependencies, HandedLogin } from "./dependencies.ts";

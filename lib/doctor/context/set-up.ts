@@ -5,7 +5,7 @@ import { DEFAULT_TEXTFILE_DIR, METRICS_FILE } from "../../host/metrics-file-name
 import { isSetUp, type PartName } from "../../host/set-up.ts";
 import { hasWorked } from "../../last-run/has-worked.ts";
 import { readLastRun } from "../../last-run/read.ts";
-import { logDirectory } from "../../platform/config/log-directory.ts";
+import { logDirectory } from "../../platform/config/settings/log-directory.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import { SOCKET_LOG_FILE } from "../../sockets/log-line.ts";
 import { readServiceHealth } from "../../webhook/http/service-health.ts";

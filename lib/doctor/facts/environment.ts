@@ -1,8 +1,8 @@
 import type { Stats } from "node:fs";
 import { join } from "node:path";
 import { isRoot, trustedUids } from "../../platform/account/account.ts";
-import { commandFile } from "../../platform/config/command-file.ts";
-import { type EnvFileFault, readEnvFile } from "../../platform/config/env-file.ts";
+import { commandFile } from "../../platform/config/env-files/command-file.ts";
+import { type EnvFileFault, readEnvFile } from "../../platform/config/env-files/env-file.ts";
 import { fileSystemText } from "../../platform/files/closed-here.ts";
 import { WRITABLE_BY_OTHERS } from "../../platform/files/modes.ts";
 import { readJudged } from "../../platform/files/regular-file.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { logDirectory } from "../../platform/config/log-directory.ts";
+import { logDirectory } from "../../platform/config/settings/log-directory.ts";
 import { lastReadings, STALE_READINGS_MS } from "../../sockets/last-readings.ts";
 import { SOCKET_LOG_FILE } from "../../sockets/log-line.ts";
 import { SOCKET_THRESHOLD } from "../../sockets/threshold.ts";

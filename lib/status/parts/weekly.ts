@@ -6,7 +6,7 @@ import { type LastRunReading, readingOf } from "../../last-run/read.ts";
 import { readOnly } from "../../ledger/read-only.ts";
 import { readReportWeek } from "../../ledger/report-week.ts";
 import { readWeekState } from "../../ledger/week-state.ts";
-import { logDirectory } from "../../platform/config/log-directory.ts";
+import { logDirectory } from "../../platform/config/settings/log-directory.ts";
 import { classifyDatabaseError } from "../../platform/database/error.ts";
 import { OpsError } from "../../platform/errors.ts";
 import { type Environment, findSecret } from "../../platform/secrets/adapter.ts";

@@ -7,7 +7,7 @@ import {
   required,
   requiredSecret,
 } from "../../platform/config/config.ts";
-import { PING_SETTINGS } from "../../platform/config/ping-url.ts";
+import { PING_SETTINGS } from "../../platform/config/settings/ping-url.ts";
 import { OpsError } from "../../platform/errors.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";

@@ -8,7 +8,7 @@ import {
   type Rule,
   requiredSecret,
 } from "../../platform/config/config.ts";
-import { loadPingUrl } from "../../platform/config/ping-url.ts";
+import { loadPingUrl } from "../../platform/config/settings/ping-url.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 

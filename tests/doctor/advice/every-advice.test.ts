@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { KNOWN_LINES } from "../../../lib/doctor/advice/known-advice.ts";
-import { KNOWN_SECRETS } from "../../../lib/platform/config/known-secrets.ts";
-import { plainSettingsOfFile, SETTINGS_FILES } from "../../../lib/platform/config/known-settings.ts";
+import { KNOWN_SECRETS } from "../../../lib/platform/config/names/known-secrets.ts";
+import { plainSettingsOfFile, SETTINGS_FILES } from "../../../lib/platform/config/names/known-settings.ts";
 import { HOLE, textsIn } from "../support/written-texts.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
@@ -18,7 +18,7 @@ const ELSEWHERE: Record<string, string> = {
   "lib/doctor/checks/collect-metrics.ts": "root runs the collector's checks itself",
   "lib/host/text-directory.ts": "the same",
   "lib/metrics/config.ts": "the same",
-  "lib/platform/config/settings-file.ts": "doctor reads the environment files in its own way",
+  "lib/platform/config/env-files/settings-file.ts": "doctor reads the environment files in its own way",
   "lib/secret/check-form.ts": "only secret set looks at a form",
   "lib/secret/place.ts": "doctor looks for secrets as the commands do",
   "lib/sockets/log-line.ts": "only a run of the socket monitor appends",

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ServiceAccount } from "../../../lib/platform/account/service-account.ts";
-import { knownSecret } from "../../../lib/platform/config/known-secrets.ts";
+import { knownSecret } from "../../../lib/platform/config/names/known-secrets.ts";
 import { type Place, placeOf } from "../../../lib/secret/place.ts";
 
 /** An account that stands for opsctl. */

@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { plainSettingsOfFile } from "../../../platform/config/known-settings.ts";
-import { oddSecrets } from "../../../platform/config/odd-secrets.ts";
-import { isOverruledBy } from "../../../platform/config/owner-login.ts";
+import { plainSettingsOfFile } from "../../../platform/config/names/known-settings.ts";
+import { oddSecrets } from "../../../platform/config/names/odd-secrets.ts";
+import { isOverruledBy } from "../../../platform/config/settings/owner-login.ts";
 import { type FoundSecret, secretsDirectory } from "../../../platform/secrets/adapter.ts";
 import { EDITORIAL_ALIAS } from "../../../weekly/config.ts";
 import type { Check } from "../../context/check.ts";

@@ -2,14 +2,14 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { COMMAND_FACTS } from "../../../lib/doctor/context/command-facts.ts";
-import { commandFile } from "../../../lib/platform/config/command-file.ts";
-import { headerText, postgresUrl } from "../../../lib/platform/config/config.ts";
-import { KNOWN_SECRETS, knownSecret } from "../../../lib/platform/config/known-secrets.ts";
-import { ROOT_SECRETS } from "../../../lib/platform/secrets/file.ts";
-import { EDITORIAL_ALIAS } from "../../../lib/weekly/config.ts";
+import { COMMAND_FACTS } from "../../../../lib/doctor/context/command-facts.ts";
+import { headerText, postgresUrl } from "../../../../lib/platform/config/config.ts";
+import { commandFile } from "../../../../lib/platform/config/env-files/command-file.ts";
+import { KNOWN_SECRETS, knownSecret } from "../../../../lib/platform/config/names/known-secrets.ts";
+import { ROOT_SECRETS } from "../../../../lib/platform/secrets/file.ts";
+import { EDITORIAL_ALIAS } from "../../../../lib/weekly/config.ts";
 
-const LIB = join(import.meta.dirname, "../../../lib");
+const LIB = join(import.meta.dirname, "../../../../lib");
 const NAMES: Record<string, string> = { "[EDITORIAL_ALIAS]": EDITORIAL_ALIAS };
 
 /** The secrets that the settings of the features declare, with the name of their rule. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseEnvFile } from "../../../lib/platform/config/env-file.ts";
+import { parseEnvFile } from "../../../../lib/platform/config/env-files/env-file.ts";
 
 const parsed = (text: string) => Object.fromEntries(parseEnvFile(text));
 

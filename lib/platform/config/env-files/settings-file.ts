@@ -1,11 +1,11 @@
 import { basename, isAbsolute, join } from "node:path";
 import process from "node:process";
-import { findAccount } from "../account/account.ts";
-import { starterOf } from "../account/started-by.ts";
-import { OpsError } from "../errors.ts";
-import { readClosedText } from "../files/closed-file.ts";
-import { isClosedHere } from "../files/closed-here.ts";
-import type { Environment } from "../secrets/adapter.ts";
+import { findAccount } from "../../account/account.ts";
+import { starterOf } from "../../account/started-by.ts";
+import { OpsError } from "../../errors.ts";
+import { readClosedText } from "../../files/closed-file.ts";
+import { isClosedHere } from "../../files/closed-here.ts";
+import type { Environment } from "../../secrets/adapter.ts";
 import { withEnvDir } from "./as-root.ts";
 import { commandFile, DEFAULT_ENV_DIR, isRootsFile } from "./command-file.ts";
 import { type EnvFileFault, readEnvFile } from "./env-file.ts";

@@ -1,4 +1,4 @@
-import { commandFile } from "./command-file.ts";
+import { commandFile } from "../env-files/command-file.ts";
 import { KNOWN_SECRETS } from "./known-secrets.ts";
 import { PROXY_VARIABLES, START_VARIABLES } from "./runtime-variables.ts";
 

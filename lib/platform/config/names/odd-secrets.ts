@@ -1,4 +1,4 @@
-import { nameMeant } from "../name-meant.ts";
+import { nameMeant } from "../../name-meant.ts";
 import { knownSecret } from "./known-secrets.ts";
 
 /**

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { Rule } from "./config.ts";
+import type { Rule } from "../config.ts";
 
 const SEPARATORS = /[\s().-]/g;
 

@@ -1,4 +1,4 @@
-import { absolutePath, anyText, optional } from "./config.ts";
+import { absolutePath, anyText, optional } from "../config.ts";
 
 /** The settings that say where opsctl keeps its state. */
 export const STATE_DIRECTORY_SETTINGS = {

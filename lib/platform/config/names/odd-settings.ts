@@ -1,4 +1,4 @@
-import { nameMeant } from "../name-meant.ts";
+import { nameMeant } from "../../name-meant.ts";
 import { isOfOtherPrograms, SETTINGS_FILES, settingsOfFile } from "./known-settings.ts";
 
 /**

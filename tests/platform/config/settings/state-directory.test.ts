@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { loadConfig } from "../../../lib/platform/config/config.ts";
-import { STATE_DIRECTORY_SETTINGS, stateDirectoryOf } from "../../../lib/platform/config/state-directory.ts";
+import { loadConfig } from "../../../../lib/platform/config/config.ts";
+import {
+  STATE_DIRECTORY_SETTINGS,
+  stateDirectoryOf,
+} from "../../../../lib/platform/config/settings/state-directory.ts";
 
 describe("stateDirectoryOf()", () => {
   test.each([

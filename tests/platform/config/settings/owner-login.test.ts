@@ -7,7 +7,7 @@ import {
   parseLogin,
   rootsOwnerLogin,
   writtenLogin,
-} from "../../../lib/platform/config/owner-login.ts";
+} from "../../../../lib/platform/config/settings/owner-login.ts";
 
 const OWNER = "postgres://owner:canary@127.0.0.1/app";
 const RUN = "postgres://run:canary@127.0.0.1/app";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { oddSecrets } from "../../../lib/platform/config/odd-secrets.ts";
+import { oddSecrets } from "../../../../lib/platform/config/names/odd-secrets.ts";
 
 const LOOKED_FOR = {
   secrets: ["EMAIL_API_KEY", "EMAIL_READ_API_KEY", "DATABASE_URL"],

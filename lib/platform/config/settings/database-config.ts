@@ -1,6 +1,6 @@
-import type { Environment } from "../secrets/adapter.ts";
-import type { Secret } from "../secrets/secret.ts";
-import { loadConfig, postgresUrl, requiredSecret } from "./config.ts";
+import type { Environment } from "../../secrets/adapter.ts";
+import type { Secret } from "../../secrets/secret.ts";
+import { loadConfig, postgresUrl, requiredSecret } from "../config.ts";
 
 /**
  * The only setting of a command that needs just the database.

@@ -1,5 +1,5 @@
-import { headerText, postgresUrl, type Rule } from "./config.ts";
-import { OWNER_VARIABLE } from "./owner-login.ts";
+import { headerText, postgresUrl, type Rule } from "../config.ts";
+import { OWNER_VARIABLE } from "../settings/owner-login.ts";
 
 /**
  * When a command needs a secret: always, never, or when its settings have this variable (`equals`: with this value).

@@ -3,9 +3,9 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { starterMark } from "../../../lib/platform/account/started-by.ts";
-import { readCommandSettings } from "../../../lib/platform/config/settings-file.ts";
-import type { OpsError } from "../../../lib/platform/errors.ts";
+import { starterMark } from "../../../../lib/platform/account/started-by.ts";
+import { readCommandSettings } from "../../../../lib/platform/config/env-files/settings-file.ts";
+import type { OpsError } from "../../../../lib/platform/errors.ts";
 
 const isRoot = process.geteuid?.() === 0;
 let folder: string;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { SETTINGS_FILES, settingsOfFile } from "../../../lib/platform/config/known-settings.ts";
-import { oddSettings, oddSettingTexts } from "../../../lib/platform/config/odd-settings.ts";
+import { SETTINGS_FILES, settingsOfFile } from "../../../../lib/platform/config/names/known-settings.ts";
+import { oddSettings, oddSettingTexts } from "../../../../lib/platform/config/names/odd-settings.ts";
 
 /** What is said of one name in a file; null where nothing is. */
 const said = (file: string, ...names: string[]): string | null => {

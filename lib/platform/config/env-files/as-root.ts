@@ -1,5 +1,5 @@
-import type { Environment } from "../secrets/adapter.ts";
-import { shellWord } from "../shell-word.ts";
+import type { Environment } from "../../secrets/adapter.ts";
+import { shellWord } from "../../shell-word.ts";
 import { DEFAULT_ENV_DIR } from "./command-file.ts";
 
 /**

@@ -1,8 +1,8 @@
 import * as v from "valibot";
-import { isLoopback } from "../loopback.ts";
-import type { Environment } from "../secrets/adapter.ts";
-import { Secret } from "../secrets/secret.ts";
-import { loadConfig, optional, type Rule } from "./config.ts";
+import { isLoopback } from "../../loopback.ts";
+import type { Environment } from "../../secrets/adapter.ts";
+import { Secret } from "../../secrets/secret.ts";
+import { loadConfig, optional, type Rule } from "../config.ts";
 
 const MAX_URL_LENGTH = 2_000;
 

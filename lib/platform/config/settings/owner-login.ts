@@ -1,7 +1,7 @@
-import { parseDatabaseUrl } from "../database/url.ts";
-import { type Environment, type FoundSecret, findSecret, noteIfOverruled } from "../secrets/adapter.ts";
-import { ROOT_SECRETS_DIR, readSecretFile } from "../secrets/file.ts";
-import { Secret } from "../secrets/secret.ts";
+import { parseDatabaseUrl } from "../../database/url.ts";
+import { type Environment, type FoundSecret, findSecret, noteIfOverruled } from "../../secrets/adapter.ts";
+import { ROOT_SECRETS_DIR, readSecretFile } from "../../secrets/file.ts";
+import { Secret } from "../../secrets/secret.ts";
 
 /** The variable of the login that owns opsctl's tables, which only migrations need. */
 export const OWNER_VARIABLE = "MIGRATE_DATABASE_URL";
@@ -85,7 +85,7 @@ function asFound(env: Environment, variable: string, found: FoundSecret | undefi
 
 /** For a URL that cannot be used as it is. Says why; what checks and explains a setting is loaded for that alone. */
 async function checkedUrl(variable: string, env: Environment): Promise<Secret> {
-  const { loadConfig, postgresUrl, requiredSecret } = await import("./config.ts");
+  const { loadConfig, postgresUrl, requiredSecret } = await import("../config.ts");
   const values = await loadConfig({ [variable]: requiredSecret(postgresUrl) }, env);
   return values[variable] as Secret;
 }

@@ -1,5 +1,5 @@
-import type { Environment } from "../secrets/adapter.ts";
-import { absolutePath, loadConfig, optional } from "./config.ts";
+import type { Environment } from "../../secrets/adapter.ts";
+import { absolutePath, loadConfig, optional } from "../config.ts";
 
 /** The log directory where `OPSCTL_LOG_DIR` is not set. */
 export const DEFAULT_LOG_DIR = "/var/log/opsctl";

@@ -2,15 +2,15 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseEnvFile } from "../../../lib/platform/config/env-file.ts";
-import { KNOWN_SECRETS } from "../../../lib/platform/config/known-secrets.ts";
+import { parseEnvFile } from "../../../../lib/platform/config/env-files/env-file.ts";
+import { KNOWN_SECRETS } from "../../../../lib/platform/config/names/known-secrets.ts";
 import {
   plainSettingsOfFile,
   SETTINGS_FILES,
   settingsOfFile,
-} from "../../../lib/platform/config/known-settings.ts";
+} from "../../../../lib/platform/config/names/known-settings.ts";
 
-const ROOT = join(import.meta.dirname, "../../..");
+const ROOT = join(import.meta.dirname, "../../../..");
 
 describe("settingsOfFile()", () => {
   test.each(SETTINGS_FILES.map((file) => [file]))("has all that the sample of %s names", (file) => {
