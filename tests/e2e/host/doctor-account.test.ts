@@ -162,9 +162,25 @@ describe(`opsctl doctor started by root${UNTRIED}`, () => {
     const vault = host.put("fool.sh", `#!/bin/sh\nid -u >> ${out}\n`, 0o755);
     const envDir = settings("foreign", { "collect-metrics": { OPSCTL_SECRETS_COMMAND: vault } });
     host.put("foreign/collect-metrics.env", `OPSCTL_SECRETS_COMMAND=${vault}\n`, 0o600, ACCOUNT.uid);
+    const path = `${envDir}/collect-metrics.env`;
     const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir]);
-    expect(of(ended, "collect-metrics", "environment file")).toMatchObject([{ status: "fail" }]);
+    expect(of(ended, "collect-metrics", "environment file")).toMatchObject([
+      // Given to root, its lines would be root's: LD_PRELOAD for the program that looks secrets up.
+      {
+        status: "fail",
+        mend: `mv -nT ${path} ${path}.old && install -D -m 0600 -o root /dev/null ${path} # then fill it in`,
+      },
+    ]);
     expect(() => readFileSync(out, "utf8")).toThrow("ENOENT");
+    const owned = host.make("foreign-way", 0o755, ACCOUNT.uid);
+    host.put("foreign-way/collect-metrics.env", `OPSCTL_SECRETS_COMMAND=${vault}\n`, 0o600, ACCOUNT.uid);
+    const there = await doctor(["collect-metrics", "--json", "--env-dir", owned]);
+    expect(of(there, "collect-metrics", "environment file")).toMatchObject([
+      {
+        status: "fail",
+        mend: `Keep it where the whole way is root's, such as /etc/opsctl; who needs that place: ls -ld ${owned}`,
+      },
+    ]);
   });
 
   tried("does not use the collector's settings when somebody else may write to them", async () => {
@@ -174,7 +190,10 @@ describe(`opsctl doctor started by root${UNTRIED}`, () => {
     const path = host.put("opened/collect-metrics.env", `OPSCTL_SECRETS_COMMAND=${vault}\n`, 0o660);
     const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir]);
     expect(of(ended, "collect-metrics", "environment file")).toMatchObject([
-      { status: "fail", mend: `chmod 0600 ${path}` },
+      {
+        status: "fail",
+        mend: `mv -nT ${path} ${path}.old && install -D -m 0600 -o root /dev/null ${path} # then fill it in`,
+      },
     ]);
     expect(() => readFileSync(out, "utf8")).toThrow("ENOENT");
   });
