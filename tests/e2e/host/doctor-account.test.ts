@@ -157,6 +157,28 @@ describe(`opsctl doctor started by root${UNTRIED}`, () => {
     },
   );
 
+  tried("gives root no line about the metrics that another account could lead elsewhere meanwhile", async () => {
+    const owned = host.make("their-metrics", 0o755, ACCOUNT.uid);
+    host.put("their-metrics/custom_metrics.prom", "", 0o600, ACCOUNT.uid);
+    host.make("their-metrics/closed", 0o700, ACCOUNT.uid);
+    const look = async (directory: string) => {
+      const envDir = settings("leading", { "collect-metrics": { TEXTFILE_DIR: directory } });
+      return await doctor(["collect-metrics", "--json", "--env-dir", envDir]);
+    };
+    // Pasted, `chmod 0644` would follow a link to /etc/shadow.
+    expect(of(await look(owned), "collect-metrics", "metrics file")[0]).toMatchObject({
+      ...{ status: "fail", reason: expect.stringContaining("has mode 0600, closed to the monitoring agent") },
+      mend: "opsctl collect-metrics",
+    });
+    for (const name of ["closed", "missing"])
+      expect(of(await look(`${owned}/${name}`), "collect-metrics", "text-file directory")).toMatchObject([
+        {
+          status: "fail",
+          mend: `Set TEXTFILE_DIR to a directory that no other account can exchange; whose this one is: ls -ld ${owned}`,
+        },
+      ]);
+  });
+
   tried("does not use the collector's settings when they are not root's", async () => {
     const out = `${host.make("fooled", 0o1777)}/as`;
     const vault = host.put("fool.sh", `#!/bin/sh\nid -u >> ${out}\n`, 0o755);
