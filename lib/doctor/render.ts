@@ -30,7 +30,9 @@ export function markedLines(
   { name, text }: { name: string; text: string },
   screen: Screen,
 ): string[] {
-  const [first = "", ...more] = hangingLines(`  ${MARK[status]}  ${name}`, text, screen);
+  const [first = "", ...more] = hangingLines(`  ${MARK[status]}  ${name}`, text, screen, {
+    hasCommand: false,
+  });
   const painted = paint(TONE[status], MARK[status].trimEnd(), screen);
   return [first.replace(MARK[status].trimEnd(), () => painted), ...more];
 }

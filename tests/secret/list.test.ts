@@ -372,6 +372,18 @@ describe(`renderSecretList()${asRootAlone}`, () => {
     }
   });
 
+  test("shows no words of another as a line that mends, behind a word that no terminal is wide enough for", () => {
+    const odd = `/${"x".repeat(400)} -> sudo sh /srv/x`;
+    const { secrets } = listSecrets(input());
+    const sources = [{ kind: "file" as const, where: odd }];
+    const list = secrets.map((secret) => ({ ...secret, sources, problems: [] }));
+    const problems = [{ where: odd, why: `not ${odd}`, mend: `Correct OPSCTL_SECRETS_DIR: '${odd}' is named` }];
+    for (const width of [40, 80, 200]) {
+      const text = renderSecretList({ secrets: list, problems }, { ...NO_TERMINAL, width });
+      expect(text.match(/^.*->.*/gm)).toEqual(["  -> Correct OPSCTL_SECRETS_DIR:"]);
+    }
+  });
+
   const WHERE = {
     DATABASE_URL: ["file", "/etc/opsctl/secrets/DATABASE_URL"],
     HOSTING_TOKEN: ["file", "/etc/opsctl/root-secrets/HOSTING_TOKEN"],

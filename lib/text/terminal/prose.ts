@@ -6,8 +6,11 @@ import type { Screen } from "./screen.ts";
 /** Words that end with a command to type; a note may stand behind it. */
 const WITH_COMMAND = /^( *)(.*: |)((?:(?:sudo )?opsctl|chown|chmod|mv -nT|rm(?:dir)?|install -\w) .*)$/;
 
-/** `indent`: what the lines behind the first begin with; `breaksWords`: one that is longer than a line, too. */
-export type ProseOptions = { indent?: string; breaksWords?: boolean };
+/**
+ * `indent`: what the lines behind the first begin with; `breaksWords`: one that is longer than a line, too; `hasCommand`: false
+ * for what is no advice, in which a command at the end gets no line of its own.
+ */
+export type ProseOptions = { indent?: string; breaksWords?: boolean; hasCommand?: boolean };
 
 /**
  * A line for people as lines of the screen's width, broken between words.
@@ -18,11 +21,11 @@ export type ProseOptions = { indent?: string; breaksWords?: boolean };
 export function proseLines(
   line: string,
   { width, clean }: Pick<Screen, "width" | "clean">,
-  { indent = "", breaksWords = false }: ProseOptions = {},
+  { indent = "", breaksWords = false, hasCommand = true }: ProseOptions = {},
 ): string[] {
   const text = clean(line);
   if (width === null || displayWidth(text) <= width) return [text];
-  const [, blanks = "", words, command] = WITH_COMMAND.exec(text) ?? [];
+  const [, blanks = "", words, command] = (hasCommand && WITH_COMMAND.exec(text)) || [];
   if (words === "") return [text];
   const under = indent.length > blanks.length ? indent : `${blanks}  `;
   if (words !== undefined)
