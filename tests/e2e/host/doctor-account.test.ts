@@ -73,6 +73,13 @@ const WEBHOOK = {
 /** Nothing is on it yet, and root alone may write there. */
 const OTHER_DISK = "mount -t tmpfs -o mode=0755 none /srv";
 
+/** What `setfacl -m u:opsctl:rwx /var/log` does, where that program is missing: the list in the kernel's own form. */
+const ACL_FOR_ACCOUNT = `perl -e 'my $list = pack("V", 2) . join("", map { pack("vvV", @$_) }
+  [1, 7, -1], [2, 7, ${ACCOUNT.uid}], [4, 5, -1], [16, 7, -1], [32, 5, -1]);
+  my $call = (\`uname -m\` =~ /x86_64/) ? 188 : 5;
+  my ($log, $name) = ("/var/log", "system.posix_acl_access");
+  syscall($call, $log, $name, $list, length $list, 0) == 0 or die "no access list: $!";'`;
+
 /** Advice that is shown as the account's words. */
 const foreignWords = ({ json }: Ended) =>
   (json.findings as Finding[]).map(({ mend }) => mend ?? "").filter((mend) => mend.includes(" says: "));
@@ -297,6 +304,42 @@ describe(`opsctl doctor started by root${UNTRIED}`, () => {
       expect(await stateOf("states")).toMatchObject([{ status: "fail", mend: line("states") }]);
     },
   );
+
+  tried("judges a log directory as Ubuntu's by who may write there: a group, its members, an access list", async () => {
+    const envDir = settings("ubuntu", { webhook: WEBHOOK, "socket-monitor": {} });
+    const words = ["socket-monitor", "--json", "--env-dir", envDir];
+    const mendWith = async (before: string) => {
+      const log = `mount -t tmpfs -o mode=0775 none /var/log\n${before}`;
+      const [found] = of(await doctor(words, "binary", {}, log), "socket-monitor", "directories");
+      return found?.mend ?? "";
+    };
+    const line = "install -d -o opsctl -g opsctl -m 0755 /var/log/opsctl";
+    const theirs = `chgrp ${ACCOUNT.extraGid + 1} /var/log`;
+    expect(await mendWith(theirs)).toBe(line);
+    // As a link to a larger disk, too.
+    const linked = [
+      "umount /var/log; mount -t tmpfs -o mode=0755 none /mnt; mount -t tmpfs -o mode=0755 none /var",
+      "mkdir /mnt/log /var/lib; chmod 0775 /mnt/log; ln -s /mnt/log /var/log",
+      `chgrp ${ACCOUNT.extraGid + 1} /mnt/log`,
+    ];
+    expect(await mendWith(linked.join("\n"))).toBe(line);
+    for (const gid of [ACCOUNT.gid, ACCOUNT.extraGid])
+      expect(await mendWith(`chgrp ${gid} /var/log`)).toBe(
+        "runuser --pty -u opsctl -- install -d -m 0755 /var/log/opsctl",
+      );
+    const doubt = /^Look first whether opsctl may write to \/var\/log \(.*: sudo opsctl doctor --env-dir \/\S+$/;
+    expect(await mendWith(`${theirs}\n${ACL_FOR_ACCOUNT}`)).toMatch(doubt);
+    // Where no other place of that name is, a group's directory is none for the account.
+    const team = `mount -t tmpfs -o mode=2775 none /srv\nchgrp ${ACCOUNT.extraGid + 1} /srv`;
+    const shared = settings("team", {
+      webhook: WEBHOOK,
+      "socket-monitor": { OPSCTL_LOG_DIR: "/srv/opsctl" },
+    });
+    const inTeam = await doctor(["socket-monitor", "--json", "--env-dir", shared], "binary", {}, team);
+    expect(of(inTeam, "socket-monitor", "directories")[0]?.mend).toEndWith(
+      "Where that path is meant, look at it (ls -ld /srv) and put it right by hand",
+    );
+  });
 
   tried("checks the owner's login that root has, without showing it", async () => {
     const envDir = settings("owner", { weekly: { OPSCTL_SECRETS_DIR: host.path("none") } });
