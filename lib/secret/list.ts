@@ -9,6 +9,7 @@ import { oddSecrets } from "../platform/config/odd-secrets.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { ROOT_SECRETS_DIR } from "../platform/secrets/file.ts";
 import { shellWord } from "../platform/shell-word.ts";
+import { secretAsRoot } from "./as-root.ts";
 import type { FileFacts } from "./file-facts.ts";
 import { fileLine } from "./file-line.ts";
 import { type FileState, lookAtDirectory, lookAtFile } from "./file-state.ts";
@@ -66,7 +67,7 @@ export type SecretList = { secrets: ListedSecret[]; problems: SecretProblem[] };
 
 /** What shows an ordinary account all of them. */
 export function seenByRoot(env: Environment): string {
-  return withEnvDir("sudo opsctl secret list", env);
+  return secretAsRoot("list", env);
 }
 
 /** Where those files are, for people. */

@@ -452,6 +452,24 @@ describe(`opsctl doctor started by root before an update, in a clone that is clo
   });
 });
 
+describe(`opsctl doctor started by root from sources that are closed to the account${UNTRIED}`, () => {
+  test.skipIf(!canHaveAccount)("says how to see why, with the words that start this very opsctl", async () => {
+    const envDir = settings("unread-sources", { weekly: {} });
+    const sources = `${host.make("closed-sources", 0o700)}/clone`;
+    const words = await host.opsctl("bun", ["doctor", "weekly", "--json", "--env-dir", envDir]);
+    const there = words.map((word) => word.replace(host.clone, sources));
+    const bind = `mkdir -p ${sources}; mount --bind ${host.clone} ${sources}`;
+    const ended = await startProgram(host.inside(there, bind), { cwd: "/", env: { PATH: "/usr/bin:/bin" } })
+      .ended;
+    expect(of(ended, "weekly", "service account")).toMatchObject([
+      {
+        reason: expect.stringContaining("said nothing"),
+        mend: `runuser --pty -u opsctl -- ${there.slice(0, 2).join(" ")} doctor weekly --env-dir ${envDir}`,
+      },
+    ]);
+  });
+});
+
 describe(`opsctl doctor started by root where the account cannot be become${UNTRIED}`, () => {
   test.skipIf(!canHaveAccount)("fails every command of it, and says why", async () => {
     mkdirSync(host.path("nothing"), { recursive: true });
