@@ -1,7 +1,13 @@
 import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { OpsError } from "../platform/errors.ts";
-import { type Step, type Untrusted, untrustedEnd, untrustedStep, wayTo } from "../platform/files/trusted-path.ts";
+import {
+  type Step,
+  type Untrusted,
+  untrustedEnd,
+  untrustedStep,
+  wayTo,
+} from "../platform/files/trusted-path.ts";
 import { shellWord } from "../platform/shell-word.ts";
 import { INSTALLED_DIRECTORIES, type Place } from "./place.ts";
 

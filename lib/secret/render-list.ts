@@ -101,9 +101,8 @@ function row(
     STATES[state],
     age,
     [...needed, ...others].join(" "),
-    withoutArrows(
-      sources.map((source) => (isShort ? shortText(source) : sourceText(source))).join(", "),
-    ) || null,
+    withoutArrows(sources.map((source) => (isShort ? shortText(source) : sourceText(source))).join(", ")) ||
+      null,
   ];
 }
 
@@ -124,7 +123,10 @@ function sourceText({ kind, where }: SecretSource): string {
 function problemLines({ where, why, mend }: SecretProblem, screen: Screen): string[] {
   // An account may have chosen any of the names in it.
   const said = withoutArrows(`${where}: ${why}`);
-  return [...proseLines(said, screen, { indent: "  " }), ...adviceLines("  -> ", withoutArrows(mend), screen)];
+  return [
+    ...proseLines(said, screen, { indent: "  " }),
+    ...adviceLines("  -> ", withoutArrows(mend), screen),
+  ];
 }
 
 function ageText(seconds: number): string {

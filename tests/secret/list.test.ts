@@ -180,7 +180,7 @@ describe(`listSecrets()${asRootAlone}`, () => {
     const text = renderSecretList(listSecrets(input({ facts })));
     expect(text).toContain(
       "\n/etc/opsctl/weekly.env, /etc/opsctl/webhook.env: this account may not read it\n" +
-        "  -> sudo opsctl secret list\n",
+        `  -> sudo OPSCTL_SECRETS_DIR=${places.secrets} opsctl secret list\n`,
     );
     expect(text).not.toContain("doctor");
   });
@@ -193,7 +193,7 @@ describe(`listSecrets()${asRootAlone}`, () => {
     ];
     expect(listSecrets(input({ env, facts })).problems.map(({ mend }) => mend)).toEqual([
       "sudo opsctl doctor weekly --env-dir /etc/opsctl/staging",
-      "sudo OPSCTL_ENV_DIR=/etc/opsctl/staging opsctl secret list",
+      `sudo OPSCTL_SECRETS_DIR=${places.secrets} OPSCTL_ENV_DIR=/etc/opsctl/staging opsctl secret list`,
     ]);
     const { secrets } = listSecrets(input({ env, facts }));
     expect(renderSecretList({ secrets, problems: [] }, NO_TERMINAL, env)).toContain(
@@ -377,7 +377,9 @@ describe(`renderSecretList()${asRootAlone}`, () => {
     const { secrets } = listSecrets(input());
     const sources = [{ kind: "file" as const, where: odd }];
     const list = secrets.map((secret) => ({ ...secret, sources, problems: [] }));
-    const problems = [{ where: odd, why: `not ${odd}`, mend: `Correct OPSCTL_SECRETS_DIR: '${odd}' is named` }];
+    const problems = [
+      { where: odd, why: `not ${odd}`, mend: `Correct OPSCTL_SECRETS_DIR: '${odd}' is named` },
+    ];
     for (const width of [40, 80, 200]) {
       const text = renderSecretList({ secrets: list, problems }, { ...NO_TERMINAL, width });
       expect(text.match(/^.*->.*/gm)).toEqual(["  -> Correct OPSCTL_SECRETS_DIR:"]);

@@ -77,17 +77,23 @@ describe(`doubtfulDirectoryOn()${asRootAlone}`, () => {
     expect(isExchangeable(at(name), third)).toBe(true);
   });
 
-  test.each(["theirs/new", "group/new", "sticky/new", "their-link/file", "file", "new", "given", "team/theirs"])(
-    "is none for %s",
-    (name) => {
-      if (!isRootHere) return;
-      if (name === "team/theirs") {
-        writeFileSync(at(name), "");
-        giveAway(at(name));
-      }
-      expect(doubtfulDirectoryOn(at(name), other)).toBeNull();
-    },
-  );
+  test.each([
+    "theirs/new",
+    "group/new",
+    "sticky/new",
+    "their-link/file",
+    "file",
+    "new",
+    "given",
+    "team/theirs",
+  ])("is none for %s", (name) => {
+    if (!isRootHere) return;
+    if (name === "team/theirs") {
+      writeFileSync(at(name), "");
+      giveAway(at(name));
+    }
+    expect(doubtfulDirectoryOn(at(name), other)).toBeNull();
+  });
 });
 
 describe(`isExchangeableByOthers()${asRootAlone}`, () => {

@@ -68,7 +68,8 @@ describe("parseReportedFindings()", () => {
       const text = renderFindings(found, { width, colour: false, clean: (shown) => shown });
       expect(text.match(/^ +-> .*/gm)).toEqual(["        -> The account opsctl says:"]);
     }
-    const [command] = reported([{ ...finding, reason: `a file is ${"wrong ".repeat(9)}: chmod 4755 /x` }]) ?? [];
+    const [command] =
+      reported([{ ...finding, reason: `a file is ${"wrong ".repeat(9)}: chmod 4755 /x` }]) ?? [];
     expect(renderFindings([command!], { width: 40, colour: false, clean: (shown) => shown })).not.toMatch(
       /^ +chmod 4755 \/x$/m,
     );

@@ -164,27 +164,33 @@ describe(`opsctl doctor started by root${UNTRIED}`, () => {
     },
   );
 
-  tried("gives root no line about the metrics that another account could lead elsewhere meanwhile", async () => {
-    const owned = host.make("their-metrics", 0o755, ACCOUNT.uid);
-    host.put("their-metrics/custom_metrics.prom", "", 0o600, ACCOUNT.uid);
-    host.make("their-metrics/closed", 0o700, ACCOUNT.uid);
-    const look = async (directory: string) => {
-      const envDir = settings("leading", { "collect-metrics": { TEXTFILE_DIR: directory } });
-      return await doctor(["collect-metrics", "--json", "--env-dir", envDir]);
-    };
-    // Pasted, `chmod 0644` would follow a link to /etc/shadow.
-    expect(of(await look(owned), "collect-metrics", "metrics file")[0]).toMatchObject({
-      ...{ status: "fail", reason: expect.stringContaining("has mode 0600, closed to the monitoring agent") },
-      mend: "opsctl collect-metrics",
-    });
-    for (const name of ["closed", "missing"])
-      expect(of(await look(`${owned}/${name}`), "collect-metrics", "text-file directory")).toMatchObject([
-        {
+  tried(
+    "gives root no line about the metrics that another account could lead elsewhere meanwhile",
+    async () => {
+      const owned = host.make("their-metrics", 0o755, ACCOUNT.uid);
+      host.put("their-metrics/custom_metrics.prom", "", 0o600, ACCOUNT.uid);
+      host.make("their-metrics/closed", 0o700, ACCOUNT.uid);
+      const look = async (directory: string) => {
+        const envDir = settings("leading", { "collect-metrics": { TEXTFILE_DIR: directory } });
+        return await doctor(["collect-metrics", "--json", "--env-dir", envDir]);
+      };
+      // Pasted, `chmod 0644` would follow a link to /etc/shadow.
+      expect(of(await look(owned), "collect-metrics", "metrics file")[0]).toMatchObject({
+        ...{
           status: "fail",
-          mend: `Set TEXTFILE_DIR to a directory that no other account can exchange; whose this one is: ls -ld ${owned}`,
+          reason: expect.stringContaining("has mode 0600, closed to the monitoring agent"),
         },
-      ]);
-  });
+        mend: "opsctl collect-metrics",
+      });
+      for (const name of ["closed", "missing"])
+        expect(of(await look(`${owned}/${name}`), "collect-metrics", "text-file directory")).toMatchObject([
+          {
+            status: "fail",
+            mend: `Set TEXTFILE_DIR to a directory that no other account can exchange; whose this one is: ls -ld ${owned}`,
+          },
+        ]);
+    },
+  );
 
   tried("does not use the collector's settings when they are not root's", async () => {
     const out = `${host.make("fooled", 0o1777)}/as`;
@@ -305,41 +311,45 @@ describe(`opsctl doctor started by root${UNTRIED}`, () => {
     },
   );
 
-  tried("judges a log directory as Ubuntu's by who may write there: a group, its members, an access list", async () => {
-    const envDir = settings("ubuntu", { webhook: WEBHOOK, "socket-monitor": {} });
-    const words = ["socket-monitor", "--json", "--env-dir", envDir];
-    const mendWith = async (before: string) => {
-      const log = `mount -t tmpfs -o mode=0775 none /var/log\n${before}`;
-      const [found] = of(await doctor(words, "binary", {}, log), "socket-monitor", "directories");
-      return found?.mend ?? "";
-    };
-    const line = "install -d -o opsctl -g opsctl -m 0755 /var/log/opsctl";
-    const theirs = `chgrp ${ACCOUNT.extraGid + 1} /var/log`;
-    expect(await mendWith(theirs)).toBe(line);
-    // As a link to a larger disk, too.
-    const linked = [
-      "umount /var/log; mount -t tmpfs -o mode=0755 none /mnt; mount -t tmpfs -o mode=0755 none /var",
-      "mkdir /mnt/log /var/lib; chmod 0775 /mnt/log; ln -s /mnt/log /var/log",
-      `chgrp ${ACCOUNT.extraGid + 1} /mnt/log`,
-    ];
-    expect(await mendWith(linked.join("\n"))).toBe(line);
-    for (const gid of [ACCOUNT.gid, ACCOUNT.extraGid])
-      expect(await mendWith(`chgrp ${gid} /var/log`)).toBe(
-        "runuser --pty -u opsctl -- install -d -m 0755 /var/log/opsctl",
+  tried(
+    "judges a log directory as Ubuntu's by who may write there: a group, its members, an access list",
+    async () => {
+      const envDir = settings("ubuntu", { webhook: WEBHOOK, "socket-monitor": {} });
+      const words = ["socket-monitor", "--json", "--env-dir", envDir];
+      const mendWith = async (before: string) => {
+        const log = `mount -t tmpfs -o mode=0775 none /var/log\n${before}`;
+        const [found] = of(await doctor(words, "binary", {}, log), "socket-monitor", "directories");
+        return found?.mend ?? "";
+      };
+      const line = "install -d -o opsctl -g opsctl -m 0755 /var/log/opsctl";
+      const theirs = `chgrp ${ACCOUNT.extraGid + 1} /var/log`;
+      expect(await mendWith(theirs)).toBe(line);
+      // As a link to a larger disk, too.
+      const linked = [
+        "umount /var/log; mount -t tmpfs -o mode=0755 none /mnt; mount -t tmpfs -o mode=0755 none /var",
+        "mkdir /mnt/log /var/lib; chmod 0775 /mnt/log; ln -s /mnt/log /var/log",
+        `chgrp ${ACCOUNT.extraGid + 1} /mnt/log`,
+      ];
+      expect(await mendWith(linked.join("\n"))).toBe(line);
+      for (const gid of [ACCOUNT.gid, ACCOUNT.extraGid])
+        expect(await mendWith(`chgrp ${gid} /var/log`)).toBe(
+          "runuser --pty -u opsctl -- install -d -m 0755 /var/log/opsctl",
+        );
+      const doubt =
+        /^Look first whether opsctl may write to \/var\/log \(.*: sudo opsctl doctor --env-dir \/\S+$/;
+      expect(await mendWith(`${theirs}\n${ACL_FOR_ACCOUNT}`)).toMatch(doubt);
+      // Where no other place of that name is, a group's directory is none for the account.
+      const team = `mount -t tmpfs -o mode=2775 none /srv\nchgrp ${ACCOUNT.extraGid + 1} /srv`;
+      const shared = settings("team", {
+        webhook: WEBHOOK,
+        "socket-monitor": { OPSCTL_LOG_DIR: "/srv/opsctl" },
+      });
+      const inTeam = await doctor(["socket-monitor", "--json", "--env-dir", shared], "binary", {}, team);
+      expect(of(inTeam, "socket-monitor", "directories")[0]?.mend).toEndWith(
+        "Where that path is meant, look at it (ls -ld /srv) and put it right by hand",
       );
-    const doubt = /^Look first whether opsctl may write to \/var\/log \(.*: sudo opsctl doctor --env-dir \/\S+$/;
-    expect(await mendWith(`${theirs}\n${ACL_FOR_ACCOUNT}`)).toMatch(doubt);
-    // Where no other place of that name is, a group's directory is none for the account.
-    const team = `mount -t tmpfs -o mode=2775 none /srv\nchgrp ${ACCOUNT.extraGid + 1} /srv`;
-    const shared = settings("team", {
-      webhook: WEBHOOK,
-      "socket-monitor": { OPSCTL_LOG_DIR: "/srv/opsctl" },
-    });
-    const inTeam = await doctor(["socket-monitor", "--json", "--env-dir", shared], "binary", {}, team);
-    expect(of(inTeam, "socket-monitor", "directories")[0]?.mend).toEndWith(
-      "Where that path is meant, look at it (ls -ld /srv) and put it right by hand",
-    );
-  });
+    },
+  );
 
   tried("checks the owner's login that root has, without showing it", async () => {
     const envDir = settings("owner", { weekly: { OPSCTL_SECRETS_DIR: host.path("none") } });
@@ -453,21 +463,24 @@ describe(`opsctl doctor started by root before an update, in a clone that is clo
 });
 
 describe(`opsctl doctor started by root from sources that are closed to the account${UNTRIED}`, () => {
-  test.skipIf(!canHaveAccount)("says how to see why, with the words that start this very opsctl", async () => {
-    const envDir = settings("unread-sources", { weekly: {} });
-    const sources = `${host.make("closed-sources", 0o700)}/clone`;
-    const words = await host.opsctl("bun", ["doctor", "weekly", "--json", "--env-dir", envDir]);
-    const there = words.map((word) => word.replace(host.clone, sources));
-    const bind = `mkdir -p ${sources}; mount --bind ${host.clone} ${sources}`;
-    const ended = await startProgram(host.inside(there, bind), { cwd: "/", env: { PATH: "/usr/bin:/bin" } })
-      .ended;
-    expect(of(ended, "weekly", "service account")).toMatchObject([
-      {
-        reason: expect.stringContaining("said nothing"),
-        mend: `runuser --pty -u opsctl -- ${there.slice(0, 2).join(" ")} doctor weekly --env-dir ${envDir}`,
-      },
-    ]);
-  });
+  test.skipIf(!canHaveAccount)(
+    "says how to see why, with the words that start this very opsctl",
+    async () => {
+      const envDir = settings("unread-sources", { weekly: {} });
+      const sources = `${host.make("closed-sources", 0o700)}/clone`;
+      const words = await host.opsctl("bun", ["doctor", "weekly", "--json", "--env-dir", envDir]);
+      const there = words.map((word) => word.replace(host.clone, sources));
+      const bind = `mkdir -p ${sources}; mount --bind ${host.clone} ${sources}`;
+      const ended = await startProgram(host.inside(there, bind), { cwd: "/", env: { PATH: "/usr/bin:/bin" } })
+        .ended;
+      expect(of(ended, "weekly", "service account")).toMatchObject([
+        {
+          reason: expect.stringContaining("said nothing"),
+          mend: `runuser --pty -u opsctl -- ${there.slice(0, 2).join(" ")} doctor weekly --env-dir ${envDir}`,
+        },
+      ]);
+    },
+  );
 });
 
 describe(`opsctl doctor started by root where the account cannot be become${UNTRIED}`, () => {
