@@ -197,7 +197,7 @@ describe(`listSecrets()${asRootAlone}`, () => {
     ]);
     const { secrets } = listSecrets(input({ env, facts }));
     expect(renderSecretList({ secrets, problems: [] }, NO_TERMINAL, env)).toContain(
-      ": sudo OPSCTL_ENV_DIR=/etc/opsctl/staging opsctl secret list\n",
+      `: sudo OPSCTL_SECRETS_DIR=${places.secrets} OPSCTL_ENV_DIR=/etc/opsctl/staging opsctl secret list\n`,
     );
   });
 
