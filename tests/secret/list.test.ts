@@ -238,6 +238,30 @@ describe(`listSecrets()${asRootAlone}`, () => {
   });
 });
 
+describe(`listSecrets() where root's own file names the directory${asRootAlone}`, () => {
+  tried("looks there for what root reads, and has lines for it", () => {
+    const path = put("HOSTING_TOKEN", { uid: 0, mode: 0o640 });
+    const at = (name: string, of = "HOSTING_TOKEN") =>
+      one(of, {
+        env: {},
+        facts: [file(name, { secretsDir: places.secrets })],
+        refusalOf: () => "taken",
+      });
+    expect(at("collect-metrics.env")).toMatchObject({
+      ...{ state: "wrong", sources: [{ kind: "file", where: path }] },
+      problems: [{ mend: `chown -h root:root ${path} && chmod 0600 ${path}` }],
+    });
+    // A file of the account moves nothing that root reads.
+    put("MIGRATE_DATABASE_URL", { uid: 0 });
+    for (const [name, of] of [
+      ["weekly.env", "HOSTING_TOKEN"],
+      ["weekly.env", "MIGRATE_DATABASE_URL"],
+      ["collect-metrics.env", "MIGRATE_DATABASE_URL"],
+    ] as const)
+      expect(JSON.stringify(at(name, of))).not.toContain(places.secrets);
+  });
+});
+
 describe(`listSecrets() where an environment file names the directory${asRootAlone}`, () => {
   const problemsOf = ({ secrets, problems }: ReturnType<typeof listSecrets>) => [
     ...secrets.flatMap((secret) => secret.problems),
