@@ -87,7 +87,7 @@ warn_of_foreign_file() {
 	if [ -L "$1" ]; then
 		complain "root reads no link, and $1 is one: put a file of root's in its place"
 	elif [ -e "$1" ] && ! only_root_writes "$1"; then
-		complain "root does not read $1, which others may write: mv -nT $1 $1.old && install -m 0600 /dev/null $1, then fill that in"
+		complain "root does not read $1, which others may write: look at it, then mv -nT $1 $1.foreign; what is right in it belongs into a new one"
 	fi
 }
 

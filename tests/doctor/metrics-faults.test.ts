@@ -6,8 +6,7 @@ import { testFaults } from "./support/fault.ts";
 import { metricsText, NOW_MS } from "./support/host.ts";
 
 /** Who could write to the old file chose what is in it, and may still have it open. */
-const ANEW =
-  /^mv -nT (\/.*\/collect-metrics\.env) \1\.old && install -D -m 0600 -o root \/dev\/null \1 # then fill it in$/;
+const AWAY = /^Look at it, then move it away: mv -nT (\/.*\/collect-metrics\.env) \1\.foreign$/;
 
 describe("runDoctor() finds of the collector and the alert rules that", () => {
   testFaults({
@@ -55,13 +54,13 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
     "another account owns the environment file that root reads": {
       ...{ command: "collect-metrics", check: "environment file", status: "fail" },
       reason: /collect-metrics\.env belongs to uid \d+, and root reads it$/,
-      mend: ANEW,
+      mend: AWAY,
       spoil: (host) => host.put("passwd", "root:x:4242:4242::/:/bin/sh\n"),
     },
     "others may write to the environment file that root reads": {
       ...{ command: "collect-metrics", check: "environment file", status: "fail" },
       reason: /collect-metrics\.env.*group or others/,
-      mend: ANEW,
+      mend: AWAY,
       spoil: ({ path }) => chmodSync(path("etc/collect-metrics.env"), 0o660),
     },
     "others may read the environment file that root reads": {

@@ -45,13 +45,13 @@ async function accessFault(
 ): Promise<Verdict | null> {
   const name = readerOf(command);
   if ((stats.mode & OPEN_TO_OTHERS) !== 0) {
-    const mend = name === "root" && isWritableByOthers(stats) ? anewForRoot(path) : `chmod 0600 ${path}`;
+    const mend = name === "root" && isWritableByOthers(stats) ? awayForRoot(path) : `chmod 0600 ${path}`;
     return fail(`${path} has mode ${octal(stats.mode)}, open to group or others`, mend);
   }
   const account = await context.account(name);
   if (account === null) return null;
   if (name === "root" && stats.uid !== account.uid)
-    return fail(`${path} belongs to uid ${stats.uid}, and root reads it`, anewForRoot(path));
+    return fail(`${path} belongs to uid ${stats.uid}, and root reads it`, awayForRoot(path));
   const access = await accessOf(path, account, "read");
   return access.status === "allowed" ? null : fail(access.text, openingLine(access, path, `${name}:${name}`));
 }
@@ -118,7 +118,7 @@ async function unreadVerdict(
 /** What puts right a file that root reads and refused; where others may exchange it, its directory comes first. */
 function mendForRoot(path: string): string {
   const step = foreignStep(path);
-  if (step === null) return anewForRoot(path);
+  if (step === null) return awayForRoot(path);
   return (
     step.mend ??
     `Keep it where the whole way is root's, such as ${DEFAULT_ENV_DIR}; who needs that place: ls -ld ${step.path}`
@@ -126,13 +126,13 @@ function mendForRoot(path: string): string {
 }
 
 /**
- * The line with which root has a file of its own again.
+ * The line that makes way for a file of root's; the check says next how that one is made.
  *
  * Behaviour: whoever could write to the old one chose what is in it, may still have it open for writing, and root would run
  *            the collector with it: it is neither given to root nor closed, but moved aside, where root can look at it.
  */
-function anewForRoot(path: string): string {
-  return `mv -nT ${path} ${path}.old && install -D -m 0600 -o root /dev/null ${path} # then fill it in`;
+function awayForRoot(path: string): string {
+  return `Look at it, then move it away: mv -nT ${path} ${path}.foreign`;
 }
 
 /**

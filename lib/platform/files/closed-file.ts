@@ -91,7 +91,7 @@ function exposed(path: string, { subject }: ClosedFile, stats: Stats): OpsError 
 /** What root reads others have chosen where they could write to it, and they may still have it open: that file is none to close. */
 function closingLine(path: string, { mode }: Stats): string {
   return isRoot() && (mode & WRITABLE_BY_OTHERS) !== 0
-    ? `mv -nT ${path} ${path}.old && install -D -m 0600 /dev/null ${path} # then fill it in`
+    ? `Look at it, then move it away: mv -nT ${path} ${path}.foreign`
     : `chmod 0600 ${path}`;
 }
 

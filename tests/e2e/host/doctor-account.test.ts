@@ -203,7 +203,7 @@ describe(`opsctl doctor started by root${UNTRIED}`, () => {
       // Given to root, its lines would be root's: LD_PRELOAD for the program that looks secrets up.
       {
         status: "fail",
-        mend: `mv -nT ${path} ${path}.old && install -D -m 0600 -o root /dev/null ${path} # then fill it in`,
+        mend: `Look at it, then move it away: mv -nT ${path} ${path}.foreign`,
       },
     ]);
     expect(() => readFileSync(out, "utf8")).toThrow("ENOENT");
@@ -227,7 +227,7 @@ describe(`opsctl doctor started by root${UNTRIED}`, () => {
     expect(of(ended, "collect-metrics", "environment file")).toMatchObject([
       {
         status: "fail",
-        mend: `mv -nT ${path} ${path}.old && install -D -m 0600 -o root /dev/null ${path} # then fill it in`,
+        mend: `Look at it, then move it away: mv -nT ${path} ${path}.foreign`,
       },
     ]);
     expect(() => readFileSync(out, "utf8")).toThrow("ENOENT");

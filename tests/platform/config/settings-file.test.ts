@@ -101,13 +101,11 @@ describe("readCommandSettings()", () => {
     expect(errorOf(read)).toMatchObject({ code: "SECRET_FILE_EXPOSED", hint: `chmod 0600 ${path}` });
   });
 
-  test.each([0o620, 0o602])("has root make a file anew that others could write to, mode %o", (mode) => {
+  test.each([0o620, 0o602])("has root move a file away that others could write to, mode %o", (mode) => {
     const path = put("A=file\n", { mode });
     expect(errorOf(read)).toMatchObject({
       code: "SECRET_FILE_EXPOSED",
-      hint: isRoot
-        ? `mv -nT ${path} ${path}.old && install -D -m 0600 /dev/null ${path} # then fill it in`
-        : `chmod 0600 ${path}`,
+      hint: isRoot ? `Look at it, then move it away: mv -nT ${path} ${path}.foreign` : `chmod 0600 ${path}`,
     });
   });
 
@@ -151,7 +149,7 @@ describe("readCommandSettings()", () => {
     const path = put("A=1\n", { name: "collect-metrics.env" });
     chownSync(path, 64_001, 64_001);
     expect(errorOf(() => read({}, "collect-metrics")).hint).toEndWith(
-      `others chose what is in this one: mv -nT ${path} ${path}.old && install -D -m 0600 /dev/null ${path}`,
+      `others chose what is in this one. Look at it, then move it away: mv -nT ${path} ${path}.foreign`,
     );
   });
 
