@@ -130,7 +130,7 @@ describe("readCommandSettings()", () => {
     const { code, hint } = errorOf(read);
     expect(code).toBe("SECRET_FILE_UNREADABLE");
     expect(hint).toMatch(
-      /as root without --as-is, or as the account opsctl, to which the file belongs: chown opsctl:opsctl \S+$/,
+      /as root without --as-is, or as the account opsctl, to which the file belongs: chown -h opsctl:opsctl \S+$/,
     );
   });
 
