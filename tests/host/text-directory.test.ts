@@ -30,7 +30,9 @@ describe("findTextDirectory()", () => {
     () => {
       giveAway(at("theirs"), at("theirs/open"), at("theirs/open/last"));
       for (const name of ["theirs/open/last", "theirs/open"])
-        expect(hintOf(name)).toStartWith("Set TEXTFILE_DIR to a directory that no other account can exchange");
+        expect(hintOf(name)).toStartWith(
+          "Set TEXTFILE_DIR to a directory that no other account can exchange",
+        );
     },
   );
 });

@@ -7,6 +7,7 @@ import { DEFAULT_ENV_DIR } from "../../platform/config/command-file.ts";
 import type { EnvFileFault } from "../../platform/config/env-file.ts";
 import { oddSettings, oddSettingTexts } from "../../platform/config/odd-settings.ts";
 import { OPEN_TO_OTHERS } from "../../platform/files/modes.ts";
+import type { Untrusted } from "../../platform/files/trusted-path.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
@@ -105,7 +106,9 @@ async function unreadVerdict(
   const account = await context.account(name);
   const isThisAccount = account !== null && account.uid === process.geteuid?.();
   if (!isThisAccount) return fail(`${path}: ${problem}`, asRoot(command, context));
-  if (name === "root") return fail(`${path}: ${problem}`, mendForRoot(path));
+  const step = foreignStep(path);
+  if (step !== null && step.mend !== null) return fail(`${path}: ${problem}`, step.mend);
+  if (name === "root") return fail(`${path}: ${problem}`, mendForRoot(path, step));
   const access = await accessOf(path, account, "read");
   if (access.status !== "allowed" && access.why === "closed")
     return fail(access.text, openingLine(access, path, `${name}:${name}`));
@@ -115,14 +118,11 @@ async function unreadVerdict(
   return fail(`${path}: ${problem}`, mend);
 }
 
-/** What puts right a file that root reads and refused; where others may exchange it, its directory comes first. */
-function mendForRoot(path: string): string {
-  const step = foreignStep(path);
-  if (step === null) return awayForRoot(path);
-  return (
-    step.mend ??
-    `Keep it where the whole way is root's, such as ${DEFAULT_ENV_DIR}; who needs that place: ls -ld ${step.path}`
-  );
+/** What puts right a file that root reads and refused; `step` is a directory or link of another account on its way. */
+function mendForRoot(path: string, step: Untrusted | null): string {
+  return step === null
+    ? awayForRoot(path)
+    : `Keep it where the whole way is root's, such as ${DEFAULT_ENV_DIR}; who needs that place: ls -ld ${step.path}`;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** `sudo opsctl doctor` on a machine whose account `opsctl` tries to become root. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import type { Finding } from "../../../lib/doctor/finding.ts";
 import { until } from "../../chaos/until.ts";
 import { startGateway } from "../../standins/gateway.ts";
@@ -232,6 +232,18 @@ describe(`opsctl doctor started by root${UNTRIED}`, () => {
     ]);
     expect(() => readFileSync(out, "utf8")).toThrow("ENOENT");
   });
+
+  tried(
+    "has the directory of the environment files closed first where a group, or an access list, opens it",
+    async () => {
+      const envDir = settings("group-writes", { weekly: {}, "collect-metrics": {} });
+      chmodSync(envDir, 0o775);
+      for (const command of ["weekly", "collect-metrics"])
+        expect(
+          of(await doctor([command, "--json", "--env-dir", envDir]), command, "environment file"),
+        ).toMatchObject([{ status: "fail", mend: `chmod go-w ${envDir}` }]);
+    },
+  );
 
   tried("does not advise root to give away what the account's settings name", async () => {
     const victim = host.put("given", "of root\n");
