@@ -1,6 +1,7 @@
 import { basename, dirname } from "node:path";
 import { oddSecrets } from "../../platform/config/odd-secrets.ts";
 import { ROOT_SECRETS } from "../../platform/secrets/file.ts";
+import { accountSays } from "./account-says.ts";
 import { commandAsAccount } from "./as-account.ts";
 import { type ChangingLine, type Command, changingLineText, parseChangingLine } from "./changing-line.ts";
 import { doubtfulDirectoryOn, isExchangeable } from "./exchangeable.ts";
@@ -28,7 +29,7 @@ export function reportedMend(mend: string, reporter: Reporter): string {
   if (isKnownSql(mend) || mend === reporter.ownAdvice) return mend;
   if (isKnownAdvice(mend, (path, slot) => mayBeNamed(reporter, path, slot))) return mend;
   const line = parseChangingLine(mend);
-  if (line.status === "other") return `The account ${reporter.name} says: ${mend}`;
+  if (line.status === "other") return accountSays(reporter.name, mend);
   if (line.status === "odd") return ODD_PATH;
   if (line.status === "unknown") return notWritten(reporter);
   return faultOf(line, reporter) ?? stableLine(line, reporter);

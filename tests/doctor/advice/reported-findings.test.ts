@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { parseReportedFindings } from "../../../lib/doctor/advice/reported-findings.ts";
 import { renderFindings } from "../../../lib/doctor/render.ts";
+import { renderSummary } from "../../../lib/doctor/render-summary.ts";
 
 const finding = {
   command: "weekly",
@@ -67,6 +68,13 @@ describe("parseReportedFindings()", () => {
     for (const width of [40, 80, 200, 400]) {
       const text = renderFindings(found, { width, colour: false, clean: (shown) => shown });
       expect(text.match(/^ +-> .*/gm)).toEqual(["        -> The account opsctl says:"]);
+    }
+    const says = `The account opsctl says: it is ${"wrong ".repeat(9)}: chmod 4755 /x`;
+    const [said] = reported([{ ...finding, mend: says }]) ?? [];
+    const screen = { width: 40, colour: false, clean: (shown: string) => shown };
+    for (const text of [renderFindings([said!], screen), renderSummary([said!], screen)]) {
+      expect(text).toContain("The account opsctl says:");
+      expect(text).not.toMatch(/^ +chmod 4755 \/x$/m);
     }
     const [command] =
       reported([{ ...finding, reason: `a file is ${"wrong ".repeat(9)}: chmod 4755 /x` }]) ?? [];
