@@ -82,11 +82,12 @@ secure_own_settings() { # file
 	fi
 }
 
+# Whoever may write such a file may have it open: after a chown it would still write what root reads.
 warn_of_foreign_file() {
 	if [ -L "$1" ]; then
 		complain "root reads no link, and $1 is one: put a file of root's in its place"
 	elif [ -e "$1" ] && ! only_root_writes "$1"; then
-		complain "root does not read $1, which others may write: look at it, then chown root:root $1; chmod 0600 $1"
+		complain "root does not read $1, which others may write: look at it, then mv -nT $1 $1.foreign; what is right in it belongs into a new one"
 	fi
 }
 

@@ -14,10 +14,12 @@ import { isRoot } from "../../lib/platform/account/account.ts";
 import { localNames } from "../../lib/platform/account/local-names.ts";
 import { findServiceAccount, type ServiceAccount } from "../../lib/platform/account/service-account.ts";
 import { starterMark } from "../../lib/platform/account/started-by.ts";
+import { envDirOption } from "../../lib/platform/config/env-files/as-root.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
 import { killGroup } from "../../lib/platform/kill-group.ts";
 import { type ReadingLimits, readChild } from "../../lib/platform/read-child.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
+import { shellWord } from "../../lib/platform/shell-word.ts";
 import { asOpsError } from "../framework/failure.ts";
 import { ACCOUNT_LIMIT_MS, BUSY_LIMIT_MS, openDoctorDependencies } from "../wiring/doctor.ts";
 import { checkLimitMs, directoryChildMs, directoryTrialMs } from "./doctor-time.ts";
@@ -170,7 +172,7 @@ async function runAs(
     ? { beginMs: BEGIN_LIMIT_MS, limitMs: SAID_LIMIT_MS }
     : { limitMs: directoryChildMs(spentMs) };
   const reported = await reportedBy(child, checks, limits);
-  if (reported.length === 0) return commands.map((command) => nothingReported(command, account));
+  if (reported.length === 0) return commands.map((command) => nothingReported(command, { account, envDir }));
   const reporter = reporterOf(account, { env, envDir, handedLogin });
   return checks.flatMap(
     (check) =>
@@ -216,12 +218,15 @@ function unavailable(command: CommandName, problem: OpsError): Finding {
   return { command, check: ACCOUNT_CHECK, ...fail(reasonOf(problem), problem.hint ?? null) };
 }
 
-function nothingReported(command: CommandName, { name }: ServiceAccount): Finding {
-  const [program] = selfCommand();
+function nothingReported(
+  command: CommandName,
+  { account: { name }, envDir }: { account: ServiceAccount; envDir: string },
+): Finding {
+  const opsctl = selfCommand().map(shellWord).join(" ");
   const verdict = fail(
     `the checks as the account ${name} said nothing: they could not be started, or did not end in time`,
     // `--pty` gives it a terminal of its own: into root's terminal the account could type.
-    `runuser --pty -u ${name} -- ${program} doctor ${command}`,
+    `runuser --pty -u ${name} -- ${opsctl} doctor ${command}${envDirOption(envDir)}`,
   );
   return { command, check: ACCOUNT_CHECK, ...verdict };
 }

@@ -8,6 +8,7 @@ import {
 } from "../../lib/platform/account/service-account.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
 import { type ReadChild, readChild } from "../../lib/platform/read-child.ts";
+import { withoutArrows } from "../../lib/text/without-arrows.ts";
 import { cannotBecome, startAs } from "./run-as.ts";
 
 const CAT = ["/usr/bin/cat", "/bin/cat"];
@@ -92,11 +93,9 @@ function isOther(numbers: readonly number[], wanted: number): boolean {
   return numbers.some((number) => number !== wanted);
 }
 
-/** Setpriv's own words, which name at most an account or a group. */
+/** Setpriv's own words, which name at most an account or a group; once it has become the account, others can put theirs there. */
 function wordsOf(stderr: Buffer): string {
   const [line = ""] = stderr.toString().split("\n");
-  return line
-    .replace(/^setpriv: /, "")
-    .replace(/[^\x20-\x7e]/g, "?")
-    .slice(0, MAX_WORDS);
+  const words = line.replace(/^setpriv: /, "").replace(/[^\x20-\x7e]/g, "?");
+  return withoutArrows(words).slice(0, MAX_WORDS);
 }

@@ -29,7 +29,7 @@ export async function openSecretPlace(
   secret: KnownSecret,
   { isForRoot, env }: { isForRoot: boolean; env: Environment },
 ): Promise<{ place: Place; account: ServiceAccount | null }> {
-  const { account, reader } = await readersOf(secret, { isForRoot });
+  const { account, reader } = await readersOf(secret, { isForRoot, env });
   const place = placeOf(secret, reader, env);
   prepareDirectory(place);
   return { place, account };

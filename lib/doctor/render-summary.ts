@@ -1,11 +1,10 @@
 import { envDirOption } from "../platform/config/env-files/as-root.ts";
 import { DEFAULT_ENV_DIR } from "../platform/config/env-files/command-file.ts";
-import { adviceLines } from "../text/terminal/advice-lines.ts";
 import { proseLines } from "../text/terminal/prose.ts";
 import type { Screen } from "../text/terminal/screen.ts";
 import { asRootForAll } from "./facts/reader.ts";
 import { type CommandName, type Finding, NEXT_MONDAY } from "./finding.ts";
-import { markedLines } from "./render.ts";
+import { markedLines, mendLines } from "./render.ts";
 
 const PROBLEMS: readonly Finding["status"][] = ["fail", "warn"];
 
@@ -131,6 +130,6 @@ function nextLines(
   const next = first.mend ?? `opsctl doctor ${first.command}${option}`;
   const forRoot = new Set(causes.filter(isForRoot).map(({ command }) => command));
   if (isForRoot(first) && forRoot.size > 1)
-    return ["Next:", ...adviceLines("  ", asRootForAll(next, first.command) ?? next, screen), "", ...all];
-  return [`Next, for ${first.command}:`, ...adviceLines("  ", next, screen), "", ...all];
+    return ["Next:", ...mendLines("  ", asRootForAll(next, first.command) ?? next, screen), "", ...all];
+  return [`Next, for ${first.command}:`, ...mendLines("  ", next, screen), "", ...all];
 }

@@ -1,6 +1,8 @@
 import { adviceLines } from "../text/terminal/advice-lines.ts";
 import { hangingLines } from "../text/terminal/hanging-lines.ts";
+import { proseLines } from "../text/terminal/prose.ts";
 import { paint, type Screen } from "../text/terminal/screen.ts";
+import { isSaidByAccount } from "./advice/account-says.ts";
 import type { Finding } from "./finding.ts";
 
 /** How a finding is marked. */
@@ -30,14 +32,23 @@ export function markedLines(
   { name, text }: { name: string; text: string },
   screen: Screen,
 ): string[] {
-  const [first = "", ...more] = hangingLines(`  ${MARK[status]}  ${name}`, text, screen);
+  const [first = "", ...more] = hangingLines(`  ${MARK[status]}  ${name}`, text, screen, {
+    hasCommand: false,
+  });
   const painted = paint(TONE[status], MARK[status].trimEnd(), screen);
   return [first.replace(MARK[status].trimEnd(), () => painted), ...more];
 }
 
 function linesOf({ check, status, reason, mend }: Finding, screen: Screen): string[] {
   const lines = markedLines(status, { name: "", text: `${check}: ${reason}` }, screen);
-  return mend === null ? lines : [...lines, ...adviceLines("        -> ", mend, screen)];
+  return mend === null ? lines : [...lines, ...mendLines("        -> ", mend, screen)];
+}
+
+/** The line that mends a finding, behind `head`; what an account says is words to the end. */
+export function mendLines(head: string, mend: string, screen: Screen): string[] {
+  if (!isSaidByAccount(mend)) return adviceLines(head, mend, screen);
+  const options = { indent: " ".repeat(head.length), hasCommand: false, keepsPaths: true };
+  return proseLines(head + mend, screen, options);
 }
 
 function total(findings: readonly Finding[]): string {

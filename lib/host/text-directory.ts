@@ -1,6 +1,8 @@
 import { statSync } from "node:fs";
+import { trustedUids } from "../platform/account/account.ts";
 import { OpsError } from "../platform/errors.ts";
 import {
+  type Step,
   type Untrusted,
   untrustedEnd,
   untrustedStep,
@@ -27,9 +29,15 @@ export function findTextDirectory(directory: string): TextDirectory {
   // The directory's owner may change what is in it anyway.
   const trusted = [0, end.uid];
   const found = untrustedStep(steps, trusted) ?? untrustedEnd(end, trusted);
-  if (found !== null) throw untrusted(directory, found);
+  if (found !== null) throw untrusted(directory, { ...found, mend: stableMend(found, steps) });
   const { dev, ino } = statSync(end.path, { bigint: true });
   return { path: end.path, uid: end.uid, key: `${dev}-${ino}` };
+}
+
+/** A line about a step behind one of another account could be led elsewhere before root runs it. */
+function stableMend({ path, mend }: Untrusted, steps: readonly Step[]): string | null {
+  const first = untrustedStep(steps, trustedUids());
+  return first === null || first.path === path ? mend : null;
 }
 
 function lookAt(directory: string): Way {

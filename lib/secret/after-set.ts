@@ -1,4 +1,4 @@
-import { commandFile } from "../platform/config/env-files/command-file.ts";
+import { commandFile, isRootsFile } from "../platform/config/env-files/command-file.ts";
 import type { KnownSecret } from "../platform/config/names/known-secrets.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
@@ -98,7 +98,7 @@ function looksElsewhere(
   if (reads.length === 0 || secretsDir === null || secretsDir.replace(/(?<=.)\/+$/, "") === directory)
     return [];
   const word = shellWord(secretsDir);
-  const refused = refusedDirectory(secretsDir, refusalOf(secretsDir), env);
+  const refused = isRootsFile(file) ? null : refusedDirectory(secretsDir, refusalOf(secretsDir), env);
   const then = refused ?? `Look at it, then: OPSCTL_SECRETS_DIR=${word} opsctl secret set ${name}`;
   return [`${reads.join(", ")} does not read ${path}: ${filePath} names ${word}. ${then}`];
 }

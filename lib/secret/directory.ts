@@ -1,7 +1,13 @@
 import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { OpsError } from "../platform/errors.ts";
-import { untrustedEnd, untrustedStep, wayTo } from "../platform/files/trusted-path.ts";
+import {
+  type Step,
+  type Untrusted,
+  untrustedEnd,
+  untrustedStep,
+  wayTo,
+} from "../platform/files/trusted-path.ts";
 import { shellWord } from "../platform/shell-word.ts";
 import { INSTALLED_DIRECTORIES, type Place } from "./place.ts";
 
@@ -57,18 +63,26 @@ function foreignFault(place: Place): DirectoryFault | null {
   if (step !== null)
     return { code: "FILE_UNTRUSTED", why: step.why, mend: refused ?? step.mend ?? elsewhere(step.path) };
   const found = end === null ? null : untrustedEnd(end, ONLY_ROOT);
-  if (found !== null)
-    return {
-      code: "FILE_UNTRUSTED",
-      why: found.why,
-      mend: refused ?? found.mend ?? ownLine(place, found.path),
-    };
+  // A sticky directory is nobody's alone: another account exchanges there what is its own, and puts something where nothing is.
+  const shared = sharedIn(steps);
+  if (shared !== null && end === null)
+    return { code: "FILE_UNTRUSTED", why: shared.why, mend: refused ?? elsewhere(shared.path) };
+  if (found !== null) {
+    const own = shared === null ? ownLine(place, found.path) : elsewhere(found.path);
+    return { code: "FILE_UNTRUSTED", why: found.why, mend: refused ?? found.mend ?? own };
+  }
   if (end === null || end.kind === "directory") return null;
   return {
     code: "FILE_UNTRUSTED",
     why: `${directory} is no directory`,
     mend: `ls -ld ${shellWord(directory)}`,
   };
+}
+
+/** Why others may write into the directory in which the last name of a way stands; null where they may not. */
+function sharedIn(steps: readonly Step[]): Untrusted | null {
+  const last = steps.at(-1);
+  return last === undefined ? null : untrustedEnd(last, ONLY_ROOT);
 }
 
 function closedFault(place: Place): DirectoryFault | null {

@@ -2,13 +2,14 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ServiceAccount } from "../platform/account/service-account.ts";
 import { withEnvDir } from "../platform/config/env-files/as-root.ts";
-import { commandFile } from "../platform/config/env-files/command-file.ts";
+import { commandFile, isRootsFile } from "../platform/config/env-files/command-file.ts";
 import { KNOWN_SECRETS, type KnownSecret } from "../platform/config/names/known-secrets.ts";
 import { plainSettingsOfFile, SETTINGS_FILES } from "../platform/config/names/known-settings.ts";
 import { oddSecrets } from "../platform/config/names/odd-secrets.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { ROOT_SECRETS_DIR } from "../platform/secrets/file.ts";
 import { shellWord } from "../platform/shell-word.ts";
+import { secretAsRoot } from "./as-root.ts";
 import type { FileFacts } from "./file-facts.ts";
 import { fileLine } from "./file-line.ts";
 import { type FileState, lookAtDirectory, lookAtFile } from "./file-state.ts";
@@ -66,7 +67,7 @@ export type SecretList = { secrets: ListedSecret[]; problems: SecretProblem[] };
 
 /** What shows an ordinary account all of them. */
 export function seenByRoot(env: Environment): string {
-  return withEnvDir("sudo opsctl secret list", env);
+  return secretAsRoot("list", env);
 }
 
 /** Where those files are, for people. */
@@ -139,11 +140,13 @@ function placesOf(secret: KnownSecret, { env, account, facts, refusalOf }: ListI
   const reader = secret.reader === "root" ? null : account;
   const own = placeOf(secret, reader, env);
   const isMoved = (env.OPSCTL_SECRETS_DIR ?? "").trim() !== "";
-  const elsewhere = readingFiles(secret, facts).flatMap(({ secretsDir }) => secretsDir ?? []);
-  const isFixed = isMoved || own.directory === ROOT_SECRETS_DIR || elsewhere.length === 0;
-  if (isFixed) return [own];
+  const isRoots = own.directory === ROOT_SECRETS_DIR;
+  // What root reads, no file of the account moves.
+  const files = readingFiles(secret, facts).filter(({ name }) => !isRoots || isRootsFile(name));
+  const elsewhere = files.flatMap(({ secretsDir }) => secretsDir ?? []);
+  if (isMoved || elsewhere.length === 0) return [own];
   return [...new Set(elsewhere)].map((directory) => {
-    const refused = refusedDirectory(directory, refusalOf(directory), env);
+    const refused = isRoots ? null : refusedDirectory(directory, refusalOf(directory), env);
     return { ...own, directory, refused, path: join(directory, secret.name) };
   });
 }

@@ -6,6 +6,8 @@ import {
 } from "../platform/account/service-account.ts";
 import type { KnownSecret } from "../platform/config/names/known-secrets.ts";
 import { OpsError } from "../platform/errors.ts";
+import type { Environment } from "../platform/secrets/adapter.ts";
+import { secretAsRoot } from "./as-root.ts";
 
 /** The service account of this host, null where there is none, and the account that reads a secret, null for root. */
 export type Readers = { account: ServiceAccount | null; reader: ServiceAccount | null };
@@ -18,9 +20,9 @@ export type Readers = { account: ServiceAccount | null; reader: ServiceAccount |
  */
 export async function readersOf(
   { name, reader }: KnownSecret,
-  { isForRoot }: { isForRoot: boolean },
+  { isForRoot, env }: { isForRoot: boolean; env: Environment },
 ): Promise<Readers> {
-  if (!isRoot()) throw rootNeeded(name);
+  if (!isRoot()) throw rootNeeded(name, secretAsRoot(`set ${name}${isForRoot ? " --root" : ""}`, env));
   const account = await findServiceAccount();
   if (isForRoot || reader === "root") return { account, reader: null };
   if (account !== null) return { account, reader: account };
@@ -31,10 +33,10 @@ export async function readersOf(
   });
 }
 
-function rootNeeded(name: string): OpsError {
+function rootNeeded(name: string, line: string): OpsError {
   return new OpsError({
     code: "ROOT_NEEDED",
     message: `Cannot set secret ${name}: only root may write where secrets are; nothing was read or written`,
-    hint: `Run it as root: sudo opsctl secret set ${name}`,
+    hint: `Run it as root: ${line}`,
   });
 }

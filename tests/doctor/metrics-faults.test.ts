@@ -5,6 +5,9 @@ import { projectOf } from "../standins/hosting.ts";
 import { testFaults } from "./support/fault.ts";
 import { metricsText, NOW_MS } from "./support/host.ts";
 
+/** Who could write to the old file chose what is in it, and may still have it open. */
+const AWAY = /^Look at it, then move it away: mv -nT (\/.*\/collect-metrics\.env) \1\.foreign$/;
+
 describe("runDoctor() finds of the collector and the alert rules that", () => {
   testFaults({
     "the agent cannot enter the text-file directory": {
@@ -51,8 +54,20 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
     "another account owns the environment file that root reads": {
       ...{ command: "collect-metrics", check: "environment file", status: "fail" },
       reason: /collect-metrics\.env belongs to uid \d+, and root reads it$/,
-      mend: /^chown -h root:root \/.*\/collect-metrics\.env$/,
+      mend: AWAY,
       spoil: (host) => host.put("passwd", "root:x:4242:4242::/:/bin/sh\n"),
+    },
+    "others may write to the environment file that root reads": {
+      ...{ command: "collect-metrics", check: "environment file", status: "fail" },
+      reason: /collect-metrics\.env.*group or others/,
+      mend: AWAY,
+      spoil: ({ path }) => chmodSync(path("etc/collect-metrics.env"), 0o660),
+    },
+    "others may read the environment file that root reads": {
+      ...{ command: "collect-metrics", check: "environment file", status: "fail" },
+      reason: /collect-metrics\.env has mode 0640, open to group or others$/,
+      mend: /^chmod 0600 \/.*\/collect-metrics\.env$/,
+      spoil: ({ path }) => chmodSync(path("etc/collect-metrics.env"), 0o640),
     },
     "an environment file that nothing loads is missing": {
       ...{ command: "collect-metrics", check: "environment file", status: "warn" },

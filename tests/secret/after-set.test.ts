@@ -104,6 +104,13 @@ describe("conflictsOf()", () => {
     expect(conflicts("DATABASE_URL", { facts: same })).toEqual([]);
   });
 
+  test("believes the collector's file, which is root's own", () => {
+    const facts = [file("collect-metrics.env", { secretsDir: "/srv/keys" })];
+    expect(conflicts("HOSTING_TOKEN", { facts, refusal: "taken" })).toEqual([
+      "collect-metrics does not read /etc/opsctl/root-secrets/HOSTING_TOKEN: /etc/opsctl/collect-metrics.env names /srv/keys. Look at it, then: OPSCTL_SECRETS_DIR=/srv/keys opsctl secret set HOSTING_TOKEN",
+    ]);
+  });
+
   test("gives the directory as one word of a shell, and no line where root does not vouch for it", () => {
     const facts = [file("weekly.env", { secretsDir: "/srv/s;reboot" })];
     const told = conflicts("DATABASE_URL", { facts })[0];

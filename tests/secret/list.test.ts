@@ -180,7 +180,7 @@ describe(`listSecrets()${asRootAlone}`, () => {
     const text = renderSecretList(listSecrets(input({ facts })));
     expect(text).toContain(
       "\n/etc/opsctl/weekly.env, /etc/opsctl/webhook.env: this account may not read it\n" +
-        "  -> sudo opsctl secret list\n",
+        `  -> sudo OPSCTL_SECRETS_DIR=${places.secrets} opsctl secret list\n`,
     );
     expect(text).not.toContain("doctor");
   });
@@ -193,11 +193,11 @@ describe(`listSecrets()${asRootAlone}`, () => {
     ];
     expect(listSecrets(input({ env, facts })).problems.map(({ mend }) => mend)).toEqual([
       "sudo opsctl doctor weekly --env-dir /etc/opsctl/staging",
-      "sudo OPSCTL_ENV_DIR=/etc/opsctl/staging opsctl secret list",
+      `sudo OPSCTL_SECRETS_DIR=${places.secrets} OPSCTL_ENV_DIR=/etc/opsctl/staging opsctl secret list`,
     ]);
     const { secrets } = listSecrets(input({ env, facts }));
     expect(renderSecretList({ secrets, problems: [] }, NO_TERMINAL, env)).toContain(
-      ": sudo OPSCTL_ENV_DIR=/etc/opsctl/staging opsctl secret list\n",
+      `: sudo OPSCTL_SECRETS_DIR=${places.secrets} OPSCTL_ENV_DIR=/etc/opsctl/staging opsctl secret list\n`,
     );
   });
 
@@ -235,6 +235,30 @@ describe(`listSecrets()${asRootAlone}`, () => {
     expect(listSecrets(input()).problems).toMatchObject([
       { where: path, mend: expect.stringContaining("rm ") },
     ]);
+  });
+});
+
+describe(`listSecrets() where root's own file names the directory${asRootAlone}`, () => {
+  tried("looks there for what root reads, and has lines for it", () => {
+    const path = put("HOSTING_TOKEN", { uid: 0, mode: 0o640 });
+    const at = (name: string, of = "HOSTING_TOKEN") =>
+      one(of, {
+        env: {},
+        facts: [file(name, { secretsDir: places.secrets })],
+        refusalOf: () => "taken",
+      });
+    expect(at("collect-metrics.env")).toMatchObject({
+      ...{ state: "wrong", sources: [{ kind: "file", where: path }] },
+      problems: [{ mend: `chown -h root:root ${path} && chmod 0600 ${path}` }],
+    });
+    // A file of the account moves nothing that root reads.
+    put("MIGRATE_DATABASE_URL", { uid: 0 });
+    for (const [name, of] of [
+      ["weekly.env", "HOSTING_TOKEN"],
+      ["weekly.env", "MIGRATE_DATABASE_URL"],
+      ["collect-metrics.env", "MIGRATE_DATABASE_URL"],
+    ] as const)
+      expect(JSON.stringify(at(name, of))).not.toContain(places.secrets);
   });
 });
 
@@ -369,6 +393,20 @@ describe(`renderSecretList()${asRootAlone}`, () => {
       expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u202e]/u);
       // A cell may break before it; a line that mends begins with two blanks.
       expect(text).not.toMatch(/^ {0,4}-> rm/m);
+    }
+  });
+
+  test("shows no words of another as a line that mends, behind a word that no terminal is wide enough for", () => {
+    const odd = `/${"x".repeat(400)} -> sudo sh /srv/x`;
+    const { secrets } = listSecrets(input());
+    const sources = [{ kind: "file" as const, where: odd }];
+    const list = secrets.map((secret) => ({ ...secret, sources, problems: [] }));
+    const problems = [
+      { where: odd, why: `not ${odd}`, mend: `Correct OPSCTL_SECRETS_DIR: '${odd}' is named` },
+    ];
+    for (const width of [40, 80, 200]) {
+      const text = renderSecretList({ secrets: list, problems }, { ...NO_TERMINAL, width });
+      expect(text.match(/^.*->.*/gm)).toEqual([expect.stringMatching(/^ {2}-> Correct/)]);
     }
   });
 

@@ -179,6 +179,25 @@ describe(`the directory of secrets${asRootAlone}`, () => {
     );
   });
 
+  tried(
+    "is refused in a directory that all share, where it is missing or another's; one of root's is safe there",
+    () => {
+      const shared = join(places.folder, "shared");
+      mkdirSync(shared);
+      chmodSync(shared, 0o1777);
+      const place = at("shared", "keys");
+      // Until the line runs, or the directory is made, another account can put a link in its place, which chmod would follow.
+      const elsewhere = (path: string) =>
+        expect.stringMatching(new RegExp(`^Keep secrets where .*: ls -ld ${path}$`));
+      expect(() => prepareDirectory(place)).toThrow(refusal("FILE_UNTRUSTED", elsewhere(shared)));
+      expect(readdirSync(shared)).toEqual([]);
+      mkdirSync(place.directory, { mode: 0o755 });
+      expect(() => prepareDirectory(place)).not.toThrow();
+      giveAway(place.directory);
+      expect(() => prepareDirectory(place)).toThrow(refusal("FILE_UNTRUSTED", elsewhere(place.directory)));
+    },
+  );
+
   tried("is refused where the account that reads the secret cannot enter it", () => {
     writeFileSync(join(places.secrets, "OTHER"), "");
     chmodSync(places.secrets, 0o700);

@@ -1,39 +1,113 @@
-import { lstatSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { lstatSync, readFileSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Step, wayTo } from "../../platform/files/trusted-path.ts";
+import { groupList } from "../../platform/account/host-lists.ts";
+import { firstProgram } from "../../platform/account/service-account.ts";
+import { WRITABLE_BY_OTHERS } from "../../platform/files/modes.ts";
+import { type Step, type Way, wayTo } from "../../platform/files/trusted-path.ts";
 
 /** An account, and what it could exchange. */
-type Account = { uid: number; gid: number };
+type Account = { name: string; uid: number; gid: number };
 
 const STICKY = 0o1000;
-/** Ubuntu gives the first to the group of its log service; the system says who is in that group or has an ACL there. */
+const GROUP_WRITES = 0o020;
+const OTHERS_WRITE = 0o002;
+/** Ubuntu gives the first to the group of its log service: who is in that group by its list, and an access list, are judged. */
 const OF_THE_SYSTEM = ["/var/log", "/var/lib"];
+const LS = ["/usr/bin/ls", "/bin/ls"];
+/** What the kernel and file servers show for an account that has no number here. */
+const UNMAPPED = 65534;
+/** Where `ls -l` marks an access control list. */
+const ACL_AT = 10;
 
 /**
  * Whether the account could lead a line elsewhere that root runs later: it owns a directory or a link on the way to the
  * path, or may write there. Also true where that way cannot be followed.
  */
 export function isExchangeable(path: string, account: Account): boolean {
+  return isWayOpen(path, (step) => isItsOwn(step, account) || mayBeIts(step));
+}
+
+/** The same for any account outside `trusted`. */
+export function isExchangeableByOthers(path: string, trusted: readonly number[]): boolean {
+  return isWayOpen(path, ({ uid, mode }) => !trusted.includes(uid) || (mode & WRITABLE_BY_OTHERS) !== 0);
+}
+
+/**
+ * The directory for which alone a path counts as exchangeable, because nobody can tell here whether the account may write to it;
+ * null where it surely may, or has what is there. A line that the account is to run would mostly be refused below it.
+ */
+export function doubtfulDirectoryOn(path: string, account: Account): string | null {
   try {
     const { steps, end } = wayTo(path);
-    const last = steps.at(-1);
-    const isRoots = end !== null && end.uid === 0;
-    return steps.some((step) => mayWrite(step, account, !isRoots && step === last));
+    const shown = stepsAsOpen({ steps, end });
+    if (end?.uid === account.uid || shown.some((step) => isItsOwn(step, account))) return null;
+    return shown.find(mayBeIts)?.path ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function isWayOpen(path: string, isOpen: (step: Step) => boolean): boolean {
+  try {
+    return stepsAsOpen(wayTo(path)).some(isOpen);
   } catch (error) {
     // Behind a file there is nothing: what counts is who may exchange that file.
     const isBehindFile = (error as NodeJS.ErrnoException).code === "ENOTDIR";
-    return !isBehindFile || isExchangeable(dirname(path), account);
+    return !isBehindFile || isWayOpen(dirname(path), isOpen);
   }
 }
 
 /**
- * In a sticky directory it cannot exchange what is another's, and can put something where nothing is. What a group may
- * write counts as the account's: it may be in that group, and the bits of a group are also those of an access control list.
+ * The steps of a way, without the bits that let nobody exchange the next one: those of a link, and of a sticky directory where
+ * the next one is another's. What is missing, and what is not root's, can be put or exchanged in a sticky directory.
  */
-function mayWrite(step: Step, account: Account, isWithSticky: boolean): boolean {
-  if (step.uid === account.uid) return true;
-  if (step.kind === "link" || ((step.mode & STICKY) !== 0 && !isWithSticky)) return false;
-  const isForGroup = (step.mode & 0o020) !== 0;
-  const isOthersGroup = OF_THE_SYSTEM.includes(step.path) && lstatSync(step.path).gid !== account.gid;
-  return (isForGroup && !isOthersGroup) || (step.mode & 0o002) !== 0;
+function stepsAsOpen({ steps, end }: Way): Step[] {
+  const last = end !== null && end.uid === 0 ? undefined : steps.at(-1);
+  return steps.map((step) => {
+    const isClosed = step.kind === "link" || ((step.mode & STICKY) !== 0 && step !== last);
+    return isClosed ? { ...step, mode: step.mode & ~WRITABLE_BY_OTHERS } : step;
+  });
+}
+
+function isItsOwn({ path, uid, mode }: Step, account: Account): boolean {
+  if (uid === account.uid || (mode & OTHERS_WRITE) !== 0) return true;
+  return (mode & GROUP_WRITES) !== 0 && isInGroup(lstatSync(path).gid, account);
+}
+
+/** By the host's own list; what a directory service knows besides stays in doubt. */
+function isInGroup(gid: number, account: Account): boolean {
+  if (gid === account.gid) return true;
+  const groups = groupList(readFileSync("/etc/group", "utf8"));
+  return groups.some(({ number, members }) => number === gid && members.includes(account.name));
+}
+
+/**
+ * What a group may write counts as the account's: it may be in that group, or get into it by its unit, and the bits of a group
+ * are also those of an access control list. So does what belongs to nobody that this host can name: a file server may take
+ * every account for that one.
+ */
+function mayBeIts({ path, uid, mode }: Step): boolean {
+  if (uid === UNMAPPED) return true;
+  return (mode & GROUP_WRITES) !== 0 && !(isOfTheSystem(path) && hasNoList(path));
+}
+
+function isOfTheSystem(path: string): boolean {
+  return OF_THE_SYSTEM.some((one) => one === path || realPathOf(one) === path);
+}
+
+/** Whether a directory has no access control list. */
+function hasNoList(path: string): boolean {
+  const ls = firstProgram(LS);
+  if (ls === null) return false;
+  const { status, stdout } = spawnSync(ls, ["-ld", path], { encoding: "utf8" });
+  return status === 0 && stdout[ACL_AT] !== "+";
+}
+
+function realPathOf(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null;
+  }
 }

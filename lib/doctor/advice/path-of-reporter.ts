@@ -96,9 +96,12 @@ function isForAccount(directory: string): boolean {
   return SECRETS_FOLDER.test(directory.slice(directory.lastIndexOf("/") + 1));
 }
 
-/** What does not exist counts as owned by the owner of the last directory on the way. */
+/**
+ * What does not exist belongs to whom the last directory on the way belongs. Below /proc a path leads each process elsewhere,
+ * such as to where root stands when it runs the line.
+ */
 function isOwned({ steps, end }: Way, uid: number): boolean {
-  return (end ?? steps.at(-1))?.uid === uid;
+  return !steps.some(({ path }) => path === "/proc") && (end ?? steps.at(-1))?.uid === uid;
 }
 
 /** Below a directory that root chose only while that one is free: else it may be one that many programs share. */

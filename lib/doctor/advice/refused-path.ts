@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import { envDirOption } from "../../platform/config/env-files/as-root.ts";
+import { wayTo } from "../../platform/files/trusted-path.ts";
 import { shellWord } from "../../platform/shell-word.ts";
 import { refusalOf } from "./path-of-reporter.ts";
 import type { Reporter } from "./reporter.ts";
@@ -26,10 +27,30 @@ export function refusedPath(path: string, command: string, reporter: Reporter): 
   if (refusal === "system") return wrong;
   const [, variable, placeOf] = MAKES.find(([pattern]) => pattern.test(command)) ?? [];
   if (refusal === "taken" || variable === undefined || placeOf === undefined)
-    return `${wrong}. Where that path is meant, look at it (ls -ld ${path}) and put it right by hand`;
+    return `${wrong}. Where that path is meant, look at it (ls -ld ${whatIsThere(path)}) and put it right by hand`;
   const place = placeOf(path);
   const { name, envDir } = reporter;
   const again = `sudo ${variable}=${place} opsctl doctor${envDirOption(envDir)}`;
   const named = `grep -n ${place} ${shellWord(envDir)}/*.env`;
   return `${wrong}. The file that names it (${named}) is one that ${name} can change, so ${name} itself may have written that: only where a person set it for opsctl, this tells the command: ${again}`;
+}
+
+/**
+ * What is said instead of a line below a directory to which the account may be able to write.
+ *
+ * Behaviour: root's line could be led elsewhere where it may, and its own would be refused where it may not.
+ */
+export function doubtfulDirectory(directory: string, { name, envDir }: Reporter): string {
+  const place = shellWord(directory);
+  return `Look first whether ${name} may write to ${place} (ls -ld ${place}; id ${name}; getfacl ${place}): while it may, no line of root's is safe below it. Take that away, or name another directory, and look again: sudo opsctl doctor${envDirOption(envDir)}`;
+}
+
+/** The path, or the last directory on its way where nothing is there. */
+function whatIsThere(path: string): string {
+  try {
+    const { steps, end } = wayTo(path);
+    return shellWord((end ?? steps.at(-1))?.path ?? path);
+  } catch {
+    return path;
+  }
 }

@@ -1,5 +1,5 @@
-import { singleLine } from "../../text/single-line.ts";
 import { truncate } from "../../text/truncate.ts";
+import { withoutArrows } from "../../text/without-arrows.ts";
 import { BECAUSE, DOCTOR_COMMANDS, type Finding } from "../finding.ts";
 
 const STATUSES: readonly string[] = ["pass", "warn", "fail", "not_set_up"];
@@ -12,7 +12,7 @@ export type ReportedCheck = { command: string; check: string; findings: Finding[
  * Reads the line of JSON that a doctor in a child process prints for one check; null when the line is something else.
  *
  * Behaviour: the child ran as an account that root does not trust. Anything that is not a finding of that check is left
- *            out, and no text can move a terminal's cursor. `reportedMend` judges the lines that mend.
+ *            out, and no text can move a terminal's cursor or look like a line of advice. `reportedMend` judges the lines that mend.
  */
 export function parseReportedFindings(line: string): ReportedCheck | null {
   const { command, check, findings } = parsed(line);
@@ -49,5 +49,5 @@ function isOneOf(words: readonly string[], value: unknown): boolean {
 }
 
 function plain(text: string): string {
-  return truncate(singleLine(text), MAX_LENGTH);
+  return truncate(withoutArrows(text), MAX_LENGTH);
 }

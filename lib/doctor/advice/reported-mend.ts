@@ -1,13 +1,14 @@
 import { basename, dirname } from "node:path";
 import { oddSecrets } from "../../platform/config/names/odd-secrets.ts";
 import { ROOT_SECRETS } from "../../platform/secrets/file.ts";
+import { accountSays } from "./account-says.ts";
 import { commandAsAccount } from "./as-account.ts";
 import { type ChangingLine, type Command, changingLineText, parseChangingLine } from "./changing-line.ts";
-import { isExchangeable } from "./exchangeable.ts";
+import { doubtfulDirectoryOn, isExchangeable } from "./exchangeable.ts";
 import { isKnownAdvice } from "./known-advice.ts";
 import { isKnownSql } from "./known-sql.ts";
 import { isPathOf, mayBeNamed } from "./path-of-reporter.ts";
-import { refusedPath } from "./refused-path.ts";
+import { doubtfulDirectory, refusedPath } from "./refused-path.ts";
 import type { Reporter } from "./reporter.ts";
 import { lookFirst, ODD_PATH } from "./safe-mend.ts";
 
@@ -28,7 +29,7 @@ export function reportedMend(mend: string, reporter: Reporter): string {
   if (isKnownSql(mend) || mend === reporter.ownAdvice) return mend;
   if (isKnownAdvice(mend, (path, slot) => mayBeNamed(reporter, path, slot))) return mend;
   const line = parseChangingLine(mend);
-  if (line.status === "other") return `The account ${reporter.name} says: ${mend}`;
+  if (line.status === "other") return accountSays(reporter.name, mend);
   if (line.status === "odd") return ODD_PATH;
   if (line.status === "unknown") return notWritten(reporter);
   return faultOf(line, reporter) ?? stableLine(line, reporter);
@@ -51,6 +52,8 @@ function notWritten({ name }: Reporter): string {
 function stableLine(line: ChangingLine, reporter: Reporter): string {
   const paths = line.commands.flatMap((command) => command.paths);
   if (!paths.some((path) => isExchangeable(path, reporter))) return lookFirst(line) ?? changingLineText(line);
+  const doubtful = paths.flatMap((path) => doubtfulDirectoryOn(path, reporter) ?? []).at(0);
+  if (doubtful !== undefined) return doubtfulDirectory(doubtful, reporter);
   const commands = line.commands.map((command) => commandAsAccount(command, reporter.name));
   return changingLineText({ ...line, commands });
 }
@@ -69,7 +72,8 @@ function foreignPath({ form, paths }: Command, reporter: Reporter): string | und
   const isPassing = PASS_THROUGH.includes(form);
   return paths.find((path) => {
     if (isRootsSecret(path)) return true;
-    return !isExchangeable(path, reporter) && !isPathOf(reporter, path, isPassing) && !isSlip(path, paths);
+    if (isPathOf(reporter, path, isPassing) || isSlip(path, paths)) return false;
+    return !isExchangeable(path, reporter) || doubtfulDirectoryOn(path, reporter) !== null;
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { METRICS_FILE } from "../../host/metrics-file-name.ts";
 import { findTextDirectory } from "../../host/text-directory.ts";
 import { type CollectConfig, loadCollectConfig } from "../../metrics/config.ts";
@@ -12,6 +12,7 @@ import { untrustedEnd, untrustedStep, wayTo } from "../../platform/files/trusted
 import { readContainerMemory } from "../../providers/docker/client.ts";
 import { countVercelProjects } from "../../providers/vercel/client.ts";
 import { isToCome } from "../../time/to-come.ts";
+import { isExchangeableByOthers } from "../advice/exchangeable.ts";
 import { SET_CLOCK } from "../advice/set-clock.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
@@ -44,7 +45,7 @@ export const COLLECT_CHECKS: readonly Check[] = [
       if (access.why === "hidden") return [notChecked(access.text, asRoot(command, context))];
       const mend =
         access.why === "closed" ? `chmod o+rx ${access.at}` : directoryLine(access, textfileDir, "-m 0755");
-      return [fail(access.text, mend)];
+      return [fail(access.text, stableLine(mend, access.at))];
     },
   },
   {
@@ -92,6 +93,13 @@ export const COLLECT_CHECKS: readonly Check[] = [
   },
   socketTableCheck(command),
 ];
+
+/** A line about a path, unless an account that root does not trust could lead it elsewhere meanwhile. */
+function stableLine(line: string, path: string): string {
+  return isExchangeableByOthers(path, trustedUids())
+    ? `Set TEXTFILE_DIR to a directory that no other account can exchange; whose this one is: ls -ld ${dirname(path)}`
+    : line;
+}
 
 /** Whether the collector trusts the directory: otherwise it writes nothing there. */
 function trustVerdict(textfileDir: string): Verdict {
@@ -145,9 +153,10 @@ function notOpened(why: string): Verdict {
 }
 
 function modeVerdict(path: string, { mode }: Stats): Verdict {
-  return (mode & 0o004) === 0
-    ? fail(`${path} has mode ${octal(mode)}, closed to ${OTHERS.name}`, `chmod 0644 ${path}`)
-    : pass(`${path} has mode ${octal(mode)}`);
+  if ((mode & 0o004) !== 0) return pass(`${path} has mode ${octal(mode)}`);
+  // Where another account could put a link in the file's place, root changes nothing: the collector writes the file anew.
+  const mend = isExchangeableByOthers(path, trustedUids()) ? "opsctl collect-metrics" : `chmod 0644 ${path}`;
+  return fail(`${path} has mode ${octal(mode)}, closed to ${OTHERS.name}`, mend);
 }
 
 function ageVerdict(text: string, { mtimeMs }: Stats, nowMs: number): Verdict {

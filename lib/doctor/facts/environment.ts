@@ -6,7 +6,7 @@ import { type EnvFileFault, readEnvFile } from "../../platform/config/env-files/
 import { fileSystemText } from "../../platform/files/closed-here.ts";
 import { WRITABLE_BY_OTHERS } from "../../platform/files/modes.ts";
 import { readJudged } from "../../platform/files/regular-file.ts";
-import { namesOf, untrustedStep, wayTo } from "../../platform/files/trusted-path.ts";
+import { namesOf, type Untrusted, untrustedStep, wayTo } from "../../platform/files/trusted-path.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import { registerSecret } from "../../platform/secrets/redact.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
@@ -89,6 +89,15 @@ class Refused extends Error {}
 function refuseForeignWay(path: string): void {
   const found = untrustedStep(wayTo(path).steps, trustedUids());
   if (found !== null) throw new Refused(found.why);
+}
+
+/** The link or directory on a path that another account could replace; null where none is, or nobody can follow it. */
+export function foreignStep(path: string): Untrusted | null {
+  try {
+    return untrustedStep(wayTo(path).steps, trustedUids());
+  } catch {
+    return null;
+  }
 }
 
 function judge(stats: Stats): void {

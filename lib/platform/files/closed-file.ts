@@ -84,8 +84,15 @@ function exposed(path: string, { subject }: ClosedFile, stats: Stats): OpsError 
   return new OpsError({
     code: "SECRET_FILE_EXPOSED",
     message: `Cannot read ${subject}: file ${path} has mode ${mode}, open to group or others, expected 0600 or 0400`,
-    hint: `chmod 0600 ${path}`,
+    hint: closingLine(path, stats),
   });
+}
+
+/** What root reads others have chosen where they could write to it, and they may still have it open: that file is none to close. */
+function closingLine(path: string, { mode }: Stats): string {
+  return isRoot() && (mode & WRITABLE_BY_OTHERS) !== 0
+    ? `Look at it, then move it away: mv -nT ${path} ${path}.foreign`
+    : `chmod 0600 ${path}`;
 }
 
 function untrusted(path: string, file: ClosedFile, { why, mend }: Untrusted): OpsError {

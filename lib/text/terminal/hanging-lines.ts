@@ -1,5 +1,5 @@
 import { displayWidth } from "../display-width.ts";
-import { proseLines } from "./prose.ts";
+import { type ProseOptions, proseLines } from "./prose.ts";
 import type { Screen } from "./screen.ts";
 
 /** Below this nearly every word would have a line of its own. */
@@ -18,13 +18,14 @@ export function hangingLines(
   head: string,
   text: string,
   { width, clean }: Pick<Screen, "width" | "clean">,
+  options: Pick<ProseOptions, "hasCommand"> = {},
 ): string[] {
   if (width === null) return [head + clean(text)];
   const beside = displayWidth(head);
   if (width - beside >= NARROWEST_TEXT) {
-    const [first, ...more] = proseLines(text, { width: width - beside, clean });
+    const [first, ...more] = proseLines(text, { width: width - beside, clean }, options);
     return [head + first, ...more.map((line) => " ".repeat(beside) + line)];
   }
-  const below = proseLines(BELOW + text, { width, clean }, { indent: BELOW });
+  const below = proseLines(BELOW + text, { width, clean }, { ...options, indent: BELOW });
   return head.trim() === "" ? below : [head.trimEnd(), ...below];
 }

@@ -33,6 +33,7 @@ const OTHERS = [
   // To root alone, which says it first.
   /^What root reads is root's alone: /,
   /^Root runs an executable of root's /,
+  /^Keep it where the whole way is root's, /,
   /^Run it as the account that the directory belongs to/,
 ];
 

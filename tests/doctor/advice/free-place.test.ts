@@ -24,6 +24,16 @@ describe("isFree()", () => {
     expect(isFree({ steps: ROOT, end: step(join(folder, "empty")) })).toBe(true);
   });
 
+  test("is false for another program's directory that is empty now, and true for a new one beside it", () => {
+    const beside = [step("/"), step("/var"), step("/var/lib")];
+    expect(isFree({ steps: beside, end: step("/var/lib/private") })).toBe(false);
+    expect(isFree({ steps: beside, end: step("/etc") })).toBe(false);
+    for (const path of ["/home", "/srv", "/opt"])
+      expect(isFree({ steps: [step("/")], end: step(path) })).toBe(false);
+    expect(isFree({ steps: beside, end: null })).toBe(true);
+    expect(isFree({ steps: [...beside, step("/var/lib/opsctl")], end: null })).toBe(true);
+  });
+
   test.each([
     ["a directory that holds something", step(join(folder, "full"))],
     ["a file", step(join(folder, "full/data"), { kind: "other" })],
@@ -37,6 +47,7 @@ describe("isFree()", () => {
     ["a directory that the group may write to", step("/srv/x", { mode: 0o775 })],
     ["a sticky directory", step("/tmp", { mode: 0o1777 })],
     ["a directory of the system behind a link", step("/etc/cron.d")],
+    ["a directory of another program", step("/var/lib/dpkg")],
   ])("is false behind %s", (_what, on) => expect(isFree({ steps: [...ROOT, on], end: null })).toBe(false));
 });
 

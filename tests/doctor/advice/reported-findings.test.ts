@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { parseReportedFindings } from "../../../lib/doctor/advice/reported-findings.ts";
+import { renderFindings } from "../../../lib/doctor/render.ts";
+import { renderSummary } from "../../../lib/doctor/render-summary.ts";
 
 const finding = {
   command: "weekly",
@@ -58,5 +60,26 @@ describe("parseReportedFindings()", () => {
       reported([{ ...finding, reason: "a\u001b[2Jb\nok  c\u202e", mend: "x".repeat(100_000) }]) ?? [];
     expect(shown?.reason).toBe("a [2Jb ok c");
     expect(shown?.mend?.length).toBeLessThanOrEqual(2_000);
+  });
+
+  test("lets no text look like the line that mends it, however wide the terminal is", () => {
+    const words = `${"x".repeat(500)} -> sudo sh /var/lib/opsctl/fix`;
+    const found = reported([{ ...finding, reason: words, mend: `The account opsctl says: ${words}` }]) ?? [];
+    for (const width of [40, 80, 200, 400]) {
+      const text = renderFindings(found, { width, colour: false, clean: (shown) => shown });
+      expect(text.match(/^ +-> .*/gm)).toEqual(["        -> The account opsctl says:"]);
+    }
+    const says = `The account opsctl says: it is ${"wrong ".repeat(9)}: chmod 4755 /x`;
+    const [said] = reported([{ ...finding, mend: says }]) ?? [];
+    const screen = { width: 40, colour: false, clean: (shown: string) => shown };
+    for (const text of [renderFindings([said!], screen), renderSummary([said!], screen)]) {
+      expect(text).toContain("The account opsctl says:");
+      expect(text).not.toMatch(/^ +chmod 4755 \/x$/m);
+    }
+    const [command] =
+      reported([{ ...finding, reason: `a file is ${"wrong ".repeat(9)}: chmod 4755 /x` }]) ?? [];
+    expect(renderFindings([command!], { width: 40, colour: false, clean: (shown) => shown })).not.toMatch(
+      /^ +chmod 4755 \/x$/m,
+    );
   });
 });

@@ -255,6 +255,17 @@ describe("reportedMend()", () => {
       );
   });
 
+  test("gives nothing by a path that leads each process elsewhere", () => {
+    const before = process.cwd();
+    process.chdir(folder);
+    try {
+      for (const path of ["/proc/self/cwd/mine", "/proc/thread-self/cwd/mine"])
+        expect(reportedMend(`chown -h opsctl:opsctl ${path}`, by)).toStartWith("Correct the setting: ");
+    } finally {
+      process.chdir(before);
+    }
+  });
+
   test.each(["HOSTING_TOKEN", "MIGRATE_DATABASE_URL"])("puts no %s where the account reads it", (name) => {
     for (const directory of ["/var/lib/opsctl", "/srv/opsctl/secrets", at("own")])
       expect(reportedMend(`install -D -m 0600 -o opsctl /dev/stdin ${directory}/${name}`, by)).toBe(

@@ -1,6 +1,6 @@
 /** `sudo opsctl doctor` on a machine whose account `opsctl` tries to become root. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import type { Finding } from "../../../lib/doctor/finding.ts";
 import { until } from "../../chaos/until.ts";
 import { startGateway } from "../../standins/gateway.ts";
@@ -72,6 +72,13 @@ const WEBHOOK = {
 };
 /** Nothing is on it yet, and root alone may write there. */
 const OTHER_DISK = "mount -t tmpfs -o mode=0755 none /srv";
+
+/** What `setfacl -m u:opsctl:rwx /var/log` does, where that program is missing: the list in the kernel's own form. */
+const ACL_FOR_ACCOUNT = `perl -e 'my $list = pack("V", 2) . join("", map { pack("vvV", @$_) }
+  [1, 7, -1], [2, 7, ${ACCOUNT.uid}], [4, 5, -1], [16, 7, -1], [32, 5, -1]);
+  my $call = (\`uname -m\` =~ /x86_64/) ? 188 : 5;
+  my ($log, $name) = ("/var/log", "system.posix_acl_access");
+  syscall($call, $log, $name, $list, length $list, 0) == 0 or die "no access list: $!";'`;
 
 /** Advice that is shown as the account's words. */
 const foreignWords = ({ json }: Ended) =>
@@ -157,14 +164,58 @@ describe(`opsctl doctor started by root${UNTRIED}`, () => {
     },
   );
 
+  tried(
+    "gives root no line about the metrics that another account could lead elsewhere meanwhile",
+    async () => {
+      const owned = host.make("their-metrics", 0o755, ACCOUNT.uid);
+      host.put("their-metrics/custom_metrics.prom", "", 0o600, ACCOUNT.uid);
+      host.make("their-metrics/closed", 0o700, ACCOUNT.uid);
+      const look = async (directory: string) => {
+        const envDir = settings("leading", { "collect-metrics": { TEXTFILE_DIR: directory } });
+        return await doctor(["collect-metrics", "--json", "--env-dir", envDir]);
+      };
+      // Pasted, `chmod 0644` would follow a link to /etc/shadow.
+      expect(of(await look(owned), "collect-metrics", "metrics file")[0]).toMatchObject({
+        ...{
+          status: "fail",
+          reason: expect.stringContaining("has mode 0600, closed to the monitoring agent"),
+        },
+        mend: "opsctl collect-metrics",
+      });
+      for (const name of ["closed", "missing"])
+        expect(of(await look(`${owned}/${name}`), "collect-metrics", "text-file directory")).toMatchObject([
+          {
+            status: "fail",
+            mend: `Set TEXTFILE_DIR to a directory that no other account can exchange; whose this one is: ls -ld ${owned}`,
+          },
+        ]);
+    },
+  );
+
   tried("does not use the collector's settings when they are not root's", async () => {
     const out = `${host.make("fooled", 0o1777)}/as`;
     const vault = host.put("fool.sh", `#!/bin/sh\nid -u >> ${out}\n`, 0o755);
     const envDir = settings("foreign", { "collect-metrics": { OPSCTL_SECRETS_COMMAND: vault } });
     host.put("foreign/collect-metrics.env", `OPSCTL_SECRETS_COMMAND=${vault}\n`, 0o600, ACCOUNT.uid);
+    const path = `${envDir}/collect-metrics.env`;
     const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir]);
-    expect(of(ended, "collect-metrics", "environment file")).toMatchObject([{ status: "fail" }]);
+    expect(of(ended, "collect-metrics", "environment file")).toMatchObject([
+      // Given to root, its lines would be root's: LD_PRELOAD for the program that looks secrets up.
+      {
+        status: "fail",
+        mend: `Look at it, then move it away: mv -nT ${path} ${path}.foreign`,
+      },
+    ]);
     expect(() => readFileSync(out, "utf8")).toThrow("ENOENT");
+    const owned = host.make("foreign-way", 0o755, ACCOUNT.uid);
+    host.put("foreign-way/collect-metrics.env", `OPSCTL_SECRETS_COMMAND=${vault}\n`, 0o600, ACCOUNT.uid);
+    const there = await doctor(["collect-metrics", "--json", "--env-dir", owned]);
+    expect(of(there, "collect-metrics", "environment file")).toMatchObject([
+      {
+        status: "fail",
+        mend: `Keep it where the whole way is root's, such as /etc/opsctl; who needs that place: ls -ld ${owned}`,
+      },
+    ]);
   });
 
   tried("does not use the collector's settings when somebody else may write to them", async () => {
@@ -174,10 +225,25 @@ describe(`opsctl doctor started by root${UNTRIED}`, () => {
     const path = host.put("opened/collect-metrics.env", `OPSCTL_SECRETS_COMMAND=${vault}\n`, 0o660);
     const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir]);
     expect(of(ended, "collect-metrics", "environment file")).toMatchObject([
-      { status: "fail", mend: `chmod 0600 ${path}` },
+      {
+        status: "fail",
+        mend: `Look at it, then move it away: mv -nT ${path} ${path}.foreign`,
+      },
     ]);
     expect(() => readFileSync(out, "utf8")).toThrow("ENOENT");
   });
+
+  tried(
+    "has the directory of the environment files closed first where a group, or an access list, opens it",
+    async () => {
+      const envDir = settings("group-writes", { weekly: {}, "collect-metrics": {} });
+      chmodSync(envDir, 0o775);
+      for (const command of ["weekly", "collect-metrics"])
+        expect(
+          of(await doctor([command, "--json", "--env-dir", envDir]), command, "environment file"),
+        ).toMatchObject([{ status: "fail", mend: `chmod go-w ${envDir}` }]);
+    },
+  );
 
   tried("does not advise root to give away what the account's settings name", async () => {
     const victim = host.put("given", "of root\n");
@@ -254,6 +320,46 @@ describe(`opsctl doctor started by root${UNTRIED}`, () => {
       ]);
       host.put("states/collect-metrics.env", "OPSCTL_STATE_DIR=/srv/states\n");
       expect(await stateOf("states")).toMatchObject([{ status: "fail", mend: line("states") }]);
+    },
+  );
+
+  tried(
+    "judges a log directory as Ubuntu's by who may write there: a group, its members, an access list",
+    async () => {
+      const envDir = settings("ubuntu", { webhook: WEBHOOK, "socket-monitor": {} });
+      const words = ["socket-monitor", "--json", "--env-dir", envDir];
+      const mendWith = async (before: string) => {
+        const log = `mount -t tmpfs -o mode=0775 none /var/log\n${before}`;
+        const [found] = of(await doctor(words, "binary", {}, log), "socket-monitor", "directories");
+        return found?.mend ?? "";
+      };
+      const line = "install -d -o opsctl -g opsctl -m 0755 /var/log/opsctl";
+      const theirs = `chgrp ${ACCOUNT.extraGid + 1} /var/log`;
+      expect(await mendWith(theirs)).toBe(line);
+      // As a link to a larger disk, too.
+      const linked = [
+        "umount /var/log; mount -t tmpfs -o mode=0755 none /mnt; mount -t tmpfs -o mode=0755 none /var",
+        "mkdir /mnt/log /var/lib; chmod 0775 /mnt/log; ln -s /mnt/log /var/log",
+        `chgrp ${ACCOUNT.extraGid + 1} /mnt/log`,
+      ];
+      expect(await mendWith(linked.join("\n"))).toBe(line);
+      for (const gid of [ACCOUNT.gid, ACCOUNT.extraGid])
+        expect(await mendWith(`chgrp ${gid} /var/log`)).toBe(
+          "runuser --pty -u opsctl -- install -d -m 0755 /var/log/opsctl",
+        );
+      const doubt =
+        /^Look first whether opsctl may write to \/var\/log \(.*: sudo opsctl doctor --env-dir \/\S+$/;
+      expect(await mendWith(`${theirs}\n${ACL_FOR_ACCOUNT}`)).toMatch(doubt);
+      // Where no other place of that name is, a group's directory is none for the account.
+      const team = `mount -t tmpfs -o mode=2775 none /srv\nchgrp ${ACCOUNT.extraGid + 1} /srv`;
+      const shared = settings("team", {
+        webhook: WEBHOOK,
+        "socket-monitor": { OPSCTL_LOG_DIR: "/srv/opsctl" },
+      });
+      const inTeam = await doctor(["socket-monitor", "--json", "--env-dir", shared], "binary", {}, team);
+      expect(of(inTeam, "socket-monitor", "directories")[0]?.mend).toEndWith(
+        "Where that path is meant, look at it (ls -ld /srv) and put it right by hand",
+      );
     },
   );
 
@@ -366,6 +472,27 @@ describe(`opsctl doctor started by root before an update, in a clone that is clo
     ]);
     rmSync(closed, { recursive: true });
   });
+});
+
+describe(`opsctl doctor started by root from sources that are closed to the account${UNTRIED}`, () => {
+  test.skipIf(!canHaveAccount)(
+    "says how to see why, with the words that start this very opsctl",
+    async () => {
+      const envDir = settings("unread-sources", { weekly: {} });
+      const sources = `${host.make("closed-sources", 0o700)}/clone`;
+      const words = await host.opsctl("bun", ["doctor", "weekly", "--json", "--env-dir", envDir]);
+      const there = words.map((word) => word.replace(host.clone, sources));
+      const bind = `mkdir -p ${sources}; mount --bind ${host.clone} ${sources}`;
+      const ended = await startProgram(host.inside(there, bind), { cwd: "/", env: { PATH: "/usr/bin:/bin" } })
+        .ended;
+      expect(of(ended, "weekly", "service account")).toMatchObject([
+        {
+          reason: expect.stringContaining("said nothing"),
+          mend: `runuser --pty -u opsctl -- ${there.slice(0, 2).join(" ")} doctor weekly --env-dir ${envDir}`,
+        },
+      ]);
+    },
+  );
 });
 
 describe(`opsctl doctor started by root where the account cannot be become${UNTRIED}`, () => {

@@ -613,6 +613,12 @@ describe.concurrent(`an account that root does not become${UNTRIED}`, () => {
       "echo 'setpriv: no such group' >&2; exit 1",
       "ended with 1: no such group",
     ],
+    // A process of the account can write there, too, once the trial runs as the account.
+    [
+      "says what looks like advice",
+      "echo 'setpriv: x -> sudo sh /x' >&2; exit 1",
+      "ended with 1: x - sudo sh /x",
+    ],
     ["ends well and has done nothing", "exit 0", "setpriv ended with 0"],
     [
       "gives other numbers",

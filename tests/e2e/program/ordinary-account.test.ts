@@ -97,7 +97,8 @@ describe.concurrent(`an ordinary account${UNTRIED}`, () => {
     expect(doctor.stdout).toContain(`\nNext:\n  sudo opsctl doctor --env-dir ${host.path("etc")}\n`);
     const { exitCode, stdout } = await run(["secret", "list"]);
     expect([exitCode, stdout.split("-> ").length]).toEqual([0, 2]);
-    expect(stdout).toContain(`this account may not read it\n  -> ${asRoot()} secret list\n`);
+    const places = `OPSCTL_SECRETS_DIR=${host.path("secrets")} OPSCTL_ENV_DIR=${host.path("etc")}`;
+    expect(stdout).toContain(`this account may not read it\n  -> sudo ${places} opsctl secret list\n`);
   });
 
   tried("leaves what the service account itself cannot read a fault", async () => {

@@ -245,6 +245,13 @@ describe(`opsctl secret${UNTRIED}`, () => {
         hint: "Run it as root: sudo opsctl secret set DATABASE_URL",
       }),
     ]);
+    // sudo hands on no variable.
+    const moved = await etc.words("binary", ["secret", "set", "DATABASE_URL", "--root", "--json"], asAccount);
+    const named = { OPSCTL_SECRETS_DIR: "/srv/my keys", OPSCTL_ENV_DIR: "/srv/settings" };
+    const there = await startProgram(moved, { cwd: "/", env: { ...environment(), ...named } }).ended;
+    expect(there.json.error).toMatchObject({
+      hint: "Run it as root: sudo OPSCTL_SECRETS_DIR='/srv/my keys' OPSCTL_ENV_DIR=/srv/settings opsctl secret set DATABASE_URL --root",
+    });
     const bare = openAccountHost({ account: false });
     try {
       const args = await bare.opsctl("binary", ["secret", "set", "DATABASE_URL", "--json"]);

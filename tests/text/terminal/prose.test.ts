@@ -19,6 +19,19 @@ test("proseLines() keeps a command at the end whole, and alone", () => {
   ]);
 });
 
+test.each([
+  "sudo OPSCTL_SECRETS_DIR=/srv/keys OPSCTL_ENV_DIR= opsctl secret list",
+  "runuser --pty -u opsctl -- mv -nT /srv/x /srv/x.old",
+])("proseLines() keeps %s whole behind words, but not where no command is meant", (command) => {
+  expect(proseLines(`Look at it, then: ${command}`, terminal(20))).toEqual([
+    "Look at it, then:",
+    `  ${command}`,
+  ]);
+  expect(proseLines(`It says: ${command}`, terminal(20), { hasCommand: false })).not.toContain(
+    `  ${command}`,
+  );
+});
+
 test("proseLines() breaks a word only where that is asked for", () => {
   const word = "x".repeat(25);
   expect(proseLines(`is ${word}`, terminal(12), { indent: "  " })).toEqual(["is", `  ${word}`]);

@@ -3,15 +3,17 @@ import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import process from "node:process";
 import { trustedUids } from "../../../platform/account/account.ts";
+import { DEFAULT_ENV_DIR } from "../../../platform/config/env-files/command-file.ts";
 import type { EnvFileFault } from "../../../platform/config/env-files/env-file.ts";
 import { oddSettings, oddSettingTexts } from "../../../platform/config/names/odd-settings.ts";
 import { OPEN_TO_OTHERS } from "../../../platform/files/modes.ts";
+import type { Untrusted } from "../../../platform/files/trusted-path.ts";
 import type { Check } from "../../context/check.ts";
 import type { CheckContext } from "../../context/check-context.ts";
 import { COMMAND_FACTS } from "../../context/command-facts.ts";
 import type { HostPaths } from "../../context/dependencies.ts";
 import { accessOf, octal, openingLine } from "../../facts/access.ts";
-import { type EnvironmentFile, isWritableByOthers } from "../../facts/environment.ts";
+import { type EnvironmentFile, foreignStep, isWritableByOthers } from "../../facts/environment.ts";
 import { asRoot, readerOf } from "../../facts/reader.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../../finding.ts";
 
@@ -46,12 +48,14 @@ async function accessFault(
   { path, stats }: { path: string; stats: Stats },
 ): Promise<Verdict | null> {
   const name = readerOf(command);
-  if ((stats.mode & OPEN_TO_OTHERS) !== 0)
-    return fail(`${path} has mode ${octal(stats.mode)}, open to group or others`, `chmod 0600 ${path}`);
+  if ((stats.mode & OPEN_TO_OTHERS) !== 0) {
+    const mend = name === "root" && isWritableByOthers(stats) ? awayForRoot(path) : `chmod 0600 ${path}`;
+    return fail(`${path} has mode ${octal(stats.mode)}, open to group or others`, mend);
+  }
   const account = await context.account(name);
   if (account === null) return null;
   if (name === "root" && stats.uid !== account.uid)
-    return fail(`${path} belongs to uid ${stats.uid}, and root reads it`, `chown -h root:root ${path}`);
+    return fail(`${path} belongs to uid ${stats.uid}, and root reads it`, awayForRoot(path));
   const access = await accessOf(path, account, "read");
   return access.status === "allowed" ? null : fail(access.text, openingLine(access, path, `${name}:${name}`));
 }
@@ -106,6 +110,9 @@ async function unreadVerdict(
   const account = await context.account(name);
   const isThisAccount = account !== null && account.uid === process.geteuid?.();
   if (!isThisAccount) return fail(`${path}: ${problem}`, asRoot(command, context));
+  const step = foreignStep(path);
+  if (step !== null && step.mend !== null) return fail(`${path}: ${problem}`, step.mend);
+  if (name === "root") return fail(`${path}: ${problem}`, mendForRoot(path, step));
   const access = await accessOf(path, account, "read");
   if (access.status !== "allowed" && access.why === "closed")
     return fail(access.text, openingLine(access, path, `${name}:${name}`));
@@ -113,6 +120,23 @@ async function unreadVerdict(
   const isWrittenByOthers = stats !== null && trustedUids().includes(stats.uid) && isWritableByOthers(stats);
   const mend = isWrittenByOthers ? `chmod 0600 ${path}` : `chown -h ${name}:${name} ${path}`;
   return fail(`${path}: ${problem}`, mend);
+}
+
+/** What puts right a file that root reads and refused; `step` is a directory or link of another account on its way. */
+function mendForRoot(path: string, step: Untrusted | null): string {
+  return step === null
+    ? awayForRoot(path)
+    : `Keep it where the whole way is root's, such as ${DEFAULT_ENV_DIR}; who needs that place: ls -ld ${step.path}`;
+}
+
+/**
+ * The line that makes way for a file of root's; the check says next how that one is made.
+ *
+ * Behaviour: whoever could write to the old one chose what is in it, may still have it open for writing, and root would run
+ *            the collector with it: it is neither given to root nor closed, but moved aside, where root can look at it.
+ */
+function awayForRoot(path: string): string {
+  return `Look at it, then move it away: mv -nT ${path} ${path}.foreign`;
 }
 
 /**

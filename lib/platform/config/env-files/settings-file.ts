@@ -122,8 +122,8 @@ function whoMayRead(
   if (startedByRoot) return `Give it to the account that reads it: chown -h opsctl:opsctl ${path}`;
   if (isClosedHere(cause)) return isReader(path) ? lineOfRoot(path) : withEnvDir(`sudo opsctl ${typed}`, env);
   const hint = isRootsFile(basename(path))
-    ? `Run it as root, to whom the file belongs: chown root:root ${path} && chmod 0600 ${path}`
-    : `Run it as root without --as-is, or as the account opsctl, to which the file belongs: chown opsctl:opsctl ${path}`;
+    ? `Run it as root, with a new file of root's, because others chose what is in this one. Look at it, then move it away: mv -nT ${path} ${path}.foreign`
+    : `Run it as root without --as-is, or as the account opsctl, to which the file belongs: chown -h opsctl:opsctl ${path}`;
   return `With OPSCTL_ENV_DIR set to nothing no file is read. ${hint}`;
 }
 

@@ -53,9 +53,8 @@ describe("logFit()", () => {
   });
 
   test.each([40, 60, 80])("leaves commands at the end of an advice whole on %i columns", (columns) => {
-    const command =
-      "chown root:root /etc/opsctl/collect-metrics.env && chmod 0600 /etc/opsctl/collect-metrics.env";
-    const hint = `Run it as root, to whom the file belongs: ${command}`;
+    const command = "mv -nT /etc/opsctl/collect-metrics.env /etc/opsctl/collect-metrics.env.foreign";
+    const hint = `Run it as root, with a new file of root's, because others chose what is in this one. Look at it, then move it away: ${command}`;
     const text = shown(columns, (log) => log.error("Cannot read", { hint }));
     expect(text.split("\n").map((one) => one.trim())).toContain(command);
   });

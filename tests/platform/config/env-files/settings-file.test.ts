@@ -96,11 +96,16 @@ describe("readCommandSettings()", () => {
     expect(errorOf(() => read({ OPSCTL_ENV_DIR: "etc" }))).toMatchObject({ code: "CONFIG_INVALID" });
   });
 
-  test.each([0o640, 0o604, 0o620, 0o602])("refuses a file with mode %o", (mode) => {
-    put("A=file\n", { mode });
+  test.each([0o640, 0o604])("refuses a file with mode %o", (mode) => {
+    const path = put("A=file\n", { mode });
+    expect(errorOf(read)).toMatchObject({ code: "SECRET_FILE_EXPOSED", hint: `chmod 0600 ${path}` });
+  });
+
+  test.each([0o620, 0o602])("has root move a file away that others could write to, mode %o", (mode) => {
+    const path = put("A=file\n", { mode });
     expect(errorOf(read)).toMatchObject({
       code: "SECRET_FILE_EXPOSED",
-      hint: expect.stringContaining("chmod 0600"),
+      hint: isRoot ? `Look at it, then move it away: mv -nT ${path} ${path}.foreign` : `chmod 0600 ${path}`,
     });
   });
 
@@ -125,7 +130,7 @@ describe("readCommandSettings()", () => {
     const { code, hint } = errorOf(read);
     expect(code).toBe("SECRET_FILE_UNREADABLE");
     expect(hint).toMatch(
-      /as root without --as-is, or as the account opsctl, to which the file belongs: chown opsctl:opsctl \S+$/,
+      /as root without --as-is, or as the account opsctl, to which the file belongs: chown -h opsctl:opsctl \S+$/,
     );
   });
 
@@ -141,6 +146,11 @@ describe("readCommandSettings()", () => {
     const { code, hint } = errorOf(read);
     expect(code).toBe("SECRET_FILE_UNTRUSTED");
     expect(hint).toContain("without --as-is");
+    const path = put("A=1\n", { name: "collect-metrics.env" });
+    chownSync(path, 64_001, 64_001);
+    expect(errorOf(() => read({}, "collect-metrics")).hint).toEndWith(
+      `others chose what is in this one. Look at it, then move it away: mv -nT ${path} ${path}.foreign`,
+    );
   });
 
   test("follows a link of its own", () => {

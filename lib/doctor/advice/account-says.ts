@@ -1,0 +1,11 @@
+const SAYS = /^The account [\w-]+ says: /;
+
+/** A text of an account that is none of opsctl's own, as root is shown it. */
+export function accountSays(name: string, words: string): string {
+  return `The account ${name} says: ${words}`;
+}
+
+/** Whether a mend is such a text: a command in it gets no line of its own. */
+export function isSaidByAccount(mend: string): boolean {
+  return SAYS.test(mend);
+}
