@@ -9,9 +9,11 @@ import { KEPT_AFTER_MS } from "./doubt.ts";
 import { issueIdOf } from "./issue-id.ts";
 
 const TIMED_OUT = "gateway_timeout";
-const PROXY_TIMED_OUT = "gateway_http_504";
-const CLOSED = `gateway_http_${500}`;
-const PASSED_ON: ReadonlySet<string> = new Set([CLOSED, "gateway_http_502", "gateway_http_503"]);
+/** The code names the status of an answer that came whole. */
+const WHOLE_ANSWER = "gateway_http_";
+const PROXY_TIMED_OUT = `${WHOLE_ANSWER}504`;
+const CLOSED = `${WHOLE_ANSWER}500`;
+const PASSED_ON: ReadonlySet<string> = new Set([CLOSED, `${WHOLE_ANSWER}502`, `${WHOLE_ANSWER}503`]);
 const CONNECTION_LOST = "gateway_connection_lost";
 /** It may wait a minute for WhatsApp before it sends, half of which the send itself has waited. */
 const LATE_MS = 35_000;
@@ -96,10 +98,12 @@ function unknownResult({ code, channel, isOutage }: SendOutcome & { status: "unk
  * When to look a message up that an outage may not have kept from the gateway.
  *
  * Behaviour: a proxy's time is over, or the gateway is away for it; its other answers are given before it passes anything on.
- *            A gateway that is cut off from WhatsApp sent nothing by all that is known of it; looking costs one question.
+ *            Which of them it was is not known where its page did not come whole. A gateway that is cut off from WhatsApp
+ *            sent nothing by all that is known of it; looking costs one question.
  */
 function unansweredIn(code: string): Pick<Retry, "unanswered"> {
-  if (code === PROXY_TIMED_OUT) return { unanswered: { knownAfterMs: LATE_MS } };
+  if (code === PROXY_TIMED_OUT || !code.startsWith(WHOLE_ANSWER))
+    return { unanswered: { knownAfterMs: LATE_MS } };
   return PASSED_ON.has(code) ? { unanswered: { knownAfterMs: KEPT_AFTER_MS } } : {};
 }
 
