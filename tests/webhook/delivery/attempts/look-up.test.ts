@@ -140,6 +140,17 @@ describe("messageLookUp()", () => {
     expect(await ask()).toEqual(answer);
     expect(gateway.routes.messages.calls.length - asked).toBe(1);
   });
+
+  test("has asked nothing when the service ends meanwhile: the next one asks, before a row is left in doubt", async () => {
+    keep();
+    gateway.routes.messages.script = () => "hang";
+    const ends = new AbortController();
+    const asking = lookUp()(row({ unclear: 3 }), ends.signal);
+    setTimeout(() => ends.abort(), 50);
+    const aborted = { status: "unanswered", code: "gateway_aborted" } as const;
+    expect(await asking).toEqual(aborted);
+    expect(await lookUp()(row({ unclear: 3 }), ends.signal)).toEqual(aborted);
+  });
 });
 
 describe("messageLookUp() of a row that was sent too often without a clear answer", () => {
