@@ -262,6 +262,20 @@ describe("messageLookUp() of a row that an outage left unanswered", () => {
     expect(await ask(lookUp(), hoursAgo)).toEqual(FOUND);
   });
 
+  test.each<[string, number, LookUpResult]>([
+    ["more than a minute before the first attempt", -61, NOT_FOUND],
+    ["a minute before it, by a clock that is behind", -60, FOUND],
+    ["of the first attempt", 1, FOUND],
+    ["between the attempts", 1_800, FOUND],
+    ["of the latest attempt", 3_600, FOUND],
+    ["five minutes after its end, by a clock that is ahead", 3_900, FOUND],
+    ["later than that", 3_901, NOT_FOUND],
+  ])("takes one %s for what it is", async (_when, seconds, answer) => {
+    nowMs = START_MS + 62 * MINUTE_MS;
+    keep({ sentAt: Math.floor(START_MS / 1_000) + seconds });
+    expect(await ask(lookUp(), { ...unanswered, unansweredForMs: 2 * MINUTE_MS })).toEqual(answer);
+  });
+
   test.each<[Scripted, string]>([
     ["hang", "gateway_timeout"],
     ["drop", "gateway_connection_lost"],
