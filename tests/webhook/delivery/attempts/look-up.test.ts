@@ -141,6 +141,27 @@ describe("messageLookUp()", () => {
     expect(gateway.routes.messages.calls.length - asked).toBe(1);
   });
 
+  test.each<[string, LookUpResult]>([
+    ["gateway_unreachable", { status: "unanswered", code: "gateway_unreachable" }],
+    ["sem_instancia_gateway", NOT_FOUND],
+  ])("asks nothing without an instance (%s)", async (code, answer) => {
+    const look = messageLookUp({
+      find: () => Promise.reject(new Error("Asked without an instance")),
+      findInstance: async () => ({ status: "failed", code, stopsChannel: false }),
+      phone: PHONE,
+      heldReferences: async () => new Set(),
+      nowMs: () => nowMs,
+    });
+    expect(await ask(look)).toEqual(answer);
+  });
+
+  test("asks nothing about a row of which it is not known when it was sent", async () => {
+    keep();
+    const asked = gateway.routes.messages.calls.length;
+    expect(await ask(lookUp(), row({ unclear: 3, firstBegunAtMs: null }))).toEqual(NOT_FOUND);
+    expect(gateway.routes.messages.calls.length).toBe(asked);
+  });
+
   test("has asked nothing when the service ends meanwhile: the next one asks, before a row is left in doubt", async () => {
     keep();
     gateway.routes.messages.script = () => "hang";
