@@ -244,6 +244,28 @@ describe("messageLookUp() of a row that was sent too often without a clear answe
   });
 });
 
+test("messageLookUp() keeps the last thousand ids for their rows while the state does not have them", async () => {
+  const sentAtMs = START_MS + 1_000;
+  const text = (at: number) => `${TEXT} ${at}`;
+  const look = messageLookUp({
+    find: async ({ remoteJid }) => {
+      const messages = Array.from({ length: 1_001 }, (_, at) => ({
+        ...{ id: `3EB${at}`, remoteJid: remoteJid ?? "", text: text(at), sentAtMs, statuses: [] },
+      }));
+      return { status: "answered", messages };
+    },
+    findInstance: async () => ({ status: "found", name: "ops" }),
+    phone: PHONE,
+    heldReferences: async () => new Set(),
+    nowMs: () => nowMs,
+  });
+  const found = async (id: number, at: number) => (await ask(look, row({ id, text: text(at) }))).status;
+  for (let at = 0; at < 1_000; at += 1) expect(await found(at, at)).toBe("delivered");
+  expect([await found(0, 0), await found(5_000, 0)]).toEqual(["delivered", "not_found"]);
+  expect(await found(1_000, 1_000)).toBe("delivered");
+  expect([await found(5_000, 0), await found(5_001, 2)]).toEqual(["delivered", "not_found"]);
+});
+
 describe("messageLookUp() of a row that an outage left unanswered", () => {
   const unanswered = row({ unclear: 0, unansweredForMs: 40_000 });
   const asked = () => gateway.routes.messages.calls.length;
