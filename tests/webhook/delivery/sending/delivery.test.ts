@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { AttemptResult } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
+import type { AttemptResult, LookUpResult } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
 import { Channel } from "../../../../lib/webhook/delivery/sending/channel.ts";
 import { Delivery } from "../../../../lib/webhook/delivery/sending/delivery.ts";
 import { createWebhookMetrics } from "../../../../lib/webhook/metrics/metrics.ts";
@@ -29,7 +29,7 @@ const ROW: DueRow = {
 const fail = () => Promise.reject(new Error("disk full"));
 
 /** A delivery whose parts a test replaces; all that it did is in `seen`, in order. */
-function opened() {
+function opened(found: LookUpResult | null = null) {
   const seen: string[] = [];
   const ended: (Settlement | null)[] = [];
   let clockMs = 0;
@@ -39,6 +39,7 @@ function opened() {
     begin: (): Promise<boolean> => Promise.resolve(true),
     attempt: async (): Promise<AttemptResult> => DELIVERED,
     textOf: () => "text",
+    lookUp: found && (() => Promise.resolve(found)),
   };
   const common = { kind: "message" as const, log: silentLog, monotonicMs: () => clockMs, random: () => 0 };
   const channel = new Channel(common);
@@ -59,7 +60,7 @@ function opened() {
       seen.push(`send ${text}`);
       return parts.attempt();
     },
-    lookUp: null,
+    lookUp: parts.lookUp && (() => parts.lookUp!()),
     textOf: () => parts.textOf(),
     metrics: createWebhookMetrics({ version: "test" }),
     sleep: async (ms: number) => {
@@ -70,7 +71,8 @@ function opened() {
   };
   const ends = new AbortController();
   const delivery = new Delivery(dependencies, { channel, signal: ends.signal, isOpen: () => parts.isOpen });
-  return { parts, seen, ended, ends, deliver: () => delivery.deliver([ROW]) };
+  const deliver = (row: Partial<DueRow> = {}) => delivery.deliver([{ ...ROW, ...row }]);
+  return { parts, seen, ended, ends, channel, deliver };
 }
 
 describe("Delivery", () => {
@@ -132,5 +134,44 @@ describe("Delivery", () => {
     thrown.parts.attempt = () => Promise.reject(new TypeError("canary"));
     expect(await thrown.deliver()).toEqual({ settlement: UNREADABLE, isSent: true });
     expect(thrown.seen).toEqual(["begin 1", "send text", "settle 1 dead"]);
+  });
+
+  const AWAY: LookUpResult = { status: "unanswered", code: "gateway_unreachable" };
+  const DOUBT = { text: "old", unclear: 1, firstBegunAtMs: 0 };
+  const AGAIN = { status: "retry", code: "gateway_unreachable", isUnclear: false } as const;
+
+  test("a row in doubt waits ten minutes of trying for a peer that answers no question, and the channel with it", async () => {
+    const { deliver, seen, channel } = opened(AWAY);
+    const triedMs = 10 * 60_000 - 1;
+    for (let times = 0; times < 3; times += 1)
+      expect(await deliver({ ...DOUBT, triedMs })).toMatchObject({ settlement: AGAIN, isSent: false });
+    expect(seen).toEqual(["settle 1 retry", "settle 1 retry", "settle 1 retry"]);
+    expect([channel.isProbing, channel.isPaused]).toEqual([true, true]);
+    expect(await deliver({ ...DOUBT, triedMs: triedMs + 1 })).toMatchObject({ isSent: true });
+    expect(seen.slice(3)).toEqual(["begin 1", "send old", "settle 1 delivered"]);
+  });
+
+  test("one that was sent too often waits for as long as it takes, and is in doubt when nothing is found", async () => {
+    const row = { ...DOUBT, unclear: 3, triedMs: 24 * 3_600_000 };
+    const away = opened(AWAY);
+    expect(await away.deliver(row)).toMatchObject({ settlement: AGAIN, isSent: false });
+    expect(await away.deliver({ ...row, isUnsettled: true })).toMatchObject({
+      settlement: { ...AGAIN, isUnclear: true },
+    });
+    const settlement = { status: "in_doubt", code: "delivery_in_doubt" } as const;
+    for (const status of ["not_found", "absent"] as const)
+      expect(await opened({ status }).deliver(row)).toEqual({ settlement, isSent: false });
+  });
+
+  test("one that an outage left unanswered is sent again, whether the peer can be asked or not, unless it is found", async () => {
+    const row = { text: "old", firstBegunAtMs: 0, unansweredForMs: 40_000 };
+    for (const found of [AWAY, { status: "not_found" } as const]) {
+      const { deliver, seen } = opened(found);
+      expect(await deliver(row)).toMatchObject({ isSent: true });
+      expect(seen).toEqual(["begin 1", "send old", "settle 1 delivered"]);
+    }
+    const { deliver, seen } = opened(DELIVERED);
+    expect(await deliver(row)).toEqual({ settlement: DELIVERED, isSent: false });
+    expect(seen).toEqual(["settle 1 delivered"]);
   });
 });
