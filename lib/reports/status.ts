@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { hasReports } from "../ledger/has-reports.ts";
 import { readOnly } from "../ledger/read-only.ts";
 import { type ReportWeek, readReportWeek } from "../ledger/report-week.ts";
 import { readWeekState, type WeekBounds, type WeekState } from "../ledger/week-state.ts";
@@ -38,12 +39,6 @@ export async function readWeekStatus(sql: postgres.Sql, week: string | undefined
     const open = openItems([...rows.counts, ...social], { ...wanted, network });
     return { ...wanted, clean, hasRun, counts, contentRemoved, changedAt: rows.changedAt, open };
   });
-}
-
-async function hasReports(sql: postgres.ISql): Promise<boolean> {
-  const [row] = await sql<[{ exists: boolean }]>`
-    select exists (select from public.weekly_performance_reports) as exists`;
-  return row.exists;
 }
 
 async function countContentRemoved(sql: postgres.ISql, { start, end }: WeekBounds): Promise<number> {

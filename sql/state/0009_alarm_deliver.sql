@@ -153,7 +153,7 @@ declare
 begin
   select array_agg(w.id order by w.id), bool_and(w.is_plain) into v_ids, v_plain
   from (
-    select o.id, o.priority > 0 and o.begun_text is null and o.attempts = 0 and o.digest_row is null
+    select o.id, o.priority > 0 and o.begun_text is null and o.digest_row is null
                  and o.id <> all (p_except) as is_plain
     from opsctl_state.outbox as o
     where o.kind = 'message' and o.issue_key = p_key and o.state = 'queued'

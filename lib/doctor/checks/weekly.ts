@@ -26,7 +26,7 @@ import { withDatabase } from "./peers/database.ts";
 import { gatewayFailure, keyVerdict } from "./peers/gateway.ts";
 import { withoutSettings } from "./settings/configuration.ts";
 import { correctSecret } from "./settings/correct-setting.ts";
-import { ALERT_WEBHOOK_CHECK, LAST_WEEK_CHECK, lastRunCheck } from "./weekly/last-week.ts";
+import { ALERT_WEBHOOK_CHECK, lastRunCheck, lastWeekCheck } from "./weekly/last-week.ts";
 import { renewalOf } from "./weekly/settled-week.ts";
 
 const command = "weekly";
@@ -156,10 +156,15 @@ export const WEEKLY_CHECKS: readonly Check[] = [
       return [await heartbeatVerdict(settings.logDir, context)];
     },
   },
-  lastRunCheck(async (context) => (await partOf(context, "base"))?.logDir ?? null),
-  LAST_WEEK_CHECK,
+  lastRunCheck(logDirOf),
+  lastWeekCheck(logDirOf),
   ALERT_WEBHOOK_CHECK,
 ];
+
+/** Where the last run of this host left its record; null where the settings do not name it. */
+async function logDirOf(context: CheckContext): Promise<string | null> {
+  return (await partOf(context, "base"))?.logDir ?? null;
+}
 
 /** The settings that one part needs, without those of the other channel; null when they are not complete. */
 async function partOf(

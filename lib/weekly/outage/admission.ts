@@ -206,8 +206,8 @@ function isFlowing({ wait, confirmation }: State): boolean {
   return wait === null && confirmation === null;
 }
 
-function isRefusedByAll({ confirmation, breaker }: State): boolean {
-  return confirmation !== null && confirmationStep(confirmation, breaker) === "confirmed";
+function isRefusedByAll({ confirmation }: State): boolean {
+  return confirmation !== null && confirmationStep(confirmation) === "confirmed";
 }
 
 function admitOne(
@@ -276,8 +276,8 @@ function endWait(state: State, end: WaitEnd): void {
 
 /** Judges a refusal once no call is in flight; else puts an owner in front who was not asked yet. */
 function confirm(state: State, confirmation: Confirmation): void {
-  const { options, waiters, breaker } = state;
-  const step = confirmationStep(confirmation, breaker);
+  const { options, waiters } = state;
+  const step = confirmationStep(confirmation);
   const other = waiters.findIndex(({ owner }) => !confirmation.owners.includes(owner));
   // Owners who were asked come again only when no other one is left.
   const noneIsLeft = waiters.length > 0 && other < 0;

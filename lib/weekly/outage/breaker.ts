@@ -36,13 +36,13 @@ export const NEW_BREAKER: Breaker = { hasGood: false, ...NO_BAD_CALL };
 /**
  * The breaker after one more call.
  *
- * Behaviour: a good call resets it; a tripped one only when the call was begun after that (not `isStale`). A bad call
- *            counts when it may heal, and any other only until the run has had its first good call: quiet accounts and
- *            expired tokens stop no run.
+ * Behaviour: a good call resets it, unless it `isStale`: begun before the run began to wait. A bad call counts when it may
+ *            heal, and any other only until the run has had its first good call: quiet accounts and expired tokens stop
+ *            no run.
  */
 export function afterCall(breaker: Breaker, call: JudgedCall, { isStale = false } = {}): Breaker {
   if (call.verdict === "good") {
-    return breaker.isTripped && isStale ? { ...breaker, hasGood: true } : { hasGood: true, ...NO_BAD_CALL };
+    return isStale ? { ...breaker, hasGood: true } : { hasGood: true, ...NO_BAD_CALL };
   }
   const mayHeal = call.verdict === "may_heal";
   const after = { ...breaker, hasOthers: breaker.hasOthers || !mayHeal };
@@ -52,7 +52,7 @@ export function afterCall(breaker: Breaker, call: JudgedCall, { isStale = false 
 function counted(breaker: Breaker, { owner, code }: JudgedCall): Breaker {
   const badInARow = breaker.badInARow + 1;
   const owners = withOneMore(breaker.owners, owner, BAD_OWNERS);
-  const isTripped = breaker.isTripped || (badInARow >= BAD_CALLS && owners.length >= BAD_OWNERS);
+  const isTripped = badInARow >= BAD_CALLS && owners.length >= BAD_OWNERS;
   // Two are enough to know that they do not all say the same.
   const codes = withOneMore(breaker.codes, code ?? "", 2);
   return { ...breaker, isTripped, badInARow, owners, codes };

@@ -22,10 +22,10 @@ export function afterAnswer(confirmation: Confirmation | null, call: JudgedCall)
 }
 
 /** What is known once no call is in flight. */
-export function confirmationStep(
-  confirmation: Confirmation,
-  { hasGood }: { hasGood: boolean },
-): "confirmed" | "refuted" | "ask_another" {
-  if (hasGood || confirmation.isContradicted) return "refuted";
-  return confirmation.owners.length >= OWNERS_TO_ASK ? "confirmed" : "ask_another";
+export function confirmationStep({
+  owners,
+  isContradicted,
+}: Confirmation): "confirmed" | "refuted" | "ask_another" {
+  if (isContradicted) return "refuted";
+  return owners.length >= OWNERS_TO_ASK ? "confirmed" : "ask_another";
 }

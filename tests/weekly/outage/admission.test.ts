@@ -183,6 +183,21 @@ describe("createAdmission()", () => {
     expect(stop.reason()?.code).toBe("APP_HTTP_401");
   });
 
+  test("a good call proves something to an owner's turn only when it began after that turn, and after its last failure", async () => {
+    const { admission, call } = opened();
+    const [one, other] = [(await admission.enter("a"))!, (await admission.enter("b"))!];
+    const known = () => [admission.hasGoodSince(one), admission.hasGoodSince(other)];
+    expect(known()).toEqual([false, false]);
+    const beganAt = admission.begin(one);
+    const late = (await admission.enter("c"))!;
+    admission.record(one, { verdict: "good", code: null, beganAt });
+    expect([...known(), admission.hasGoodSince(late)]).toEqual([true, true, false]);
+    call(other, "may_heal");
+    expect([...known(), admission.hasGoodSince(late)]).toEqual([true, false, false]);
+    call(one, "good");
+    expect([...known(), admission.hasGoodSince(late)]).toEqual([true, true, true]);
+  });
+
   test("a run that stops lets nobody in, and wakes those who wait", async () => {
     const { stop, take, trip } = opened();
     await trip();

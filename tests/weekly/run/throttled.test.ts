@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { noPace } from "../../../lib/platform/rate/pace.ts";
-import { seedOwner } from "../../support/seed.ts";
+import { seedOwner, setClock } from "../../support/seed.ts";
 import { weeklyFixture } from "../support/weekly-fixture.ts";
 
 test("deliver() gives a throttled message its turn in the pace again before each repeat", async () => {
@@ -55,4 +55,41 @@ test("deliver() waits for a gateway that cannot ask its database, and leaves not
   expect(exitCode).toBe(0);
   expect(waitsMs).toEqual([10_000, 10_000, 10_000]);
   expect(weekly.gateway.accepted).toHaveLength(1);
+});
+
+test("deliver() leaves a message to the next run when the gateway's database stays away: nothing is sent or in doubt", async () => {
+  await using weekly = await weeklyFixture();
+  await seedOwner(weekly.db.sql);
+  weekly.gateway.hasDatabase = false;
+  const waitsMs: number[] = [];
+  const sleep = async (ms: number) => void waitsMs.push(ms);
+  const first = await weekly.run({ skipEmail: true }, { sleep });
+  expect(waitsMs).toEqual([10_000, 10_000, 10_000]);
+  expect(first.whatsapp).toMatchObject({ sent: 0, failed: 1, unknown: 0 });
+  expect(first.exitCode).toBe(1);
+  expect(first.failures).toMatchObject([{ step: "whatsapp", code: "gateway_database_failed" }]);
+  weekly.gateway.hasDatabase = true;
+  for (let runs = 0; runs < 2; runs += 1) expect((await weekly.run({ skipEmail: true })).exitCode).toBe(0);
+  expect(weekly.gateway.accepted).toHaveLength(1);
+});
+
+test("a run that is killed while it waits for the gateway's database leaves a doubt, which no run sends", async () => {
+  await using weekly = await weeklyFixture();
+  await seedOwner(weekly.db.sql);
+  weekly.gateway.hasDatabase = false;
+  const waits = Promise.withResolvers<void>();
+  const sleep = (ms: number) => {
+    if (ms === 10_000) waits.resolve();
+    return new Promise<void>(() => {});
+  };
+  void weekly.run({ skipEmail: true }, { sleep });
+  await waits.promise;
+  weekly.gateway.hasDatabase = true;
+  expect((await weekly.run({ skipEmail: true })).whatsapp).toMatchObject({ sent: 0, unknown: 0 });
+  await setClock(weekly.db.sql, "2026-11-23T12:30:00Z");
+  for (let runs = 0; runs < 2; runs += 1) {
+    const { whatsapp, exitCode, week } = await weekly.run({ skipEmail: true });
+    expect([whatsapp.sent, whatsapp.unknown, week?.whatsapp.unknown, exitCode]).toEqual([0, 1, 1, 1]);
+  }
+  expect(weekly.gateway.accepted).toEqual([]);
 });

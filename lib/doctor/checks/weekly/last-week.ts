@@ -1,6 +1,7 @@
 import type { LastRun, Waiting } from "../../../last-run/last-run.ts";
 import { hasEnded } from "../../../last-run/process-mark.ts";
 import { type LastRunReading, readLastRun } from "../../../last-run/read.ts";
+import { hasReports } from "../../../ledger/has-reports.ts";
 import type { WeekState } from "../../../ledger/week-state.ts";
 import {
   CLOSED,
@@ -17,6 +18,7 @@ import { OpsError } from "../../../platform/errors.ts";
 import { formatInstant } from "../../../time/instant.ts";
 import { localTime } from "../../../time/local-time.ts";
 import { isReportDay, reportDayEnd } from "../../../time/report-day.ts";
+import { isReportRunDue } from "../../../time/report-run-due.ts";
 import { Temporal } from "../../../time/temporal.ts";
 import { weekWindow } from "../../../time/week-window.ts";
 import { checkAlertWebhook } from "../../../weekly/announce/check-webhook.ts";
@@ -46,19 +48,27 @@ export function lastRunCheck(logDirOf: (context: CheckContext) => Promise<string
   };
 }
 
-/** What is open in the last closed week, and until when it can be sent. */
-export const LAST_WEEK_CHECK: Check = {
-  command,
-  name: "last week",
-  run: (context) =>
-    withDatabase(command, context, async (sql) => {
-      const store = weeklyStore(sql);
-      const now = Temporal.Instant.from(await store.now());
-      const { start, end, week } = weekWindow(now);
-      const state = await store.weekState({ start: formatInstant(start), end: formatInstant(end) });
-      return [lastWeekVerdict(state, week, now)];
-    }),
-};
+/** What is open in the last closed week, and until when it can be sent; `logDirOf` as for the last run. */
+export function lastWeekCheck(logDirOf: (context: CheckContext) => Promise<string | null>): Check {
+  return {
+    command,
+    name: "last week",
+    run: (context) =>
+      withDatabase(command, context, async (sql) => {
+        const store = weeklyStore(sql);
+        const now = Temporal.Instant.from(await store.now());
+        const { start, end, week } = weekWindow(now);
+        const state = await store.weekState({ start: formatInstant(start), end: formatInstant(end) });
+        const logDir = await logDirOf(context);
+        const isRunning = logDir !== null && goesOn(readLastRun(logDir));
+        return [lastWeekVerdict(state, { week, now, isRunning, isNew: !(await hasReports(sql)) })];
+      }),
+  };
+}
+
+function goesOn(reading: LastRunReading): boolean {
+  return reading.status === "found" && reading.run.status === "running" && !hasEnded(reading.run.process);
+}
 
 /** Whether a failed run could be announced. */
 export const ALERT_WEBHOOK_CHECK: Check = {
@@ -179,29 +189,61 @@ function repeatableUntil(instant: string): string {
   return `it can be repeated until ${localTime(instant)} (São Paulo)`;
 }
 
+/** What is known of the last closed week besides its ledger: `isNew` when no run has begun a report of any week. */
+export type LastWeekFacts = { week: string; now: Temporal.Instant; isRunning: boolean; isNew: boolean };
+
 /**
  * The verdict over the last closed week.
  *
- * Behaviour: an owner without a report is no open delivery: before Monday's run no owner has one.
+ * Behaviour: an owner without a report is open once the run of Monday is due and no run works on it: before, no owner has
+ *            one. On a closed week nobody can mend that, so that it is no fault by itself where a run was made.
  */
-export function lastWeekVerdict(state: WeekState, week: string, now: Temporal.Instant): Verdict {
+export function lastWeekVerdict(state: WeekState, { week, now, ...facts }: LastWeekFacts): Verdict {
   const { reports, whatsapp, email } = openInWeek(state);
-  const { failed } = reports;
-  const parts = [
-    ...(failed === undefined ? [] : [`reports: ${failed} failed`]),
+  const { failed = 0, missing = 0 } = reports;
+  const until = isReportDay(now) ? formatInstant(reportDayEnd(now)) : null;
+  const isMissing = missing > 0 && isMissingOpen(state, { now, ...facts });
+  if (isMissing && !hasBegun(state)) return noRunVerdict(week, until);
+  const missed = isMissing ? [`reports: ${missing} missing`] : [];
+  const others = [
+    ...(failed === 0 ? [] : [`reports: ${failed} failed`]),
     ...counted("WhatsApp", whatsapp),
     ...counted("e-mail", email),
   ];
+  const parts = [...missed, ...others];
   if (parts.length === 0) return pass(`nothing is open in the week of ${week}`);
-  const until = isReportDay(now) ? formatInstant(reportDayEnd(now)) : null;
   const steps = weekSteps(state, { isClosed: until === null });
   const mend = steps.includes("run")
     ? "opsctl reports status; mend what it names, then opsctl weekly"
     : SHOW_WEEK;
-  return fail(
+  const isBeyondHelp = until === null && others.length === 0;
+  return (isBeyondHelp ? warn : fail)(
     `open in the week of ${week}: ${parts.join("; ")}; ${prospectOf(steps, until)}`,
     nextCommand(steps) ?? mend,
   );
+}
+
+function isMissingOpen(
+  { reports: { running } }: WeekState,
+  { now, isRunning, isNew }: Omit<LastWeekFacts, "week">,
+): boolean {
+  if (isNew) return false;
+  return !isReportDay(now) || (isReportRunDue(now) && running === 0 && !isRunning);
+}
+
+function hasBegun({ reports: { completed, running, failed } }: WeekState): boolean {
+  return completed + running + failed > 0;
+}
+
+/** The verdict over a Monday on which no run of any host has begun. */
+function noRunVerdict(week: string, until: string | null): Verdict {
+  const text = `no run has begun with the week of ${week}`;
+  if (until === null)
+    return fail(
+      `${text}; that week is closed: ${CLOSED}`,
+      "See the end of /var/log/opsctl/weekly.log for what failed",
+    );
+  return fail(`${text}; ${repeatableUntil(until)}`, STEP_COMMANDS.run);
 }
 
 function counted(name: string, counts: OpenCounts): string[] {

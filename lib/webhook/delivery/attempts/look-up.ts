@@ -26,9 +26,13 @@ const NEAR_MS = 2 * 60_000;
 const MOST_TAKEN = 1_000;
 /** How far back another message is looked for that shows that the gateway keeps them: a flood fills a short time. */
 const SPANS_MS = [5 * 60_000, 60 * 60_000, 24 * 60 * 60_000];
-/** Nothing of the question may have come through, or nothing can be looked up now: the gateway will be asked again. */
+/**
+ * Nothing of the question may have come through, nothing can be looked up now, or the service ends: the gateway will be
+ * asked again.
+ */
 const AWAY: ReadonlySet<string> = new Set([
   DATABASE_FAILED,
+  "gateway_aborted",
   "gateway_unreachable",
   "gateway_connection_lost",
   ...[502, 503, 504].map((status) => `gateway_http_${status}`),

@@ -9,6 +9,8 @@ import { KEPT_AFTER_MS } from "./doubt.ts";
 import { issueIdOf } from "./issue-id.ts";
 
 const TIMED_OUT = "gateway_timeout";
+/** The code names the status of an answer that came whole. */
+const WHOLE_ANSWER = "gateway_http_";
 const PROXY_TIMED_OUT = "gateway_http_504";
 /** With `isOutage`: the gateway found its connection to WhatsApp closed before the send. */
 const CLOSED = "gateway_http_500";
@@ -98,11 +100,12 @@ function unknownResult({ code, channel, isOutage }: SendOutcome & { status: "unk
  * When to look a message up that an outage may not have kept from the gateway.
  *
  * Behaviour: a proxy's time is over, or the gateway is away for it; it gives its other answers before it passes
- *            anything on. A gateway that is cut off from WhatsApp sent nothing by all that is known of it; looking
- *            costs one question.
+ *            anything on. Which of them it was is not known where its page did not come whole. A gateway that is cut
+ *            off from WhatsApp sent nothing by all that is known of it; looking costs one question.
  */
 function unansweredIn(code: string): Pick<Retry, "unanswered"> {
-  if (code === PROXY_TIMED_OUT) return { unanswered: { knownAfterMs: LATE_MS } };
+  if (code === PROXY_TIMED_OUT || !code.startsWith(WHOLE_ANSWER))
+    return { unanswered: { knownAfterMs: LATE_MS } };
   return PASSED_ON.has(code) ? { unanswered: { knownAfterMs: KEPT_AFTER_MS } } : {};
 }
 

@@ -5,7 +5,8 @@ import type { OutboxKind, State } from "../../state/contract.ts";
 /**
  * Keeps in the state why a channel holds, for the next process.
  *
- * Behaviour: `note` may be called often; what could not be recorded is recorded by a later call.
+ * Behaviour: `note` may be called often, also while another code is being recorded; what could not be recorded is recorded
+ *            by a later call.
  */
 export class HoldMemory {
   readonly #kind: OutboxKind;
@@ -13,7 +14,7 @@ export class HoldMemory {
   readonly #outage: OutageLog;
   /** Undefined while it is not known what the state has. */
   #recorded: string | null | undefined = undefined;
-  #recording: Promise<void> | null = null;
+  #recording: { code: string | null; ending: Promise<void> } | null = null;
 
   constructor(dependencies: {
     kind: OutboxKind;
@@ -38,11 +39,15 @@ export class HoldMemory {
 
   /** Records the code for which the channel is stopped, or null, unless the state has it. */
   note(code: string | null): Promise<void> {
-    if (this.#recording === null && code === this.#recorded) return Promise.resolve();
-    this.#recording ??= this.#record(code).finally(() => {
+    const underWay = this.#recording;
+    if (underWay !== null)
+      return underWay.code === code ? underWay.ending : underWay.ending.then(() => this.note(code));
+    if (code === this.#recorded) return Promise.resolve();
+    const ending = this.#record(code).finally(() => {
       this.#recording = null;
     });
-    return this.#recording;
+    this.#recording = { code, ending };
+    return ending;
   }
 
   async #record(code: string | null): Promise<void> {

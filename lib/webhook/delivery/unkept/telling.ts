@@ -21,6 +21,8 @@ export type Telling = {
   issue: Promise<IssueAnswer> | null;
   /** When an attempt ended that was answered in the gateway's place, on the monotonic clock. */
   unansweredAtMs: number | null;
+  /** From when on, on the monotonic clock, the gateway can say whether it took the latest attempt. */
+  knownAtMs: number;
   /** When it was wanted last, on the monotonic clock. */
   wantedAtMs: number;
 };
@@ -44,6 +46,6 @@ export function newTelling(alert: Alert, { id, wantedAtMs }: { id: number; wante
     unansweredForMs: null,
     members: [],
   };
-  const nothing = { ending: null, issue: null, unansweredAtMs: null };
+  const nothing = { ending: null, issue: null, unansweredAtMs: null, knownAtMs: wantedAtMs };
   return { key: alertKey(alert), row, posts: 0, isTaken: false, ...nothing, wantedAtMs };
 }

@@ -38,10 +38,11 @@ const LOOK_MS = 100;
 /**
  * The messages of alerts that no state keeps.
  *
- * Behaviour: one message for all posts of an alert that wait together, the most urgent alert first. One attempt for
- *            each post; after one without a clear answer, or with one of a proxy, the gateway is asked first, and after
- *            three of the first kind none is made. `tell` returns what became of each alert, or null when not all were
- *            taken before `late`. `onTaken` makes the issue of an alert that was taken.
+ * Behaviour: one message for all posts of an alert that wait together, the most urgent alert first. One attempt for each
+ *            post; after one without a clear answer, or with one of a proxy, the gateway is asked first, once it has
+ *            written down what it took, and after three of the first kind none is made. `tell` returns what became of
+ *            each alert, or null when not all were taken before `late`. `onTaken` makes the issue of an alert that was
+ *            taken.
  */
 export class UnkeptMessages {
   readonly #dependencies: UnkeptMessageDependencies;
@@ -134,10 +135,21 @@ export class UnkeptMessages {
       this.#dependencies.unheard?.taken(telling.row.alert);
       return Promise.resolve(true);
     }
-    telling.ending ??= this.#inTurn(telling).finally(() => {
+    telling.ending ??= this.#whenKnown(telling).finally(() => {
       telling.ending = null;
     });
     return telling.ending;
+  }
+
+  /** Asked sooner, the gateway may not have written down yet what it took, and would be given it again. */
+  #whenKnown(telling: Telling): Promise<boolean> {
+    const { monotonicMs, sleep } = this.#dependencies;
+    const leftMs = telling.knownAtMs - monotonicMs();
+    if (leftMs <= 0) return this.#inTurn(telling);
+    return sleep(leftMs, this.#stopped.signal).then(
+      () => telling.posts > 0 && this.#inTurn(telling),
+      () => false,
+    );
   }
 
   #inTurn(telling: Telling): Promise<boolean> {
@@ -228,9 +240,11 @@ export class UnkeptMessages {
   /** Remembers that the gateway may have taken it. */
   #note(telling: Telling, { unclear, unanswered }: Retry): void {
     const { row } = telling;
+    const nowMs = this.#dependencies.monotonicMs();
+    telling.knownAtMs = nowMs + ((unclear ?? unanswered)?.knownAfterMs ?? 0);
     if (unclear !== null) row.unclear += 1;
     if (unanswered === undefined) return;
-    telling.unansweredAtMs = this.#dependencies.monotonicMs();
+    telling.unansweredAtMs = nowMs;
     row.unansweredForMs = 0;
   }
 

@@ -248,10 +248,12 @@ describe("lastRunVerdict()", () => {
 });
 
 describe("lastWeekVerdict()", () => {
-  const at = (ms: number) => Temporal.Instant.fromEpochMilliseconds(ms);
+  const factsAt = (ms: number, changes: { isRunning?: boolean; isNew?: boolean } = {}) => {
+    const now = Temporal.Instant.fromEpochMilliseconds(ms);
+    return { week: "2026-11-16", now, isRunning: false, isNew: false, ...changes };
+  };
   test.each<[string, Parameters<typeof weekOf>[0], "pass" | "fail"]>([
     ["all is sent", {}, "pass"],
-    ["nobody has a report yet", { reports: { completed: 0, missing: 10 } }, "pass"],
     ["a report failed", { reports: { failed: 1 } }, "fail"],
     ...(["failed", "unknown", "partial", "running", "missing"] as const).map(
       (state): [string, Parameters<typeof weekOf>[0], "fail"] => [
@@ -261,16 +263,71 @@ describe("lastWeekVerdict()", () => {
       ],
     ),
   ])("%s", (_name, changes, status) => {
-    expect(lastWeekVerdict(weekOf(changes), "2026-11-16", at(DURING)).status).toBe(status);
+    expect(lastWeekVerdict(weekOf(changes), factsAt(DURING)).status).toBe(status);
+  });
+
+  const DUE = Date.parse("2026-11-23T11:15:00Z");
+  const LAST_MINUTE = Date.parse("2026-11-24T02:59:00Z");
+  const none = { reports: { completed: 0, missing: 10 }, whatsapp: { sent: 0 }, email: { sent: 0 } };
+  const some = { reports: { completed: 7, missing: 3 } };
+  const works = { reports: { completed: 7, running: 1, missing: 2 } };
+  const NO_RUN = "no run has begun with the week of 2026-11-16";
+  const UNTIL_MIDNIGHT = "it can be repeated until 2026-11-24 00:00:00 (São Paulo)";
+  const NOTHING = "nothing is open in the week of 2026-11-16";
+  test.each<[string, Parameters<typeof weekOf>[0], number, object, string]>([
+    ["a Monday before its run is due", none, DUE - 1, {}, `pass ${NOTHING} -> null`],
+    ["a Monday whose run is late", none, DUE, {}, `fail ${NO_RUN}; ${UNTIL_MIDNIGHT} -> opsctl weekly`],
+    ["the end of that Monday", none, LAST_MINUTE, {}, `fail ${NO_RUN}; ${UNTIL_MIDNIGHT} -> opsctl weekly`],
+    ["a run that has only begun", none, DUE, { isRunning: true }, `pass ${NOTHING} -> null`],
+    [
+      "a Monday that was missed",
+      none,
+      AFTER,
+      {},
+      `fail ${NO_RUN}; that week is closed: nothing more is sent for it -> ` +
+        "See the end of /var/log/opsctl/weekly.log for what failed",
+    ],
+    ["a host on which no run has been", none, DURING, { isNew: true }, `pass ${NOTHING} -> null`],
+    ["the same in the middle of a week", none, AFTER, { isNew: true }, `pass ${NOTHING} -> null`],
+    [
+      "owners whom the run did not reach",
+      some,
+      DURING,
+      {},
+      `fail open in the week of 2026-11-16: reports: 3 missing; ${UNTIL_MIDNIGHT} -> ` +
+        "opsctl reports status; mend what it names, then opsctl weekly",
+    ],
+    ["those whom it comes to yet", some, DURING, { isRunning: true }, `pass ${NOTHING} -> null`],
+    ["those of a run of another host", works, DURING, {}, `pass ${NOTHING} -> null`],
+    [
+      "owners whom no run reaches any more",
+      some,
+      AFTER,
+      {},
+      "warn open in the week of 2026-11-16: reports: 3 missing; that week is closed: " +
+        "nothing more is sent for it, and nothing is left to do -> opsctl reports status",
+    ],
+    [
+      "those beside a delivery that failed",
+      { ...some, email: { failed: 1 } },
+      AFTER,
+      {},
+      "fail open in the week of 2026-11-16: reports: 3 missing; e-mail: 1 failed; that week is closed: " +
+        "nothing more is sent for it, and nothing is left to do -> opsctl reports status",
+    ],
+  ])("says of %s what it is", (_name, changes, ms, facts, expected) => {
+    const { status, reason, mend } = lastWeekVerdict(weekOf(changes), factsAt(ms, facts));
+    expect(`${status} ${reason} -> ${mend}`).toBe(expected);
+    if (mend !== null) expect(isKnownAdvice(mend, () => false)).toBe(true);
   });
 
   test("says until when it can be sent, and afterwards what is left to do", () => {
     const week = weekOf({ whatsapp: { failed: 2, unknown: 1 } });
-    expect(lastWeekVerdict(week, "2026-11-16", at(DURING)).reason).toBe(
+    expect(lastWeekVerdict(week, factsAt(DURING)).reason).toBe(
       "open in the week of 2026-11-16: WhatsApp: 2 failed, 1 unknown; " +
         "it can be repeated until 2026-11-24 00:00:00 (São Paulo)",
     );
-    const late = lastWeekVerdict(week, "2026-11-16", at(AFTER));
+    const late = lastWeekVerdict(week, factsAt(AFTER));
     expect(late.reason).toContain("that week is closed");
     expect(late.mend).toContain("deliveries look-up");
   });
@@ -299,7 +356,7 @@ describe("lastWeekVerdict()", () => {
       "opsctl reports status; mend what it names, then opsctl weekly",
     ],
   ])("of %j names what helps", (changes, ms, reason, mend) => {
-    const verdict = lastWeekVerdict(weekOf(changes), "2026-11-16", at(ms));
+    const verdict = lastWeekVerdict(weekOf(changes), factsAt(ms));
     expect(verdict.reason).toMatch(reason);
     expect(verdict.mend).toBe(mend);
     expect(isKnownAdvice(mend, () => false)).toBe(true);
@@ -325,7 +382,27 @@ describe("opsctl doctor weekly", () => {
     await setClock(weekly.db.sql, "2026-11-24T12:00:00Z");
     expect((await findingsOf(host, "last week"))[0]).toContain("that week is closed");
     await setClock(weekly.db.sql, "2026-11-30T12:00:00Z");
+    expect(await findingsOf(host, "last week")).toEqual([
+      "fail no run has begun with the week of 2026-11-23; " +
+        "it can be repeated until 2026-12-01 00:00:00 (São Paulo)",
+    ]);
+    const begun = { status: "running", window: null, retryableUntil: null, week: null, error: null };
+    host.put(`log/${LAST_RUN_FILE}`, JSON.stringify({ ...RUN, ...begun }), 0o644);
     expect(await findingsOf(host, "last week")).toEqual(["pass nothing is open in the week of 2026-11-23"]);
+    await setClock(weekly.db.sql, "2026-11-30T11:14:00Z");
+    host.put(`log/${LAST_RUN_FILE}`, JSON.stringify(RUN), 0o644);
+    expect(await findingsOf(host, "last week")).toEqual(["pass nothing is open in the week of 2026-11-23"]);
+  });
+
+  test("does not miss a run on a database that has had none", async () => {
+    await using weekly = await weeklyFixture();
+    await using host = await openHost();
+    await seedOwner(weekly.db.sql);
+    host.put("secrets/DATABASE_URL", weekly.db.url);
+    for (const now of ["2026-11-23T15:00:00Z", "2026-11-25T15:00:00Z"]) {
+      await setClock(weekly.db.sql, now);
+      expect(await findingsOf(host, "last week")).toEqual(["pass nothing is open in the week of 2026-11-16"]);
+    }
   });
 
   test("fails on a last run that failed, and on what it cannot read", async () => {

@@ -14,6 +14,7 @@ describe("renewalOf()", () => {
     ["on the Sunday after, the next Monday", {}, "2026-11-30T02:59:59Z", "monday"],
     ["on the next Monday, its run until that is due", {}, "2026-11-30T11:14:59Z", "monday"],
     ["nothing once that run is late", {}, "2026-11-30T11:15:00Z", null],
+    ["nothing in the last hours of that Monday", {}, "2026-12-01T02:59:59Z", null],
     ["nothing on the day after a Monday that was missed", {}, "2026-12-01T10:00:00Z", null],
     ["nothing on the Monday after that", {}, "2026-12-07T10:00:00Z", null],
     ["nothing that is needed after a success", { status: "success" }, "2026-11-24T15:00:00Z", null],

@@ -33,6 +33,29 @@ describe("messageLookUp() when the state cannot say whose messages are known", (
   });
 });
 
+describe("messageLookUp() of a row that was sent too often, among several of ours", () => {
+  const heldReferences = async (_kind: unknown, ids: readonly string[]) =>
+    new Set(ids.filter((id) => id.startsWith("ours")));
+  const lookUp = async () =>
+    await fixture.lookUp({ unclear: 3 }, { nowMs: START_MS + MINUTE_MS, heldReferences });
+  const early = () => fixture.keep("ours-early", START_MS - 58 * MINUTE_MS);
+  const late = () => fixture.keep("ours-late", START_MS);
+
+  test.each([
+    ["as they were sent", [early, late]],
+    ["the other way round", [late, early]],
+  ])("goes by the latest of them, whether they come %s", async (_order, keeps) => {
+    // A message with this text of before: only as far back as the early one could it be the row's own.
+    fixture.keep("3EB0A", START_MS - 62 * MINUTE_MS, { text });
+    early();
+    expect(await lookUp()).toEqual(NOT_FOUND);
+    fixture.reset();
+    fixture.keep("3EB0A", START_MS - 62 * MINUTE_MS, { text });
+    for (const keep of keeps) keep();
+    expect(await lookUp()).toEqual(ABSENT);
+  });
+});
+
 describe("messageLookUp() of a row that was sent too often, when our clock is two hours ahead", () => {
   const nowMs = START_MS + 95 * MINUTE_MS;
   const lookUp = async () => await fixture.lookUp({ unclear: 3 }, { nowMs });

@@ -116,6 +116,38 @@ describe("messageLookUp()", () => {
     expect(await ask()).toEqual(answer);
     expect(gateway.routes.messages.calls.length - asked).toBe(1);
   });
+
+  test.each<[string, LookUpResult]>([
+    ["gateway_unreachable", { status: "unanswered", code: "gateway_unreachable" }],
+    ["sem_instancia_gateway", NOT_FOUND],
+  ])("asks nothing without an instance (%s)", async (code, answer) => {
+    const look = messageLookUp({
+      find: () => Promise.reject(new Error("Asked without an instance")),
+      findInstance: async () => ({ status: "failed", code, stopsChannel: false }),
+      phone: PHONE,
+      heldReferences: async () => new Set(),
+      nowMs: () => nowMs,
+    });
+    expect(await ask(look)).toEqual(answer);
+  });
+
+  test("asks nothing about a row of which it is not known when it was sent", async () => {
+    keep();
+    const asked = gateway.routes.messages.calls.length;
+    expect(await ask(lookUp(), row({ unclear: 3, firstBegunAtMs: null }))).toEqual(NOT_FOUND);
+    expect(gateway.routes.messages.calls.length).toBe(asked);
+  });
+
+  test("has asked nothing when the service ends meanwhile: the next one asks, before a row is left in doubt", async () => {
+    keep();
+    gateway.routes.messages.script = () => "hang";
+    const ends = new AbortController();
+    const asking = lookUp()(row({ unclear: 3 }), ends.signal);
+    setTimeout(() => ends.abort(), 50);
+    const aborted = { status: "unanswered", code: "gateway_aborted" } as const;
+    expect(await asking).toEqual(aborted);
+    expect(await lookUp()(row({ unclear: 3 }), ends.signal)).toEqual(aborted);
+  });
 });
 
 describe("messageLookUp() of a row that was sent too often without a clear answer", () => {
@@ -188,6 +220,28 @@ describe("messageLookUp() of a row that was sent too often without a clear answe
   });
 });
 
+test("messageLookUp() keeps the last thousand ids for their rows while the state does not have them", async () => {
+  const sentAtMs = START_MS + 1_000;
+  const text = (at: number) => `${TEXT} ${at}`;
+  const look = messageLookUp({
+    find: async ({ remoteJid }) => {
+      const messages = Array.from({ length: 1_001 }, (_, at) => ({
+        ...{ id: `3EB${at}`, remoteJid: remoteJid ?? "", text: text(at), sentAtMs, statuses: [] },
+      }));
+      return { status: "answered", messages };
+    },
+    findInstance: async () => ({ status: "found", name: "ops" }),
+    phone: PHONE,
+    heldReferences: async () => new Set(),
+    nowMs: () => nowMs,
+  });
+  const found = async (id: number, at: number) => (await ask(look, row({ id, text: text(at) }))).status;
+  for (let at = 0; at < 1_000; at += 1) expect(await found(at, at)).toBe("delivered");
+  expect([await found(0, 0), await found(5_000, 0)]).toEqual(["delivered", "not_found"]);
+  expect(await found(1_000, 1_000)).toBe("delivered");
+  expect([await found(5_000, 0), await found(5_001, 2)]).toEqual(["delivered", "not_found"]);
+});
+
 describe("messageLookUp() of a row that an outage left unanswered", () => {
   const unanswered = row({ unclear: 0, unansweredForMs: 40_000 });
   const asked = () => gateway.routes.messages.calls.length;
@@ -225,6 +279,20 @@ describe("messageLookUp() of a row that an outage left unanswered", () => {
       keep({ id: `3EB1${at}`, text: "Another", sentAt: START_MS / 1_000 + 600 + 2 * at });
     const hoursAgo = { ...unanswered, unansweredForMs: nowMs - START_MS - 30_000 };
     expect(await ask(lookUp(), hoursAgo)).toEqual(FOUND);
+  });
+
+  test.each<[string, number, LookUpResult]>([
+    ["more than a minute before the first attempt", -61, NOT_FOUND],
+    ["a minute before it, by a clock that is behind", -60, FOUND],
+    ["of the first attempt", 1, FOUND],
+    ["between the attempts", 1_800, FOUND],
+    ["of the latest attempt", 3_600, FOUND],
+    ["five minutes after its end, by a clock that is ahead", 3_900, FOUND],
+    ["later than that", 3_901, NOT_FOUND],
+  ])("takes one %s for what it is", async (_when, seconds, answer) => {
+    nowMs = START_MS + 62 * MINUTE_MS;
+    keep({ sentAt: Math.floor(START_MS / 1_000) + seconds });
+    expect(await ask(lookUp(), { ...unanswered, unansweredForMs: 2 * MINUTE_MS })).toEqual(answer);
   });
 
   test.each<[Scripted, string]>([

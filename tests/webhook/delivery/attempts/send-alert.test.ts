@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { Secret } from "../../../../lib/platform/secrets/secret.ts";
 import { evolutionClient } from "../../../../lib/providers/evolution/client.ts";
 import type { Attempt } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
@@ -118,6 +120,37 @@ describe("messageAttempt()", () => {
     gateway.routes.send.next({ accept: { status, json: own } });
     expect(await send()).toEqual(retry(`gateway_http_${status}`, { peerDown: true, unclear }) as never);
   });
+
+  test.each([
+    ["breaks off", "gateway_connection_lost", "<html>"],
+    ["is too large", "gateway_answer_unreadable", "x".repeat(1_100_000)],
+  ])(
+    "a proxy's 504 whose page %s is an outage after which the message is looked for, too",
+    async (_how, code, page) => {
+      const server = createServer((request, response) => {
+        request.resume();
+        request.on("end", () => {
+          response.writeHead(504, { "content-length": String(Math.max(1_000, page.length)) });
+          response.write(page, () => (page.length < 1_000 ? request.socket.destroy() : response.end()));
+        });
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      try {
+        const { port } = server.address() as AddressInfo;
+        const baseUrl = new URL(`http://127.0.0.1:${port}`);
+        const findInstance = async () => ({ status: "found" as const, name: "ops" });
+        const client = evolutionClient({ baseUrl, adminKey: new Secret(KEY) });
+        const result = await messageAttempt({ gateway: client, findInstance, phone: "5511912345678" })(
+          ROW,
+          new AbortController().signal,
+        );
+        const unanswered = { knownAfterMs: 35_000 };
+        expect(result).toEqual(retry(code, { peerDown: true, unanswered }) as never);
+      } finally {
+        server.close();
+      }
+    },
+  );
 
   test.each([301, 401, 403, 404, 405, 407])("a proxy's bare %i passed nothing on", async (status) => {
     gateway.routes.send.next({ status, text: "No" });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { AttemptResult } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
   openUnkept,
@@ -172,6 +173,56 @@ describe("UnkeptAlerts: messages", () => {
     fixture.answers.lookUp = true;
     expect(await fixture.take(alert("a"))).toMatchObject([{ whatsapp: "sent" }]);
     expect(fixture.seen.texts).toHaveLength(6);
+  });
+
+  test("asks the gateway no sooner than it has written down what it took, and sends nothing before", async () => {
+    const fixture = openUnkept();
+    fixture.answers.message = () => ({ ...UNANSWERED, unanswered: { knownAfterMs: 5_000 } }) as AttemptResult;
+    expect(await fixture.take(alert("a"))).toBeNull();
+    await fixture.advance(1_000);
+    // A sender that tries again within a second, twice; what it posts besides does not wait.
+    const again = [fixture.take(alert("a")), fixture.take(alert("a"))];
+    fixture.answers.message = () => ({ status: "delivered", reference: "id", url: null });
+    expect(await fixture.take(alert("b"))).toMatchObject([{ whatsapp: "sent" }]);
+    await fixture.advance(3_999);
+    expect(fixture.seen.lookedUp).toBe(0);
+    fixture.answers.lookUp = true;
+    await fixture.advance(1);
+    expect(await Promise.all(again)).toMatchObject([[{ whatsapp: "sent" }], [{ whatsapp: "sent" }]]);
+    expect(fixture.seen.lookedUp).toBe(1);
+    expect(namesOf(fixture)).toEqual(["a", "b"]);
+  });
+
+  test.each([
+    ["a proxy whose time was over", { ...UNANSWERED, unanswered: { knownAfterMs: 35_000 } }],
+    ["a send whose answer never came", { ...UNCLEAR, unclear: { knownAfterMs: 35_000 } }],
+  ] as [string, AttemptResult][])(
+    "after %s a post that cannot wait for so long gets no attempt",
+    async (_what, answer) => {
+      const fixture = openUnkept();
+      fixture.answers.message = () => answer;
+      expect(await fixture.take(alert("a"))).toBeNull();
+      const soon = fixture.take(alert("a"));
+      await fixture.advance(25_000);
+      expect(await soon).toBeNull();
+      // Nobody waits for it any more.
+      await fixture.advance(20_000);
+      expect([fixture.seen.lookedUp, fixture.seen.texts.length]).toEqual([0, 1]);
+      fixture.answers.lookUp = true;
+      expect(await fixture.take(alert("a"))).toMatchObject([{ whatsapp: "sent" }]);
+      expect([fixture.seen.lookedUp, fixture.seen.texts.length]).toEqual([1, 1]);
+    },
+  );
+
+  test("waits for no look-up when the service ends", async () => {
+    const fixture = openUnkept();
+    fixture.answers.message = () => ({ ...UNANSWERED, unanswered: { knownAfterMs: 5_000 } }) as AttemptResult;
+    expect(await fixture.take(alert("a"))).toBeNull();
+    const again = fixture.take(alert("a"));
+    await fixture.settle();
+    await fixture.unkept.stop(60_000);
+    expect(await again).toBeNull();
+    expect(fixture.seen.texts).toHaveLength(1);
   });
 
   test("goes before rows of the outbox", async () => {

@@ -154,6 +154,9 @@ function unansweredTests(fixture: () => StateFixture): void {
     // Without the text that told it there is nothing of it to be looked for.
     await state.dropQueued([row]);
     expect(await onlyDue(state)).toMatchObject({ id: member, text: null });
+    // Its own text has left no copy yet.
+    expect(await state.begin(member, { text: "alone" })).toBe(true);
+    expect(await onlyDue(state)).toMatchObject({ id: member, text: "alone", unansweredForMs: null });
   });
 }
 
