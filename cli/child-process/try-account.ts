@@ -93,7 +93,10 @@ function isOther(numbers: readonly number[], wanted: number): boolean {
   return numbers.some((number) => number !== wanted);
 }
 
-/** Setpriv's own words, which name at most an account or a group; once it has become the account, others can put theirs there. */
+/**
+ * Setpriv's own words, which name at most an account or a group; once it has become the account, others can put theirs
+ * there.
+ */
 function wordsOf(stderr: Buffer): string {
   const [line = ""] = stderr.toString().split("\n");
   const words = line.replace(/^setpriv: /, "").replace(/[^\x20-\x7e]/g, "?");

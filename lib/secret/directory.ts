@@ -19,14 +19,14 @@ const ROOTS_GROUP = 0;
 const NEW_MODE = 0o700;
 
 /**
- * Sees that the directory of a secret is root's alone on its whole way, makes it where it is missing, and refuses a link
- * in the place of the file.
+ * Sees that the directory of a secret is root's alone on its whole way, makes it where it is missing, and refuses a
+ * link in the place of the file.
  *
  * Behaviour: called by root, before a value is asked for. No account but root can exchange anything in a directory that
  *            passes, so what is written there afterwards goes where this looked. A directory that is there is not
  *            changed, unless a run that was killed has only begun to make it. Several runs may make it at once.
- * Errors:    FILE_UNTRUSTED where another account could lead root elsewhere; SECRET_NOT_WRITTEN where the directory cannot
- *            be made, where its reader could not enter it, and for a link.
+ * Errors:    FILE_UNTRUSTED where another account could lead root elsewhere; SECRET_NOT_WRITTEN where the directory
+ *            cannot be made, where its reader could not enter it, and for a link.
  */
 export function prepareDirectory(place: Place): void {
   refuse(place, foreignFault);
@@ -63,7 +63,8 @@ function foreignFault(place: Place): DirectoryFault | null {
   if (step !== null)
     return { code: "FILE_UNTRUSTED", why: step.why, mend: refused ?? step.mend ?? elsewhere(step.path) };
   const found = end === null ? null : untrustedEnd(end, ONLY_ROOT);
-  // A sticky directory is nobody's alone: another account exchanges there what is its own, and puts something where nothing is.
+  // A sticky directory is shared: another account exchanges there what is its own, and puts something where
+  // nothing is.
   const shared = sharedIn(steps);
   if (shared !== null && end === null)
     return { code: "FILE_UNTRUSTED", why: shared.why, mend: refused ?? elsewhere(shared.path) };

@@ -10,8 +10,8 @@ import { singleLine } from "../text/single-line.ts";
  * What an environment file says about secrets: never a value of one.
  *
  * Shape: `name` is the file's, `secrets` those that are set in it, `wanted` the secrets that its settings ask for,
- *        `secretsDir` its `OPSCTL_SECRETS_DIR`, `problem` the code for which it could not be read, `reason` that in words,
- *        `isClosed` says that it is only closed to this account.
+ *        `secretsDir` its `OPSCTL_SECRETS_DIR`, `problem` the code for which it could not be read, `reason` that in
+ *        words, `isClosed` says that it is only closed to this account.
  */
 export type FileFacts = {
   name: string;
@@ -55,11 +55,11 @@ export function readFileFacts(commands: readonly string[], directory: string): F
 }
 
 /**
- * The facts that a process of the service account printed as JSON about the environment files of a directory; null when the
- * text is something else.
+ * The facts that a process of the service account printed as JSON about the environment files of a directory; null when
+ * the text is something else.
  *
- * Behaviour: root does not trust that account. Only names that opsctl knows are taken over, the path of a file is root's own
- *            knowledge, and no text can move a terminal's cursor.
+ * Behaviour: root does not trust that account. Only names that opsctl knows are taken over, the path of a file is
+ *            root's own knowledge, and no text can move a terminal's cursor.
  */
 export function parseFileFacts(text: string, directory: string): FileFacts[] | null {
   try {

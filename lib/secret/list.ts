@@ -29,9 +29,9 @@ export type SecretProblem = { where: string; why: string; mend: string };
 /**
  * A secret as this host has it.
  *
- * Shape: `state` is `missing` where a command needs it and no place has it, `unset` where none needs it, `unknown` where
- *        this process may not look; `sources` are the places that have it, the one that counts first; `changedAt` is that of
- *        its file.
+ * Shape: `state` is `missing` where a command needs it and no place has it, `unset` where none needs it, `unknown`
+ *        where this process may not look; `sources` are the places that have it, the one that counts first; `changedAt`
+ *        is that of its file.
  */
 export type ListedSecret = {
   name: string;
@@ -49,8 +49,8 @@ export type Unread = { why: string; mend: string };
 /**
  * What a list is made of.
  *
- * Shape: `unread` is null where the account's environment files could be read; `refusalOf` says why root does nothing in a
- *        directory that such a file names, null where it may.
+ * Shape: `unread` is null where the account's environment files could be read; `refusalOf` says why root does nothing
+ *        in a directory that such a file names, null where it may.
  */
 export type ListInput = {
   env: Environment;

@@ -15,8 +15,8 @@ export type Readers = { account: ServiceAccount | null; reader: ServiceAccount |
 /**
  * For which account a secret is written.
  *
- * Errors: ROOT_NEEDED for any process but root's: the directories are root's; ACCOUNT_UNAVAILABLE where the account that
- *         would read the secret is missing.
+ * Errors: ROOT_NEEDED for any process but root's: the directories are root's; ACCOUNT_UNAVAILABLE where the account
+ *         that would read the secret is missing.
  */
 export async function readersOf(
   { name, reader }: KnownSecret,

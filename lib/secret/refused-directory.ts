@@ -4,16 +4,16 @@ import { shellWord } from "../platform/shell-word.ts";
 import { secretAsRoot } from "./as-root.ts";
 
 /**
- * Why root does nothing in a directory that an environment file of the account names: it is the system's, it is free and
- * root does not know it, or it has an owner already.
+ * Why root does nothing in a directory that an environment file of the account names: it is the system's, it is free
+ * and root does not know it, or it has an owner already.
  */
 export type DirectoryRefusal = "system" | "unknown" | "taken";
 
 /**
  * What root is told instead of a line that changes something in such a directory; null where root vouches for it.
  *
- * Behaviour: the account can write any path into its own files. A person who chose the place says so by naming it in the
- *            environment of `opsctl secret list`; a line that is copied must not change what has an owner.
+ * Behaviour: the account can write any path into its own files. A person who chose the place says so by naming it in
+ *            the environment of `opsctl secret list`; a line that is copied must not change what has an owner.
  */
 export function refusedDirectory(
   directory: string,

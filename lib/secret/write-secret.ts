@@ -11,7 +11,8 @@ import type { Place } from "./place.ts";
 const LEFTOVER_AFTER_MS = 60_000;
 
 /**
- * Writes the file of a secret: a reader finds the old value or the whole new one, with owner and mode from the first moment.
+ * Writes the file of a secret: a reader finds the old value or the whole new one, with owner and mode from the first
+ * moment.
  *
  * Shape:     `isNew` says that there was no such file.
  * Behaviour: call `prepareDirectory` first. Removes what killed runs left in the directory.

@@ -186,7 +186,8 @@ describe(`the directory of secrets${asRootAlone}`, () => {
       mkdirSync(shared);
       chmodSync(shared, 0o1777);
       const place = at("shared", "keys");
-      // Until the line runs, or the directory is made, another account can put a link in its place, which chmod would follow.
+      // Until the line runs, or the directory is made, another account can put a link in its place, which chmod would
+      // follow.
       const elsewhere = (path: string) =>
         expect.stringMatching(new RegExp(`^Keep secrets where .*: ls -ld ${path}$`));
       expect(() => prepareDirectory(place)).toThrow(refusal("FILE_UNTRUSTED", elsewhere(shared)));

@@ -1,11 +1,11 @@
 import type { Command } from "./changing-line.ts";
 
 /**
- * A command that changes files, as the account itself runs it: in directories that it owns, it could put a link between the
- * advice and the moment in which root follows it.
+ * A command that changes files, as the account itself runs it: in directories that it owns, it could put a link between
+ * the advice and the moment in which root follows it.
  *
- * Behaviour: an account gives away no file and takes none over: what belongs to another is moved away instead. `--pty` gives
- *            each command a terminal of its own, because into root's terminal the account could type.
+ * Behaviour: an account gives away no file and takes none over: what belongs to another is moved away instead. `--pty`
+ *            gives each command a terminal of its own, because into root's terminal the account could type.
  */
 export function commandAsAccount(command: Command, account: string): Command {
   return { ...command, words: ["runuser", "--pty", "-u", account, "--", ...ownWords(command)] };

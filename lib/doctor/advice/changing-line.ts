@@ -42,8 +42,8 @@ const PLAIN_PATH = /^(?:\/[\w.@%+,=:-]+)+$/;
 /**
  * A command that changes the owner, mode or name of a file, makes one, or removes one.
  *
- * Shape: `form` is the command with NAME and PATH for its names of accounts and its paths, which are in `names` and `paths`
- *        in their order; the source of `install` is a part of the form. `words` are what a shell makes of it.
+ * Shape: `form` is the command with NAME and PATH for its names of accounts and its paths, which are in `names` and
+ *        `paths` in their order; the source of `install` is a part of the form. `words` are what a shell makes of it.
  */
 export type Command = {
   words: readonly string[];

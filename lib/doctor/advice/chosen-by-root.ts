@@ -18,8 +18,8 @@ const WEBHOOK_FILE = "webhook.env";
  * The directories that root's own configuration names.
  *
  * Behaviour: that is the environment of this process, which root started, and each environment file of `envDir` that no
- *            account but root can change or exchange. The files of an installation belong to the service account, all but
- *            the collector's: what only they name, root has not chosen.
+ *            account but root can change or exchange. The files of an installation belong to the service account, all
+ *            but the collector's: what only they name, root has not chosen.
  */
 export function chosenByRoot(env: Environment, envDir: string): ChosenByRoot {
   const sources = [env, ...SETTINGS_FILES.map((name) => rootsSettings(join(envDir, name)))];

@@ -12,7 +12,7 @@ type Account = { name: string; uid: number; gid: number };
 const STICKY = 0o1000;
 const GROUP_WRITES = 0o020;
 const OTHERS_WRITE = 0o002;
-/** Ubuntu gives the first to the group of its log service: who is in that group by its list, and an access list, are judged. */
+/** Ubuntu gives the first to the group of its log service: that group's list and an access control list are judged. */
 const OF_THE_SYSTEM = ["/var/log", "/var/lib"];
 const LS = ["/usr/bin/ls", "/bin/ls"];
 /** What the kernel and file servers show for an account that has no number here. */
@@ -34,8 +34,9 @@ export function isExchangeableByOthers(path: string, trusted: readonly number[])
 }
 
 /**
- * The directory for which alone a path counts as exchangeable, because nobody can tell here whether the account may write to it;
- * null where it surely may, or has what is there. A line that the account is to run would mostly be refused below it.
+ * The directory for which alone a path counts as exchangeable, because it cannot be told here whether the account may
+ * write to it; null where it surely may, or has what is there. A line that the account is to run would mostly be
+ * refused below it.
  */
 export function doubtfulDirectoryOn(path: string, account: Account): string | null {
   try {
@@ -59,8 +60,9 @@ function isWayOpen(path: string, isOpen: (step: Step) => boolean): boolean {
 }
 
 /**
- * The steps of a way, without the bits that let nobody exchange the next one: those of a link, and of a sticky directory where
- * the next one is another's. What is missing, and what is not root's, can be put or exchanged in a sticky directory.
+ * The steps of a way, without the bits by which the next one cannot be exchanged: those of a link, and of a sticky
+ * directory where the next one is another's. What is missing, and what is not root's, can be put or exchanged in a
+ * sticky directory.
  */
 function stepsAsOpen({ steps, end }: Way): Step[] {
   const last = end !== null && end.uid === 0 ? undefined : steps.at(-1);
@@ -83,9 +85,9 @@ function isInGroup(gid: number, account: Account): boolean {
 }
 
 /**
- * What a group may write counts as the account's: it may be in that group, or get into it by its unit, and the bits of a group
- * are also those of an access control list. So does what belongs to nobody that this host can name: a file server may take
- * every account for that one.
+ * What a group may write counts as the account's: it may be in that group, or get into it by its unit, and the bits of
+ * a group are also those of an access control list. So does what belongs to an account without a name on this host: a
+ * file server may take every account for that one.
  */
 function mayBeIts({ path, uid, mode }: Step): boolean {
   if (uid === UNMAPPED) return true;

@@ -226,8 +226,8 @@ export const KNOWN_LINES: readonly string[] = [...SETTINGS, ...DATABASE, ...PEER
 const KNOWN = KNOWN_LINES.map(patternOf);
 
 /**
- * Whether a text is one of the sentences and commands with which the checks advise, but for SQL and for lines that change a
- * file.
+ * Whether a text is one of the sentences and commands with which the checks advise, but for SQL and for lines that
+ * change a file.
  *
  * Behaviour: a word for word match, apart from numbers, names that opsctl knows, and paths, each of which `isAllowed`
  *            judges. A text that is not listed here is shown as what the account says.

@@ -97,8 +97,8 @@ function isForAccount(directory: string): boolean {
 }
 
 /**
- * What does not exist belongs to whom the last directory on the way belongs. Below /proc a path leads each process elsewhere,
- * such as to where root stands when it runs the line.
+ * What does not exist counts as owned by the owner of the last directory on the way. Below /proc a path leads each
+ * process elsewhere, such as to where root stands when it runs the line.
  */
 function isOwned({ steps, end }: Way, uid: number): boolean {
   return !steps.some(({ path }) => path === "/proc") && (end ?? steps.at(-1))?.uid === uid;

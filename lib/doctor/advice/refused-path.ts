@@ -16,9 +16,9 @@ const MAKES: readonly [command: RegExp, variable: string, placeOf: (path: string
 /**
  * What root is told instead of a command on a path that is not the account's: what is wrong, and what to do.
  *
- * Behaviour: a free place may be what the operator chose, and may be what the account made up, whose own file names it: a
- *            line there proves nothing. Root says which, by naming it in the environment of `opsctl doctor`. A place of
- *            the system is never one, and what is there already has an owner: a copied line must not change either.
+ * Behaviour: a free place may be what the operator chose, and may be what the account made up, whose own file names it:
+ *            a line there proves nothing. Root says which, by naming it in the environment of `opsctl doctor`. A place
+ *            of the system is never one, and what is there already has an owner: a copied line must not change either.
  */
 export function refusedPath(path: string, command: string, reporter: Reporter): string {
   const refusal = refusalOf(path);

@@ -12,7 +12,8 @@ export type ReportedCheck = { command: string; check: string; findings: Finding[
  * Reads the line of JSON that a doctor in a child process prints for one check; null when the line is something else.
  *
  * Behaviour: the child ran as an account that root does not trust. Anything that is not a finding of that check is left
- *            out, and no text can move a terminal's cursor or look like a line of advice. `reportedMend` judges the lines that mend.
+ *            out, and no text can move a terminal's cursor or look like a line of advice. `reportedMend` judges the
+ *            lines that mend.
  */
 export function parseReportedFindings(line: string): ReportedCheck | null {
   const { command, check, findings } = parsed(line);

@@ -7,10 +7,10 @@ import { chosenByRoot } from "./chosen-by-root.ts";
 /**
  * The account that reports a finding, and what root knows of its places without asking it.
  *
- * Shape: `directories` may hold anything of that account; `settings` are directories where files of root stand beside files
- *        of the account, `envDir` the one of them that this examination is about; `chosen` are directories that root's own
- *        configuration names for state and logs, `secrets` those that it names for secrets; `ownAdvice` is what root has
- *        handed to the account's process itself, which reports it again.
+ * Shape: `directories` may hold anything of that account; `settings` are directories where files of root stand beside
+ *        files of the account, `envDir` the one of them that this examination is about; `chosen` are directories that
+ *        root's own configuration names for state and logs, `secrets` those that it names for secrets; `ownAdvice` is
+ *        what root has handed to the account's process itself, which reports it again.
  */
 export type Reporter = {
   name: string;

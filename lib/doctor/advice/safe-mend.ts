@@ -6,11 +6,12 @@ export const ODD_PATH =
   "Correct the setting: a command is only shown for an absolute path of a-z, A-Z, 0-9 and . _ @ % + , = : - that has no part . or .. and no slash too many";
 
 /**
- * The line that mends a finding; where that line would follow a link, a sentence that says to look at the link first, and
- * where its path is not plain, one that says so.
+ * The line that mends a finding; where that line would follow a link, a sentence that says to look at the link first,
+ * and where its path is not plain, one that says so.
  *
  * Behaviour: root runs the line, and `chmod` and `install` follow links: an account that put a link there would get a
- *            file of root's. A link on the way that root made is safe; a link at the end of the path is always reported.
+ *            file of root's. A link on the way that root made is safe; a link at the end of the path is always
+ *            reported.
  */
 export function safeMend(mend: string): string {
   const line = parseChangingLine(mend);

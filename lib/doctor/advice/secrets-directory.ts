@@ -17,9 +17,10 @@ const GROUP_ENTERS = 0o010;
 /**
  * Why root follows no environment file of the account into a directory of secrets; null where it may.
  *
- * Behaviour: the account may name any directory. Root vouches for the installed one, for what a file names that root alone
- *            can change, and for one that stands in a place of the account's name, or among the settings, and that root has
- *            already opened to the group of the account, or left free. What the collector's file names is root's own.
+ * Behaviour: the account may name any directory. Root vouches for the installed one, for what a file names that root
+ *            alone can change, and for one that stands in a place of the account's name, or among the settings, and
+ *            that root has already opened to the group of the account, or left free. What the collector's file names is
+ *            root's own.
  */
 export function secretsDirectoryRefusal(
   directory: string,

@@ -154,7 +154,8 @@ function notOpened(why: string): Verdict {
 
 function modeVerdict(path: string, { mode }: Stats): Verdict {
   if ((mode & 0o004) !== 0) return pass(`${path} has mode ${octal(mode)}`);
-  // Where another account could put a link in the file's place, root changes nothing: the collector writes the file anew.
+  // Where another account could put a link in the file's place, root changes nothing: the collector writes the file
+  // anew.
   const mend = isExchangeableByOthers(path, trustedUids()) ? "opsctl collect-metrics" : `chmod 0644 ${path}`;
   return fail(`${path} has mode ${octal(mode)}, closed to ${OTHERS.name}`, mend);
 }

@@ -91,7 +91,7 @@ function refuseForeignWay(path: string): void {
   if (found !== null) throw new Refused(found.why);
 }
 
-/** The link or directory on a path that another account could replace; null where none is, or nobody can follow it. */
+/** The link or directory on a path that another account could replace; null where none is, or the path cannot be followed. */
 export function foreignStep(path: string): Untrusted | null {
   try {
     return untrustedStep(wayTo(path).steps, trustedUids());

@@ -88,7 +88,7 @@ function exposed(path: string, { subject }: ClosedFile, stats: Stats): OpsError 
   });
 }
 
-/** What root reads others have chosen where they could write to it, and they may still have it open: that file is none to close. */
+/** Others who could write to what root reads have chosen what is in it, and may still have it open: it is not closed. */
 function closingLine(path: string, { mode }: Stats): string {
   return isRoot() && (mode & WRITABLE_BY_OTHERS) !== 0
     ? `Look at it, then move it away: mv -nT ${path} ${path}.foreign`

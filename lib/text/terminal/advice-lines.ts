@@ -10,8 +10,8 @@ const GOES_ON = /; (?:or|mend|in) |, /;
  * What to do, behind `head`, in lines of the screen's width.
  *
  * Behaviour: a command is never broken, whether it is all of the advice or its end, so that it can be copied whole; a
- *            sentence is broken between words, but not before a path: copied with the command before it, that line would
- *            be a program of its own, which another account may have put there.
+ *            sentence is broken between words, but not before a path: copied with the command before it, that line
+ *            would be a program of its own, which another account may have put there.
  */
 export function adviceLines(
   head: string,

@@ -8,8 +8,9 @@ const WITH_COMMAND =
   /^( *)(.*: |)((?:(?:sudo (?:[A-Z_]+=\S* )*)?opsctl|runuser|chown|chmod|mv -nT|rm(?:dir)?|install -\w) .*)$/;
 
 /**
- * `indent`: what the lines behind the first begin with; `breaksWords`: one that is longer than a line, too; `hasCommand`: false
- * for what is no advice, in which a command at the end gets no line of its own; `keepsPaths`: no line begins with a path.
+ * `indent`: what the lines behind the first begin with; `breaksWords`: one that is longer than a line, too;
+ * `hasCommand`: false for what is no advice, in which a command at the end gets no line of its own; `keepsPaths`: no
+ * line begins with a path.
  */
 export type ProseOptions = {
   indent?: string;

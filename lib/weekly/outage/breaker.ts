@@ -36,9 +36,9 @@ export const NEW_BREAKER: Breaker = { hasGood: false, ...NO_BAD_CALL };
 /**
  * The breaker after one more call.
  *
- * Behaviour: a good call resets it, unless it `isStale`: begun before the run began to wait. A bad call counts when it may
- *            heal, and any other only until the run has had its first good call: quiet accounts and expired tokens stop
- *            no run.
+ * Behaviour: a good call resets it, unless it `isStale`: begun before the run began to wait. A bad call counts when it
+ *            may heal, and any other only until the run has had its first good call: quiet accounts and expired tokens
+ *            stop no run.
  */
 export function afterCall(breaker: Breaker, call: JudgedCall, { isStale = false } = {}): Breaker {
   if (call.verdict === "good") {

@@ -132,8 +132,9 @@ function mendForRoot(path: string, step: Untrusted | null): string {
 /**
  * The line that makes way for a file of root's; the check says next how that one is made.
  *
- * Behaviour: whoever could write to the old one chose what is in it, may still have it open for writing, and root would run
- *            the collector with it: it is neither given to root nor closed, but moved aside, where root can look at it.
+ * Behaviour: who could write to the old one chose what is in it, may still have it open for writing, and root would
+ *            run the collector with it: it is neither given to root nor closed, but moved aside, where root can look at
+ *            it.
  */
 function awayForRoot(path: string): string {
   return `Look at it, then move it away: mv -nT ${path} ${path}.foreign`;

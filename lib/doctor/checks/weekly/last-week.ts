@@ -195,8 +195,8 @@ export type LastWeekFacts = { week: string; now: Temporal.Instant; isRunning: bo
 /**
  * The verdict over the last closed week.
  *
- * Behaviour: an owner without a report is open once the run of Monday is due and no run works on it: before, no owner has
- *            one. On a closed week nobody can mend that, so that it is no fault by itself where a run was made.
+ * Behaviour: an owner without a report is open once the run of Monday is due and no run works on it: before, no owner
+ *            has one. On a closed week that cannot be mended, so that it is no fault by itself where a run was made.
  */
 export function lastWeekVerdict(state: WeekState, { week, now, ...facts }: LastWeekFacts): Verdict {
   const { reports, whatsapp, email } = openInWeek(state);

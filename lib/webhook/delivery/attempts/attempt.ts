@@ -10,12 +10,12 @@ export type AttemptResult = Delivered | Retry | { status: "refused"; code: strin
 /**
  * An attempt that is made again later.
  *
- * Shape: `cause` is what lies behind the code, where that is something else. `stopsChannel`: the peer takes nothing from
- *        us, so every row waits until it does. `peerDown`: another row would fail now, too. `retryAfterMs`: how long
- *        the peer asked us to wait, or null. `unclear` when the peer may have taken it: after `knownAfterMs` a look-up
- *        can tell. `isLost` when the connection broke, so that the peer said nothing at all. `unanswered` when something
- *        in front of the peer answered in its place, after it had passed the request on or may have: an outage, after
- *        which the row is looked up as well.
+ * Shape: `cause` is what lies behind the code, where that is something else. `stopsChannel`: the peer takes nothing
+ *        from us, so every row waits until it does. `peerDown`: another row would fail now, too. `retryAfterMs`: how
+ *        long the peer asked us to wait, or null. `unclear` when the peer may have taken it: after `knownAfterMs` a
+ *        look-up can tell. `isLost` when the connection broke, so that the peer said nothing at all. `unanswered` when
+ *        something in front of the peer answered in its place, after it had passed the request on or may have: an
+ *        outage, after which the row is looked up as well.
  */
 export type Retry = {
   status: "retry";
@@ -34,8 +34,8 @@ export type Attempt = (row: DueRow, signal: AbortSignal) => Promise<AttemptResul
 /**
  * What the peer says of a row that it may have taken.
  *
- * Shape: `absent` when it keeps what it sends and has no such message, which is asked only for a row that was sent too often
- *        without a clear answer; `unanswered` when it could not be asked now; `not_found` proves nothing.
+ * Shape: `absent` when it keeps what it sends and has no such message, which is asked only for a row that was sent too
+ *        often without a clear answer; `unanswered` when it could not be asked now; `not_found` proves nothing.
  */
 export type LookUpResult =
   | Delivered

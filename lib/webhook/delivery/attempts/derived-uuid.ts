@@ -3,8 +3,8 @@ import { hash } from "node:crypto";
 /**
  * A UUID made of parts: the same for the same parts, another one for others.
  *
- * Shape:  in lower case with the bits of version 4 set, the only one that the tracker is known to take; its other bits are
- *         of the SHA-256 of the parts.
+ * Shape:  in lower case with the bits of version 4 set, the only one that the tracker is known to take; its other bits
+ *         are of the SHA-256 of the parts.
  * Source: issue tracker contract, The same id twice.
  */
 export function derivedUuid(parts: readonly (string | number)[]): string {

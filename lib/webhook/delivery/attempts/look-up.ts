@@ -46,10 +46,10 @@ export type LookUpDependencies = AskOnceDependencies & { heldReferences: State["
  *
  * Behaviour: found is a message to the same number, since the row's first attempt, with the very text and an id that no
  *            other row has; of a long time with many messages only those near its ends are looked at. A message that
- *            WhatsApp gave back with an error does not count. The first question that the gateway does not answer is the
- *            last. A message is absent where the gateway shows all of the time, by its own clock, too: reckoned from a
- *            message that is known to be ours. A row that an outage left unanswered is asked for once, and is never
- *            absent.
+ *            WhatsApp gave back with an error does not count. The first question that the gateway does not answer is
+ *            the last. A message is absent where the gateway shows all of the time, by its own clock, too: reckoned
+ *            from a message that is known to be ours. A row that an outage left unanswered is asked for once, and is
+ *            never absent.
  */
 export function messageLookUp(dependencies: LookUpDependencies): LookUp {
   const taken = new Map<string, number>();
@@ -146,8 +146,9 @@ async function heldBefore(
 }
 
 /**
- * Whether the gateway has no message with the row's text since the time of one of ours, less the time in which the row was
- * tried: whichever of both was sent first, the row's own is not older by the gateway's clock, however wrong ours are.
+ * Whether the gateway has no message with the row's text since the time of one of ours, less the time in which the row
+ * was tried: whichever of both was sent first, the row's own is not older by the gateway's clock, however wrong ours
+ * are.
  */
 async function isProvedAbsent(
   dependencies: LookUpDependencies,

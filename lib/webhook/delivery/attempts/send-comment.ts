@@ -5,10 +5,11 @@ import { commentIdOf } from "./comment-id.ts";
 import { issueIdOf } from "./issue-id.ts";
 
 /**
- * Comments on the issue of an alert that has resolved, once: a repetition has the same id, by which the tracker knows it.
+ * Comments on the issue of an alert that has resolved, once: a repetition has the same id, by which the tracker knows
+ * it.
  *
- * Behaviour: a comment that the tracker refuses, as that of an issue that a person deleted, is refused for good; it says
- *            nothing of other comments.
+ * Behaviour: a comment that the tracker refuses, as that of an issue that a person deleted, is refused for good; it
+ *            says nothing of other comments.
  */
 export function commentAttempt(tracker: Pick<IssueTracker, "createComment">): Attempt {
   return async ({ id: row, alert, claimedAtMs }, signal) => {

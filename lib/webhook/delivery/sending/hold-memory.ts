@@ -5,8 +5,8 @@ import type { OutboxKind, State } from "../../state/contract.ts";
 /**
  * Keeps in the state why a channel holds, for the next process.
  *
- * Behaviour: `note` may be called often, also while another code is being recorded; what could not be recorded is recorded
- *            by a later call.
+ * Behaviour: `note` may be called often, also while another code is being recorded; what could not be recorded is
+ *            recorded by a later call.
  */
 export class HoldMemory {
   readonly #kind: OutboxKind;

@@ -38,11 +38,11 @@ const LOOK_MS = 100;
 /**
  * The messages of alerts that no state keeps.
  *
- * Behaviour: one message for all posts of an alert that wait together, the most urgent alert first. One attempt for each
- *            post; after one without a clear answer, or with one of a proxy, the gateway is asked first, once it has
- *            written down what it took, and after three of the first kind none is made. `tell` returns what became of
- *            each alert, or null when not all were taken before `late`. `onTaken` makes the issue of an alert that was
- *            taken.
+ * Behaviour: one message for all posts of an alert that wait together, the most urgent alert first. One attempt for
+ *            each post; after one without a clear answer, or with one of a proxy, the gateway is asked first, once it
+ *            has written down what it took, and after three of the first kind none is made. `tell` returns what became
+ *            of each alert, or null when not all were taken before `late`. `onTaken` makes the issue of an alert that
+ *            was taken.
  */
 export class UnkeptMessages {
   readonly #dependencies: UnkeptMessageDependencies;
