@@ -21,7 +21,7 @@ import { type ReadingLimits, readChild } from "../../lib/platform/read-child.ts"
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
 import { shellWord } from "../../lib/platform/shell-word.ts";
 import { asOpsError } from "../framework/failure.ts";
-import { ACCOUNT_LIMIT_MS, BUSY_LIMIT_MS, openDoctorDependencies } from "../wiring/doctor.ts";
+import { ACCOUNT_LIMIT_MS, BUSY_LIMIT_MS, openDoctorDependencies } from "../wiring/host/doctor.ts";
 import { checkLimitMs, directoryChildMs, directoryTrialMs } from "./doctor-time.ts";
 import { HANDED_INPUT } from "./handed-input.ts";
 import { type DoctorOrder, internalCommand } from "./internal-command.ts";

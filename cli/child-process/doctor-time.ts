@@ -1,4 +1,4 @@
-import { LIMIT_MS } from "../wiring/doctor.ts";
+import { LIMIT_MS } from "../wiring/host/doctor.ts";
 
 /** Of doctor's five seconds; the rest is for its start and for its result. */
 const TOTAL_MS = 4_500;

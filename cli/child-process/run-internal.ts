@@ -97,7 +97,7 @@ async function runChecks(envDir: string, commands: string, order: string): Promi
   const { isNamed, limitMs, account } = JSON.parse(order) as DoctorOrder;
   const { checksFor } = await import("../../lib/doctor/checks/all.ts");
   const { runDoctor } = await import("../../lib/doctor/run.ts");
-  const { openDoctorDependencies } = await import("../wiring/doctor.ts");
+  const { openDoctorDependencies } = await import("../wiring/host/doctor.ts");
   const { redactValues } = await import("../../lib/platform/secrets/redact.ts");
   const { parseHanded } = await import("../../lib/doctor/context/handed-login.ts");
   const handed = handedSecret();

@@ -72,7 +72,7 @@ function modulesOfAPass(): Promise<unknown>[] {
   return [
     import("../../lib/host/text-directory.ts"),
     import("../../lib/metrics/run-lock.ts"),
-    import("../wiring/collect-metrics.ts"),
+    import("../wiring/host/collect-metrics.ts"),
     import("../../lib/metrics/run.ts"),
   ];
 }
@@ -127,7 +127,7 @@ async function write({ uid }: TextDirectory, path: string, text: string): Promis
 }
 
 async function collect({ config, context }: Work): Promise<{ report: CollectReport; text: string }> {
-  const { openCollectDependencies } = await import("../wiring/collect-metrics.ts");
+  const { openCollectDependencies } = await import("../wiring/host/collect-metrics.ts");
   const { collectMetrics: collectAll } = await import("../../lib/metrics/run.ts");
   const dependencies: CollectDependencies = openCollectDependencies(config, context, process.env);
   const collecting = collectAll(dependencies);

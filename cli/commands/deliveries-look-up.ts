@@ -47,7 +47,7 @@ export const deliveriesLookUp = defineCommand({
     const interrupt = context.interrupted();
     const { loadLookUpConfig } = await import("../../lib/deliveries/config.ts");
     const config = await loadLookUpConfig(context.env);
-    const { openLookUpDependencies } = await import("../wiring/look-up.ts");
+    const { openLookUpDependencies } = await import("../wiring/ledger/look-up.ts");
     const showProgress = args.json !== true;
     const { close, ...dependencies } = await openLookUpDependencies(config, context, {
       interrupt,
@@ -61,7 +61,7 @@ export const deliveriesLookUp = defineCommand({
       const settleAs = args.settle ? (args.actor ?? loginName()) : null;
       const lookUps = await lookUpDeliveries(dependencies, { ids, settleAs });
       const counts = countLookUps(lookUps);
-      const { bringLastRunUpToDate } = await import("../wiring/last-run.ts");
+      const { bringLastRunUpToDate } = await import("../wiring/ledger/last-run.ts");
       // Also when nothing was left to settle: the command that settled it may have been killed before this.
       if (settleAs !== null) await bringLastRunUpToDate(dependencies.sql, context);
       return outcomeOf({

@@ -16,7 +16,7 @@ import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { outcomeOf } from "../framework/outcome.ts";
 import { standardScreen } from "../framework/streams/screen.ts";
-import { withLedgerDatabase } from "../wiring/ledger-database.ts";
+import { withLedgerDatabase } from "../wiring/ledger/database.ts";
 
 /** The command; see the head of this file. */
 export const deliveriesRepair = defineCommand({
@@ -32,7 +32,7 @@ export const deliveriesRepair = defineCommand({
       const { repairDeliveries } = await import("../../lib/deliveries/repair.ts");
       const { renderRepair } = await import("../../lib/deliveries/render.ts");
       const repair = await repairDeliveries(sql, { interrupt });
-      const { bringLastRunUpToDate } = await import("../wiring/last-run.ts");
+      const { bringLastRunUpToDate } = await import("../wiring/ledger/last-run.ts");
       // Also when nothing was left to repair: the command that repaired it may have been killed before this.
       await bringLastRunUpToDate(sql, context);
       const isWhole = repair.failed === 0 && repair.remaining === 0;

@@ -24,7 +24,7 @@ import { loginName } from "../framework/login-name.ts";
 import { outcomeOf } from "../framework/outcome.ts";
 import { standardScreen } from "../framework/streams/screen.ts";
 import { aPositiveInteger, aUuid } from "../framework/usage/value-checks.ts";
-import { withLedgerDatabase } from "../wiring/ledger-database.ts";
+import { withLedgerDatabase } from "../wiring/ledger/database.ts";
 
 const APPLICATION_NAME = "opsctl deliveries";
 
@@ -125,7 +125,7 @@ export const deliveriesReconcile = defineCommand({
         reason: args.reason,
         actor: args.actor ?? loginName(),
       });
-      const { bringLastRunUpToDate } = await import("../wiring/last-run.ts");
+      const { bringLastRunUpToDate } = await import("../wiring/ledger/last-run.ts");
       await bringLastRunUpToDate(sql, context);
       const text = renderReconciled(delivery);
       return outcomeOf({ command: "deliveries reconcile", fields: { delivery }, text });

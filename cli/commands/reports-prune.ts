@@ -15,7 +15,7 @@ import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { outcomeOf } from "../framework/outcome.ts";
 import { standardScreen } from "../framework/streams/screen.ts";
-import { withLedgerDatabase } from "../wiring/ledger-database.ts";
+import { withLedgerDatabase } from "../wiring/ledger/database.ts";
 
 /** The command; see the head of this file. */
 export const reportsPrune = defineCommand({

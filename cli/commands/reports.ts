@@ -31,7 +31,7 @@ import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { type Outcome, outcomeOf } from "../framework/outcome.ts";
 import { aPositiveInteger, aUuid } from "../framework/usage/value-checks.ts";
-import { withLedgerDatabase } from "../wiring/ledger-database.ts";
+import { withLedgerDatabase } from "../wiring/ledger/database.ts";
 
 const APPLICATION_NAME = "opsctl reports";
 

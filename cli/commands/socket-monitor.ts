@@ -41,7 +41,7 @@ export const socketMonitor = defineCommand({
   async run(args, context) {
     const { loadSocketMonitorConfig } = await import("../../lib/sockets/config.ts");
     const config = await loadSocketMonitorConfig(context.env);
-    const { openSocketMonitorDependencies } = await import("../wiring/socket-monitor.ts");
+    const { openSocketMonitorDependencies } = await import("../wiring/host/socket-monitor.ts");
     const { monitorSockets } = await import("../../lib/sockets/run.ts");
     const { renderMonitored } = await import("../../lib/sockets/render.ts");
     const threshold = Number(args.threshold);

@@ -18,7 +18,7 @@ import { defineCommand } from "../framework/command.ts";
 import { outcomeOf } from "../framework/outcome.ts";
 import { standardScreen } from "../framework/streams/screen.ts";
 import { aPositiveInteger } from "../framework/usage/value-checks.ts";
-import { oneOrAll, rowCount, rowsOf, withState } from "../wiring/webhook-rows.ts";
+import { oneOrAll, rowCount, rowsOf, withState } from "../wiring/webhook/rows.ts";
 
 const NAME = "opsctl webhook dead";
 

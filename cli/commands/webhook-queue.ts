@@ -19,7 +19,7 @@ import { defineCommand } from "../framework/command.ts";
 import { outcomeOf } from "../framework/outcome.ts";
 import { standardScreen } from "../framework/streams/screen.ts";
 import { aPositiveInteger } from "../framework/usage/value-checks.ts";
-import { oneOrAll, rowCount, rowsOf, withState } from "../wiring/webhook-rows.ts";
+import { oneOrAll, rowCount, rowsOf, withState } from "../wiring/webhook/rows.ts";
 
 const NAME = "opsctl webhook queue";
 const json = { type: "boolean", description: "Print the result as one line of JSON" } as const;

@@ -51,7 +51,7 @@ export const webhookTest = defineCommand({
     const { renderTestReport, sendTestAlert } = await import("../../lib/webhook/test-alert.ts");
     const { keepLoopbackOffProxies } = await import("../../lib/platform/http/proxy.ts");
     keepLoopbackOffProxies(process.env);
-    const { openState } = await import("../wiring/webhook-state.ts");
+    const { openState } = await import("../wiring/webhook/state.ts");
     const state = await openState(stateConfig, context.log, "opsctl webhook test").catch(() =>
       warnUnseen(context),
     );

@@ -91,7 +91,7 @@ export const webhookServe = defineCommand({
     await tellOfOddSettings(context.settingsFile, context.log);
     const { loadWebhookConfig } = await import("../../lib/webhook/config.ts");
     const config = await loadWebhookConfig(context.env);
-    const { openServeDependencies } = await import("../wiring/webhook.ts");
+    const { openServeDependencies } = await import("../wiring/webhook/serve.ts");
     const { serveWebhook } = await import("../../lib/webhook/serve.ts");
     const limits = { rows: Number(args["outbox-rows"]), bytes: Number(args["outbox-mib"]) * MIB };
     const { dependencies, close } = await openServeDependencies(config, limits, context, reloader);

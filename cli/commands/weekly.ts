@@ -99,11 +99,11 @@ export const weekly = defineCommand({
       concurrency: Number(args.concurrency),
       showProgress: args.json !== true,
     };
-    const { openRunRecord } = await import("../wiring/weekly-record.ts");
+    const { openRunRecord } = await import("../wiring/weekly/run-record.ts");
     const record = await begin(openRunRecord(flags, { ...context, interrupt }));
     records.set(context, record);
     const config = await begin(loadSettings(flags, context));
-    const { openWeeklyDependencies } = await import("../wiring/weekly.ts");
+    const { openWeeklyDependencies } = await import("../wiring/weekly/run.ts");
     const { runWeekly } = await import("../../lib/weekly/run.ts");
     const { dependencies, options, close } = await begin(
       openWeeklyDependencies(config, flags, {

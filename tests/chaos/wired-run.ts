@@ -1,6 +1,6 @@
 /** `opsctl weekly` as the command wires it, from the settings to the last-run file, without a start of the binary. */
-import { openWeeklyDependencies } from "../../cli/wiring/weekly.ts";
-import { openRunRecord } from "../../cli/wiring/weekly-record.ts";
+import { openWeeklyDependencies } from "../../cli/wiring/weekly/run.ts";
+import { openRunRecord } from "../../cli/wiring/weekly/run-record.ts";
 import { createLog } from "../../lib/platform/log/log.ts";
 import { loadWeeklyConfig, type WeeklyConfig } from "../../lib/weekly/config.ts";
 import type { WeeklyDependencies } from "../../lib/weekly/context/dependencies.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { openDoctorDependencies } from "../../cli/wiring/doctor.ts";
+import { openDoctorDependencies } from "../../cli/wiring/host/doctor.ts";
 import type { Check } from "../../lib/doctor/context/check.ts";
 import { notSetUp, pass, warn } from "../../lib/doctor/finding.ts";
 import { renderFindings } from "../../lib/doctor/render.ts";

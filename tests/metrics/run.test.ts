@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openCollectDependencies } from "../../cli/wiring/collect-metrics.ts";
+import { openCollectDependencies } from "../../cli/wiring/host/collect-metrics.ts";
 import { loadCollectConfig } from "../../lib/metrics/config.ts";
 import { renderReport } from "../../lib/metrics/exposition.ts";
 import { collectMetrics } from "../../lib/metrics/run.ts";

@@ -53,7 +53,7 @@ export const status = defineCommand({
   example: "opsctl status",
 
   async run(_args, { env }) {
-    const { openStatusDependencies } = await import("../../wiring/status.ts");
+    const { openStatusDependencies } = await import("../../wiring/host/status.ts");
     const { isAllWell, readStatus } = await import("../../../lib/status/run.ts");
     const { renderStatus } = await import("../../../lib/status/render.ts");
     const parts = await readStatus(await openStatusDependencies(env));

@@ -26,7 +26,7 @@ export const secretList = defineCommand({
 
   async run(_args, { env }) {
     const [{ secretListInput }, { listSecrets }, { renderSecretList }] = await Promise.all([
-      import("../../wiring/secret.ts"),
+      import("../../wiring/host/secret.ts"),
       import("../../../lib/secret/list.ts"),
       import("../../../lib/secret/render-list.ts"),
     ]);

@@ -45,7 +45,7 @@ export const secretSet = defineCommand({
   async run(args, { env }) {
     const secret = secretOf(args.name);
     const isForRoot = args.root === true;
-    const { openSecretPlace, whatElseHas } = await import("../../wiring/secret.ts");
+    const { openSecretPlace, whatElseHas } = await import("../../wiring/host/secret.ts");
     const { place, account } = await openSecretPlace(secret, { isForRoot, env });
     const value = await askFor(secret, env);
     const { writeSecret } = await import("../../../lib/secret/write-secret.ts");

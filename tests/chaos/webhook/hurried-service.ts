@@ -6,7 +6,7 @@ import { performance } from "node:perf_hooks";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import type { CommandContext } from "../../../cli/framework/command.ts";
-import { openServeDependencies } from "../../../cli/wiring/webhook.ts";
+import { openServeDependencies } from "../../../cli/wiring/webhook/serve.ts";
 import { createLog } from "../../../lib/platform/log/log.ts";
 import { loadWebhookConfig } from "../../../lib/webhook/config.ts";
 import type { Reading } from "../../../lib/webhook/need-restart.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { checkLimitMs, directoryChildMs, directoryTrialMs } from "../../../cli/child-process/doctor-time.ts";
-import { ACCOUNT_LIMIT_MS } from "../../../cli/wiring/doctor.ts";
+import { ACCOUNT_LIMIT_MS } from "../../../cli/wiring/host/doctor.ts";
 
 /** What a directory service can take to say who the account is before that counts as no answer. */
 const LOOK_UPS = fc.double({ min: 0, max: ACCOUNT_LIMIT_MS, noNaN: true });

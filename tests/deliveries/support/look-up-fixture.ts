@@ -1,6 +1,6 @@
 /** Deliveries in doubt after a real weekly run, and a way to look them up at the same stand-ins. */
 import { afterAll, beforeAll, beforeEach } from "bun:test";
-import { whatsappTextOf } from "../../../cli/wiring/look-up.ts";
+import { whatsappTextOf } from "../../../cli/wiring/ledger/look-up.ts";
 import type { LookUp } from "../../../lib/deliveries/look-up/look-up.ts";
 import { type LookUpDependencies, lookUpDeliveries } from "../../../lib/deliveries/look-up/run.ts";
 import { type Database, openDatabase } from "../../../lib/platform/database/pool.ts";

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { openDoctorDependencies } from "../../../cli/wiring/doctor.ts";
+import { openDoctorDependencies } from "../../../cli/wiring/host/doctor.ts";
 import { ruleDocument } from "../../../lib/alert-rules/pipeline.ts";
 import { alertRules } from "../../../lib/alert-rules/rules/all.ts";
 import { checksFor } from "../../../lib/doctor/checks/all.ts";

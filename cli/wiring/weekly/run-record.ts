@@ -1,15 +1,15 @@
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { logDirectory } from "../../lib/platform/config/settings/log-directory.ts";
-import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
-import type { Environment } from "../../lib/platform/secrets/adapter.ts";
-import type { AlertWebhook } from "../../lib/weekly/announce/announce.ts";
-import { pingedRecord } from "../../lib/weekly/announce/pinged-record.ts";
-import { createRunRecord, type RunRecord } from "../../lib/weekly/announce/run-record.ts";
-import { ALERT_WEBHOOK, findWebhookSecret, loadAlertWebhook } from "../../lib/weekly/announce/settings.ts";
-import type { CommandContext } from "../framework/command.ts";
-import { openPingEnd } from "./ping.ts";
-import type { WeeklyFlags } from "./weekly.ts";
+import { logDirectory } from "../../../lib/platform/config/settings/log-directory.ts";
+import { keepLoopbackOffProxies } from "../../../lib/platform/http/proxy.ts";
+import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
+import type { AlertWebhook } from "../../../lib/weekly/announce/announce.ts";
+import { pingedRecord } from "../../../lib/weekly/announce/pinged-record.ts";
+import { createRunRecord, type RunRecord } from "../../../lib/weekly/announce/run-record.ts";
+import { ALERT_WEBHOOK, findWebhookSecret, loadAlertWebhook } from "../../../lib/weekly/announce/settings.ts";
+import type { CommandContext } from "../../framework/command.ts";
+import { openPingEnd } from "../ping.ts";
+import type { WeeklyFlags } from "./run.ts";
 
 /** Hosts give a process half a minute after a signal, and the run itself may have used most of it. */
 const LIMITS_MS = { usual: 10_000, interrupted: 4_000 };

@@ -1,15 +1,15 @@
 import process from "node:process";
-import { isRoot } from "../../lib/platform/account/account.ts";
-import { findServiceAccount } from "../../lib/platform/account/service-account.ts";
-import { openDatabase } from "../../lib/platform/database/pool.ts";
-import { readTextEnd } from "../../lib/platform/files/read-text.ts";
-import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
-import type { Environment } from "../../lib/platform/secrets/adapter.ts";
-import { waitWhileFree } from "../../lib/platform/wait-while-free.ts";
-import { type CollectorPlace, findCollector, parsePlace } from "../../lib/status/collector-place.ts";
-import type { StatusDependencies, Viewer } from "../../lib/status/dependencies.ts";
-import { ADMIN_URL } from "../../lib/webhook/http/service-health.ts";
-import { handedInput } from "../child-process/handed-input.ts";
+import { isRoot } from "../../../lib/platform/account/account.ts";
+import { findServiceAccount } from "../../../lib/platform/account/service-account.ts";
+import { openDatabase } from "../../../lib/platform/database/pool.ts";
+import { readTextEnd } from "../../../lib/platform/files/read-text.ts";
+import { keepLoopbackOffProxies } from "../../../lib/platform/http/proxy.ts";
+import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
+import { waitWhileFree } from "../../../lib/platform/wait-while-free.ts";
+import { type CollectorPlace, findCollector, parsePlace } from "../../../lib/status/collector-place.ts";
+import type { StatusDependencies, Viewer } from "../../../lib/status/dependencies.ts";
+import { ADMIN_URL } from "../../../lib/webhook/http/service-health.ts";
+import { handedInput } from "../../child-process/handed-input.ts";
 
 /** How long each reading may take, so that all of it ends within two seconds on a host that is not busy. */
 const LIMIT_MS = 1_000;

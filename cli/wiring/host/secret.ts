@@ -1,18 +1,18 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import type { Refusal } from "../../lib/doctor/advice/path-of-reporter.ts";
-import { secretsDirectoryRefusal } from "../../lib/doctor/advice/secrets-directory.ts";
-import { isRoot } from "../../lib/platform/account/account.ts";
-import { findServiceAccount, type ServiceAccount } from "../../lib/platform/account/service-account.ts";
-import { DEFAULT_ENV_DIR } from "../../lib/platform/config/env-files/command-file.ts";
-import type { KnownSecret } from "../../lib/platform/config/names/known-secrets.ts";
-import type { Environment } from "../../lib/platform/secrets/adapter.ts";
-import { conflictsOf } from "../../lib/secret/after-set.ts";
-import { prepareDirectory } from "../../lib/secret/directory.ts";
-import type { ListInput } from "../../lib/secret/list.ts";
-import { type Place, placeOf } from "../../lib/secret/place.ts";
-import { readersOf } from "../../lib/secret/reader.ts";
-import { secretFacts } from "../child-process/secret-facts.ts";
+import type { Refusal } from "../../../lib/doctor/advice/path-of-reporter.ts";
+import { secretsDirectoryRefusal } from "../../../lib/doctor/advice/secrets-directory.ts";
+import { isRoot } from "../../../lib/platform/account/account.ts";
+import { findServiceAccount, type ServiceAccount } from "../../../lib/platform/account/service-account.ts";
+import { DEFAULT_ENV_DIR } from "../../../lib/platform/config/env-files/command-file.ts";
+import type { KnownSecret } from "../../../lib/platform/config/names/known-secrets.ts";
+import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
+import { conflictsOf } from "../../../lib/secret/after-set.ts";
+import { prepareDirectory } from "../../../lib/secret/directory.ts";
+import type { ListInput } from "../../../lib/secret/list.ts";
+import { type Place, placeOf } from "../../../lib/secret/place.ts";
+import { readersOf } from "../../../lib/secret/reader.ts";
+import { secretFacts } from "../../child-process/secret-facts.ts";
 
 /** For a look; `secret set`, which has to know, waits longer. */
 const ACCOUNT_LIMIT_MS = 2_000;

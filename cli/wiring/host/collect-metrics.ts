@@ -1,16 +1,16 @@
-import { LAST_RUN_MAX_BYTES } from "../../lib/last-run/file-name.ts";
-import type { CollectConfig } from "../../lib/metrics/config.ts";
-import { readAsOwner } from "../../lib/metrics/read-as-owner.ts";
-import type { CollectDependencies } from "../../lib/metrics/run.ts";
-import { heartbeatSource } from "../../lib/metrics/sources/heartbeat.ts";
-import { hostingSource } from "../../lib/metrics/sources/hosting.ts";
-import { proxyMemorySource } from "../../lib/metrics/sources/proxy-memory.ts";
-import { socketsSource } from "../../lib/metrics/sources/sockets.ts";
-import type { CallRecord } from "../../lib/platform/http/call-peer.ts";
-import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
-import { notReadByRoot, secretAdapter } from "../../lib/platform/secrets/adapter.ts";
-import { internalCommand } from "../child-process/internal-command.ts";
-import type { CommandContext } from "../framework/command.ts";
+import { LAST_RUN_MAX_BYTES } from "../../../lib/last-run/file-name.ts";
+import type { CollectConfig } from "../../../lib/metrics/config.ts";
+import { readAsOwner } from "../../../lib/metrics/read-as-owner.ts";
+import type { CollectDependencies } from "../../../lib/metrics/run.ts";
+import { heartbeatSource } from "../../../lib/metrics/sources/heartbeat.ts";
+import { hostingSource } from "../../../lib/metrics/sources/hosting.ts";
+import { proxyMemorySource } from "../../../lib/metrics/sources/proxy-memory.ts";
+import { socketsSource } from "../../../lib/metrics/sources/sockets.ts";
+import type { CallRecord } from "../../../lib/platform/http/call-peer.ts";
+import { keepLoopbackOffProxies } from "../../../lib/platform/http/proxy.ts";
+import { notReadByRoot, secretAdapter } from "../../../lib/platform/secrets/adapter.ts";
+import { internalCommand } from "../../child-process/internal-command.ts";
+import type { CommandContext } from "../../framework/command.ts";
 
 /**
  * How long each source may take; a run takes as long as its slowest source, and cron starts one every minute. Root has

@@ -1,19 +1,19 @@
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
-import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
-import { activatedSockets } from "../../lib/platform/server/socket-activation.ts";
-import { openServiceManager } from "../../lib/platform/service-manager.ts";
-import type { WebhookConfig } from "../../lib/webhook/config.ts";
-import { createWebhookMetrics } from "../../lib/webhook/metrics/metrics.ts";
-import type { Reading } from "../../lib/webhook/need-restart.ts";
-import type { Reloader } from "../../lib/webhook/reload.ts";
-import type { ServeDependencies } from "../../lib/webhook/serve.ts";
-import type { OutboxLimits } from "../../lib/webhook/state/contract.ts";
-import type { CommandContext } from "../framework/command.ts";
-import { VERSION } from "../framework/version.ts";
-import { ReplaceablePeers } from "./webhook-peers.ts";
-import { reloadsOf } from "./webhook-reload.ts";
-import { openState } from "./webhook-state.ts";
+import { keepLoopbackOffProxies } from "../../../lib/platform/http/proxy.ts";
+import { activatedSockets } from "../../../lib/platform/server/socket-activation.ts";
+import { openServiceManager } from "../../../lib/platform/service-manager.ts";
+import type { WebhookConfig } from "../../../lib/webhook/config.ts";
+import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
+import type { Reading } from "../../../lib/webhook/need-restart.ts";
+import type { Reloader } from "../../../lib/webhook/reload.ts";
+import type { ServeDependencies } from "../../../lib/webhook/serve.ts";
+import type { OutboxLimits } from "../../../lib/webhook/state/contract.ts";
+import type { CommandContext } from "../../framework/command.ts";
+import { VERSION } from "../../framework/version.ts";
+import { ReplaceablePeers } from "./peers.ts";
+import { reloadsOf } from "./reload.ts";
+import { openState } from "./state.ts";
 
 /**
  * Opens what the webhook service uses: state, clients, the sockets that systemd hands over; `close` closes the state.

@@ -1,6 +1,6 @@
-import type { Log } from "../../lib/platform/log/log.ts";
-import type { StateConfig } from "../../lib/webhook/config.ts";
-import type { OutboxLimits, State } from "../../lib/webhook/state/contract.ts";
+import type { Log } from "../../../lib/platform/log/log.ts";
+import type { StateConfig } from "../../../lib/webhook/config.ts";
+import type { OutboxLimits, State } from "../../../lib/webhook/state/contract.ts";
 
 /**
  * Opens the webhook's state: the file of a state directory, or a shared database.
@@ -18,11 +18,11 @@ export async function openState(
   const { isService = false, ...rest } = options;
   const common = { log, ...rest };
   if ("url" in config) {
-    const { openPostgresState } = await import("../../lib/webhook/state/postgres/state.ts");
+    const { openPostgresState } = await import("../../../lib/webhook/state/postgres/state.ts");
     return await openPostgresState({ url: config.url, applicationName, mayBeAway: isService, ...common });
   }
-  const { RESERVE } = await import("../../lib/webhook/state/sqlite/reserve/reserve-size.ts");
+  const { RESERVE } = await import("../../../lib/webhook/state/sqlite/reserve/reserve-size.ts");
   const reserve = isService ? { reserve: RESERVE } : {};
-  const { openSqliteState } = await import("../../lib/webhook/state/sqlite/state.ts");
+  const { openSqliteState } = await import("../../../lib/webhook/state/sqlite/state.ts");
   return await openSqliteState({ directory: config.directory, nowMs: Date.now, ...common, ...reserve });
 }

@@ -1,18 +1,18 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { countSockets } from "../../lib/host/count-sockets.ts";
-import { METRICS_FILE } from "../../lib/host/metrics-file-name.ts";
-import type { CallRecord } from "../../lib/platform/http/call-peer.ts";
-import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
-import { evolutionClient } from "../../lib/providers/evolution/client.ts";
-import { resolveInstance } from "../../lib/providers/evolution/instance.ts";
-import type { SocketMonitorConfig } from "../../lib/sockets/config.ts";
-import { readLoadAverage } from "../../lib/sockets/load-average.ts";
-import { appendReadings } from "../../lib/sockets/log-line.ts";
-import { readProxyMemory } from "../../lib/sockets/proxy-memory-file.ts";
-import type { SocketMonitorDependencies } from "../../lib/sockets/run.ts";
-import type { CommandContext } from "../framework/command.ts";
+import { countSockets } from "../../../lib/host/count-sockets.ts";
+import { METRICS_FILE } from "../../../lib/host/metrics-file-name.ts";
+import type { CallRecord } from "../../../lib/platform/http/call-peer.ts";
+import { keepLoopbackOffProxies } from "../../../lib/platform/http/proxy.ts";
+import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
+import { resolveInstance } from "../../../lib/providers/evolution/instance.ts";
+import type { SocketMonitorConfig } from "../../../lib/sockets/config.ts";
+import { readLoadAverage } from "../../../lib/sockets/load-average.ts";
+import { appendReadings } from "../../../lib/sockets/log-line.ts";
+import { readProxyMemory } from "../../../lib/sockets/proxy-memory-file.ts";
+import type { SocketMonitorDependencies } from "../../../lib/sockets/run.ts";
+import type { CommandContext } from "../../framework/command.ts";
 
 const LISTING_LIMIT_MS = 10_000;
 /** Together with the listing's, well below two minutes. */
@@ -34,7 +34,7 @@ export function openSocketMonitorDependencies(
     readLoadAverage,
     readProxyMemory: () => readProxyMemory(join(textfileDir, METRICS_FILE), Date.now()),
     async openDedup() {
-      const { openSqliteDedup } = await import("../../lib/webhook/state/sqlite/state.ts");
+      const { openSqliteDedup } = await import("../../../lib/webhook/state/sqlite/state.ts");
       return await openSqliteDedup({ directory: stateDir, nowMs: Date.now, log });
     },
     messenger: {

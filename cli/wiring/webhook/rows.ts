@@ -1,7 +1,7 @@
-import type { State } from "../../lib/webhook/state/contract.ts";
-import type { CommandContext } from "../framework/command.ts";
-import type { Outcome } from "../framework/outcome.ts";
-import { openState } from "./webhook-state.ts";
+import type { State } from "../../../lib/webhook/state/contract.ts";
+import type { CommandContext } from "../../framework/command.ts";
+import type { Outcome } from "../../framework/outcome.ts";
+import { openState } from "./state.ts";
 
 /** Refuses a command line that names neither a row nor all of them, or both. */
 export function oneOrAll(given: ReadonlyMap<string, string>): string | undefined {
@@ -28,7 +28,7 @@ export async function withState(
   applicationName: string,
   use: (state: State) => Promise<Outcome>,
 ): Promise<Outcome> {
-  const { loadStateConfig } = await import("../../lib/webhook/config.ts");
+  const { loadStateConfig } = await import("../../../lib/webhook/config.ts");
   const state = await openState(await loadStateConfig(env), log, applicationName);
   try {
     return await use(state);

@@ -1,17 +1,17 @@
-import type { CallRecord } from "../../lib/platform/http/call-peer.ts";
-import { evolutionClient } from "../../lib/providers/evolution/client.ts";
-import { messageFinder } from "../../lib/providers/evolution/find-messages.ts";
-import { resolveInstance } from "../../lib/providers/evolution/instance.ts";
-import { linearTracker } from "../../lib/providers/linear/client.ts";
-import type { WebhookConfig } from "../../lib/webhook/config.ts";
-import type { Attempt, LookUp } from "../../lib/webhook/delivery/attempts/attempt.ts";
-import { messageLookUp } from "../../lib/webhook/delivery/attempts/look-up.ts";
-import { issueAttempt, messageAttempt } from "../../lib/webhook/delivery/attempts/send-alert.ts";
-import { commentAttempt } from "../../lib/webhook/delivery/attempts/send-comment.ts";
-import { type Authenticate, authenticator } from "../../lib/webhook/http/authenticate.ts";
-import type { State } from "../../lib/webhook/state/contract.ts";
-import type { WatchPeers } from "../../lib/webhook/watch/watch.ts";
-import { watchPeersOf } from "./webhook-watch.ts";
+import type { CallRecord } from "../../../lib/platform/http/call-peer.ts";
+import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
+import { messageFinder } from "../../../lib/providers/evolution/find-messages.ts";
+import { resolveInstance } from "../../../lib/providers/evolution/instance.ts";
+import { linearTracker } from "../../../lib/providers/linear/client.ts";
+import type { WebhookConfig } from "../../../lib/webhook/config.ts";
+import type { Attempt, LookUp } from "../../../lib/webhook/delivery/attempts/attempt.ts";
+import { messageLookUp } from "../../../lib/webhook/delivery/attempts/look-up.ts";
+import { issueAttempt, messageAttempt } from "../../../lib/webhook/delivery/attempts/send-alert.ts";
+import { commentAttempt } from "../../../lib/webhook/delivery/attempts/send-comment.ts";
+import { type Authenticate, authenticator } from "../../../lib/webhook/http/authenticate.ts";
+import type { State } from "../../../lib/webhook/state/contract.ts";
+import type { WatchPeers } from "../../../lib/webhook/watch/watch.ts";
+import { watchPeersOf } from "./watch.ts";
 
 /** An alert's message may take this long before it counts as failed. */
 const SEND_LIMIT_MS = 30_000;

@@ -1,15 +1,19 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import process from "node:process";
-import type { DoctorDependencies, HandedLogin, ProgramEnd } from "../../lib/doctor/context/dependencies.ts";
-import type { FileReading } from "../../lib/doctor/facts/outbox.ts";
-import { findServiceAccount, type ServiceAccount } from "../../lib/platform/account/service-account.ts";
-import { openDatabase } from "../../lib/platform/database/pool.ts";
-import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
-import type { Environment } from "../../lib/platform/secrets/adapter.ts";
-import { waitWhileFree } from "../../lib/platform/wait-while-free.ts";
-import { ADMIN_URL } from "../../lib/webhook/http/service-health.ts";
-import { internalCommand } from "../child-process/internal-command.ts";
+import type {
+  DoctorDependencies,
+  HandedLogin,
+  ProgramEnd,
+} from "../../../lib/doctor/context/dependencies.ts";
+import type { FileReading } from "../../../lib/doctor/facts/outbox.ts";
+import { findServiceAccount, type ServiceAccount } from "../../../lib/platform/account/service-account.ts";
+import { openDatabase } from "../../../lib/platform/database/pool.ts";
+import { keepLoopbackOffProxies } from "../../../lib/platform/http/proxy.ts";
+import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
+import { waitWhileFree } from "../../../lib/platform/wait-while-free.ts";
+import { ADMIN_URL } from "../../../lib/webhook/http/service-health.ts";
+import { internalCommand } from "../../child-process/internal-command.ts";
 
 /** How long each check may take, so that doctor ends within five seconds. */
 export const LIMIT_MS = 4_000;

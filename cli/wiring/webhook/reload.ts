@@ -1,11 +1,11 @@
-import { withFileNamed } from "../../lib/platform/config/env-files/settings-file.ts";
-import { loadWebhookConfig } from "../../lib/webhook/config.ts";
-import { needRestart, type Reading } from "../../lib/webhook/need-restart.ts";
-import type { Reloader } from "../../lib/webhook/reload.ts";
-import type { ServeDependencies } from "../../lib/webhook/serve.ts";
-import type { CommandContext } from "../framework/command.ts";
-import { tellOfOddSettings } from "../framework/command-settings.ts";
-import type { ReplaceablePeers } from "./webhook-peers.ts";
+import { withFileNamed } from "../../../lib/platform/config/env-files/settings-file.ts";
+import { loadWebhookConfig } from "../../../lib/webhook/config.ts";
+import { needRestart, type Reading } from "../../../lib/webhook/need-restart.ts";
+import type { Reloader } from "../../../lib/webhook/reload.ts";
+import type { ServeDependencies } from "../../../lib/webhook/serve.ts";
+import type { CommandContext } from "../../framework/command.ts";
+import { tellOfOddSettings } from "../../framework/command-settings.ts";
+import type { ReplaceablePeers } from "./peers.ts";
 
 /**
  * How the service reloads: the settings file and every secret are read again, and the peers are made anew.

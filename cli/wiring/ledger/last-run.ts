@@ -1,8 +1,8 @@
 import type postgres from "postgres";
-import { refreshLastRun } from "../../lib/last-run/refresh.ts";
-import { readWeekState } from "../../lib/ledger/week-state.ts";
-import { logDirectory } from "../../lib/platform/config/settings/log-directory.ts";
-import type { CommandContext } from "../framework/command.ts";
+import { refreshLastRun } from "../../../lib/last-run/refresh.ts";
+import { readWeekState } from "../../../lib/ledger/week-state.ts";
+import { logDirectory } from "../../../lib/platform/config/settings/log-directory.ts";
+import type { CommandContext } from "../../framework/command.ts";
 
 /**
  * Brings this host's last-run file up to date after a command has changed the ledger.

@@ -1,17 +1,17 @@
 import * as v from "valibot";
-import type { LookUpConfig } from "../../lib/deliveries/config.ts";
-import type { LookUpDependencies } from "../../lib/deliveries/look-up/run.ts";
-import type { RenderedText } from "../../lib/deliveries/look-up/whatsapp.ts";
-import { openDatabase } from "../../lib/platform/database/pool.ts";
-import type { CallRecord } from "../../lib/platform/http/call-peer.ts";
-import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
-import { createProgress } from "../../lib/platform/log/progress.ts";
-import { createPace } from "../../lib/platform/rate/pace.ts";
-import { messageFinder } from "../../lib/providers/evolution/find-messages.ts";
-import { sentEmails } from "../../lib/providers/resend/sent-emails.ts";
-import { payloadSchema } from "../../lib/weekly/payload.ts";
-import { renderWhatsappText } from "../../lib/weekly/texts/whatsapp-text.ts";
-import type { CommandContext } from "../framework/command.ts";
+import type { LookUpConfig } from "../../../lib/deliveries/config.ts";
+import type { LookUpDependencies } from "../../../lib/deliveries/look-up/run.ts";
+import type { RenderedText } from "../../../lib/deliveries/look-up/whatsapp.ts";
+import { openDatabase } from "../../../lib/platform/database/pool.ts";
+import type { CallRecord } from "../../../lib/platform/http/call-peer.ts";
+import { keepLoopbackOffProxies } from "../../../lib/platform/http/proxy.ts";
+import { createProgress } from "../../../lib/platform/log/progress.ts";
+import { createPace } from "../../../lib/platform/rate/pace.ts";
+import { messageFinder } from "../../../lib/providers/evolution/find-messages.ts";
+import { sentEmails } from "../../../lib/providers/resend/sent-emails.ts";
+import { payloadSchema } from "../../../lib/weekly/payload.ts";
+import { renderWhatsappText } from "../../../lib/weekly/texts/whatsapp-text.ts";
+import type { CommandContext } from "../../framework/command.ts";
 
 /**
  * Opens what a look-up uses: the database, and readers of what gateway and e-mail provider keep; `close` closes them.

@@ -1,20 +1,20 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { openDatabase } from "../../lib/platform/database/pool.ts";
-import type { CallRecord } from "../../lib/platform/http/call-peer.ts";
-import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
-import { createProgress } from "../../lib/platform/log/progress.ts";
-import { createPace, noPace } from "../../lib/platform/rate/pace.ts";
-import { applicationClient } from "../../lib/providers/application/client.ts";
-import { evolutionClient } from "../../lib/providers/evolution/client.ts";
-import { resendClient } from "../../lib/providers/resend/client.ts";
-import { checkReadiness } from "../../lib/schema/readiness.ts";
-import type { WeeklyConfig } from "../../lib/weekly/config.ts";
-import type { WeeklyDependencies, WeeklyOptions } from "../../lib/weekly/context/dependencies.ts";
-import { openingPatience } from "../../lib/weekly/database/opening-patience.ts";
-import { weeklyStore } from "../../lib/weekly/database/store.ts";
-import { setupPeers } from "../../lib/weekly/setup/peers.ts";
-import type { CommandContext } from "../framework/command.ts";
-import { VERSION } from "../framework/version.ts";
+import { openDatabase } from "../../../lib/platform/database/pool.ts";
+import type { CallRecord } from "../../../lib/platform/http/call-peer.ts";
+import { keepLoopbackOffProxies } from "../../../lib/platform/http/proxy.ts";
+import { createProgress } from "../../../lib/platform/log/progress.ts";
+import { createPace, noPace } from "../../../lib/platform/rate/pace.ts";
+import { applicationClient } from "../../../lib/providers/application/client.ts";
+import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
+import { resendClient } from "../../../lib/providers/resend/client.ts";
+import { checkReadiness } from "../../../lib/schema/readiness.ts";
+import type { WeeklyConfig } from "../../../lib/weekly/config.ts";
+import type { WeeklyDependencies, WeeklyOptions } from "../../../lib/weekly/context/dependencies.ts";
+import { openingPatience } from "../../../lib/weekly/database/opening-patience.ts";
+import { weeklyStore } from "../../../lib/weekly/database/store.ts";
+import { setupPeers } from "../../../lib/weekly/setup/peers.ts";
+import type { CommandContext } from "../../framework/command.ts";
+import { VERSION } from "../../framework/version.ts";
 
 /** The flags of `opsctl weekly`, checked. */
 export type WeeklyFlags = Pick<
