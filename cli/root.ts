@@ -17,22 +17,22 @@ export const root: Group = {
         serve: {
           meta: { description: "Serve the alert webhook until a signal ends it" },
           outlivesHangups: true,
-          load: () => import("./commands/webhook.ts").then((file) => file.webhookServe),
+          load: () => import("./commands/webhook/serve.ts").then((file) => file.webhookServe),
         },
         test: {
           meta: { description: "Send one labelled test alert through a running service" },
-          load: () => import("./commands/webhook-test.ts").then((file) => file.webhookTest),
+          load: () => import("./commands/webhook/test.ts").then((file) => file.webhookTest),
         },
         queue: {
           meta: { name: "queue", description: "See or remove what waits to be delivered" },
           commands: {
             list: {
               meta: { description: "List what waits, in the order in which it goes out" },
-              load: () => import("./commands/webhook-queue.ts").then((file) => file.webhookQueueList),
+              load: () => import("./commands/webhook/queue.ts").then((file) => file.webhookQueueList),
             },
             drop: {
               meta: { description: "Remove waiting rows for good: they are not sent" },
-              load: () => import("./commands/webhook-queue.ts").then((file) => file.webhookQueueDrop),
+              load: () => import("./commands/webhook/queue.ts").then((file) => file.webhookQueueDrop),
             },
           },
         },
@@ -41,15 +41,15 @@ export const root: Group = {
           commands: {
             list: {
               meta: { description: "List what was given up or is in doubt" },
-              load: () => import("./commands/webhook-dead.ts").then((file) => file.webhookDeadList),
+              load: () => import("./commands/webhook/dead.ts").then((file) => file.webhookDeadList),
             },
             retry: {
               meta: { description: "Try to deliver dead rows again" },
-              load: () => import("./commands/webhook-dead.ts").then((file) => file.webhookDeadRetry),
+              load: () => import("./commands/webhook/dead.ts").then((file) => file.webhookDeadRetry),
             },
             drop: {
               meta: { description: "Remove dead rows for good" },
-              load: () => import("./commands/webhook-dead.ts").then((file) => file.webhookDeadDrop),
+              load: () => import("./commands/webhook/dead.ts").then((file) => file.webhookDeadDrop),
             },
           },
         },
@@ -57,11 +57,11 @@ export const root: Group = {
     },
     "collect-metrics": {
       meta: { description: "Write the host's metrics for the monitoring agent" },
-      load: () => import("./commands/collect-metrics.ts").then((file) => file.collectMetrics),
+      load: () => import("./commands/host/collect-metrics.ts").then((file) => file.collectMetrics),
     },
     "socket-monitor": {
       meta: { description: "Alert by WhatsApp when the host has too many TCP sockets" },
-      load: () => import("./commands/socket-monitor.ts").then((file) => file.socketMonitor),
+      load: () => import("./commands/host/socket-monitor.ts").then((file) => file.socketMonitor),
     },
     migrate: {
       meta: { description: "Apply opsctl's database migrations" },
@@ -72,23 +72,23 @@ export const root: Group = {
       commands: {
         status: {
           meta: { description: "Show a week in one screen: what is done, what is open, what comes next" },
-          load: () => import("./commands/reports.ts").then((file) => file.reportsStatus),
+          load: () => import("./commands/reports/reports.ts").then((file) => file.reportsStatus),
         },
         list: {
           meta: { description: "List the owners of a week, with report, deliveries and missing data" },
-          load: () => import("./commands/reports.ts").then((file) => file.reportsList),
+          load: () => import("./commands/reports/reports.ts").then((file) => file.reportsList),
         },
         show: {
           meta: { description: "Tell what happened to a report, from its claim to the providers' ids" },
-          load: () => import("./commands/reports.ts").then((file) => file.reportsShow),
+          load: () => import("./commands/reports/reports.ts").then((file) => file.reportsShow),
         },
         preview: {
           meta: { description: "Show the messages of a tenant's report, as they were or would be sent" },
-          load: () => import("./commands/reports-preview.ts").then((file) => file.reportsPreview),
+          load: () => import("./commands/reports/preview.ts").then((file) => file.reportsPreview),
         },
         prune: {
           meta: { description: "Remove the content of older weeks' reports for good" },
-          load: () => import("./commands/reports-prune.ts").then((file) => file.reportsPrune),
+          load: () => import("./commands/reports/prune.ts").then((file) => file.reportsPrune),
         },
       },
     },
@@ -100,23 +100,23 @@ export const root: Group = {
       commands: {
         list: {
           meta: { description: "List deliveries, those of the newest week first" },
-          load: () => import("./commands/deliveries.ts").then((file) => file.deliveriesList),
+          load: () => import("./commands/deliveries/deliveries.ts").then((file) => file.deliveriesList),
         },
         show: {
           meta: { description: "Show one delivery with its history" },
-          load: () => import("./commands/deliveries.ts").then((file) => file.deliveriesShow),
+          load: () => import("./commands/deliveries/deliveries.ts").then((file) => file.deliveriesShow),
         },
         "look-up": {
           meta: { description: "Ask the provider for evidence about unknown deliveries" },
-          load: () => import("./commands/deliveries-look-up.ts").then((file) => file.deliveriesLookUp),
+          load: () => import("./commands/deliveries/look-up.ts").then((file) => file.deliveriesLookUp),
         },
         reconcile: {
           meta: { description: "Settle an unknown delivery by hand, with a reason that is kept" },
-          load: () => import("./commands/deliveries.ts").then((file) => file.deliveriesReconcile),
+          load: () => import("./commands/deliveries/deliveries.ts").then((file) => file.deliveriesReconcile),
         },
         repair: {
           meta: { description: "Write the timeline entries that sent deliveries lack" },
-          load: () => import("./commands/deliveries-repair.ts").then((file) => file.deliveriesRepair),
+          load: () => import("./commands/deliveries/repair.ts").then((file) => file.deliveriesRepair),
         },
       },
     },
@@ -128,15 +128,15 @@ export const root: Group = {
       commands: {
         export: {
           meta: { description: "Print the alert rules as a JSON array" },
-          load: () => import("./commands/alert-rules.ts").then((file) => file.alertRulesExport),
+          load: () => import("./commands/alert-rules/rules.ts").then((file) => file.alertRulesExport),
         },
         plan: {
           meta: { description: "Show what `apply` would change on the platform" },
-          load: () => import("./commands/alert-rules.ts").then((file) => file.alertRulesPlan),
+          load: () => import("./commands/alert-rules/rules.ts").then((file) => file.alertRulesPlan),
         },
         apply: {
           meta: { description: "Create or update the alert rules on the platform" },
-          load: () => import("./commands/alert-rules.ts").then((file) => file.alertRulesApply),
+          load: () => import("./commands/alert-rules/rules.ts").then((file) => file.alertRulesApply),
         },
         "contact-point": {
           meta: { name: "contact-point", description: "Keep the way from the platform to the webhook" },
@@ -144,7 +144,7 @@ export const root: Group = {
             apply: {
               meta: { description: "Make the webhook's contact point on the platform, or set it right" },
               load: () =>
-                import("./commands/alert-rules-contact-point.ts").then(
+                import("./commands/alert-rules/contact-point.ts").then(
                   (file) => file.alertRulesContactPointApply,
                 ),
             },
@@ -152,7 +152,7 @@ export const root: Group = {
         },
         dashboard: {
           meta: { description: "Print the platform's dashboard of host, alarm and weekly run as JSON" },
-          load: () => import("./commands/alert-rules-dashboard.ts").then((file) => file.alertRulesDashboard),
+          load: () => import("./commands/alert-rules/dashboard.ts").then((file) => file.alertRulesDashboard),
         },
       },
     },
@@ -175,7 +175,7 @@ export const root: Group = {
     },
     doctor: {
       meta: { description: "Check what the commands need on this host" },
-      load: () => import("./commands/doctor.ts").then((file) => file.doctor),
+      load: () => import("./commands/host/doctor.ts").then((file) => file.doctor),
     },
     explain: {
       meta: { description: "Tell what a code means, and what to do" },

@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { webhookServe } from "../../cli/commands/webhook.ts";
+import { webhookServe } from "../../cli/commands/webhook/serve.ts";
 import { DEFAULT_TEXTFILE_DIR } from "../../lib/host/metrics-file-name.ts";
 import { parseEnvFile } from "../../lib/platform/config/env-files/env-file.ts";
 

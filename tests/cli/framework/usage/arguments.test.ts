@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { deliveriesList, deliveriesReconcile, deliveriesShow } from "../../../../cli/commands/deliveries.ts";
-import { deliveriesLookUp } from "../../../../cli/commands/deliveries-look-up.ts";
-import { doctor } from "../../../../cli/commands/doctor.ts";
+import {
+  deliveriesList,
+  deliveriesReconcile,
+  deliveriesShow,
+} from "../../../../cli/commands/deliveries/deliveries.ts";
+import { deliveriesLookUp } from "../../../../cli/commands/deliveries/look-up.ts";
+import { doctor } from "../../../../cli/commands/host/doctor.ts";
 import { weekly } from "../../../../cli/commands/weekly.ts";
 import { strictArguments } from "../../../../cli/framework/usage/arguments.ts";
 

@@ -10,8 +10,8 @@
  * JSON:   `command`, `status`, `exitCode`, `error`, `dashboard`: the object that the platform imports. Without `--json`
  *         standard output is that object alone.
  */
-import { defineCommand } from "../framework/command.ts";
-import { outcomeOf } from "../framework/outcome.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { outcomeOf } from "../../framework/outcome.ts";
 
 /** The command; see the head of this file. */
 export const alertRulesDashboard = defineCommand({
@@ -25,7 +25,7 @@ export const alertRulesDashboard = defineCommand({
   example: "opsctl alert-rules dashboard >opsctl-dashboard.json",
 
   async run() {
-    const { dashboard, renderDashboard } = await import("../../lib/alert-rules/dashboard/dashboard.ts");
+    const { dashboard, renderDashboard } = await import("../../../lib/alert-rules/dashboard/dashboard.ts");
     return outcomeOf({
       command: "alert-rules dashboard",
       fields: { dashboard: dashboard() },

@@ -18,13 +18,13 @@
  *         reconcile: `delivery` with `id`, `state`, `code`
  *         Instants are UTC; `retryableUntil` is null unless a failed delivery may still be tried again.
  */
-import { DELIVERY_STATES } from "../../lib/deliveries/delivery.ts";
-import { defineCommand } from "../framework/command.ts";
-import { loginName } from "../framework/login-name.ts";
-import { outcomeOf } from "../framework/outcome.ts";
-import { standardScreen } from "../framework/streams/screen.ts";
-import { aPositiveInteger, aUuid } from "../framework/usage/value-checks.ts";
-import { withLedgerDatabase } from "../wiring/ledger/database.ts";
+import { DELIVERY_STATES } from "../../../lib/deliveries/delivery.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { loginName } from "../../framework/login-name.ts";
+import { outcomeOf } from "../../framework/outcome.ts";
+import { standardScreen } from "../../framework/streams/screen.ts";
+import { aPositiveInteger, aUuid } from "../../framework/usage/value-checks.ts";
+import { withLedgerDatabase } from "../../wiring/ledger/database.ts";
 
 const APPLICATION_NAME = "opsctl deliveries";
 
@@ -62,8 +62,8 @@ export const deliveriesList = defineCommand({
 
   run: (args, context) =>
     withLedgerDatabase(context, APPLICATION_NAME, async (sql) => {
-      const { listDeliveries } = await import("../../lib/deliveries/list.ts");
-      const { renderDeliveryList } = await import("../../lib/deliveries/render.ts");
+      const { listDeliveries } = await import("../../../lib/deliveries/list.ts");
+      const { renderDeliveryList } = await import("../../../lib/deliveries/render.ts");
       const { state, week, tenant: tenantId, after } = args;
       const list = await listDeliveries(sql, { state, week, tenantId, after }, Number(args.limit));
       const text = renderDeliveryList(list, await standardScreen(context.env));
@@ -81,8 +81,8 @@ export const deliveriesShow = defineCommand({
 
   run: (args, context) =>
     withLedgerDatabase(context, APPLICATION_NAME, async (sql) => {
-      const { showDelivery } = await import("../../lib/deliveries/show.ts");
-      const { renderDelivery } = await import("../../lib/deliveries/render.ts");
+      const { showDelivery } = await import("../../../lib/deliveries/show.ts");
+      const { renderDelivery } = await import("../../../lib/deliveries/render.ts");
       const details = await showDelivery(sql, args["delivery-id"].toLowerCase());
       const text = renderDelivery(details, await standardScreen(context.env));
       return outcomeOf({ command: "deliveries show", fields: details, text });
@@ -117,15 +117,15 @@ export const deliveriesReconcile = defineCommand({
 
   run: (args, context) =>
     withLedgerDatabase(context, APPLICATION_NAME, async (sql) => {
-      const { reconcileDelivery } = await import("../../lib/deliveries/reconcile.ts");
-      const { renderReconciled } = await import("../../lib/deliveries/render.ts");
+      const { reconcileDelivery } = await import("../../../lib/deliveries/reconcile.ts");
+      const { renderReconciled } = await import("../../../lib/deliveries/render.ts");
       const delivery = await reconcileDelivery(sql, args["delivery-id"].toLowerCase(), {
         to: args.to as "sent" | "failed",
         providerMessageId: args["provider-message-id"] ?? null,
         reason: args.reason,
         actor: args.actor ?? loginName(),
       });
-      const { bringLastRunUpToDate } = await import("../wiring/ledger/last-run.ts");
+      const { bringLastRunUpToDate } = await import("../../wiring/ledger/last-run.ts");
       await bringLastRunUpToDate(sql, context);
       const text = renderReconciled(delivery);
       return outcomeOf({ command: "deliveries reconcile", fields: { delivery }, text });

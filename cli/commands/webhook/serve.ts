@@ -14,11 +14,11 @@
  *         WATCHDOG_USEC as systemd sets them.
  * Exits:  0 after SIGTERM or SIGINT, 1 a fault, 2 usage, 3 configuration, state or port not ready.
  */
-import type { Reading } from "../../lib/webhook/need-restart.ts";
-import { defineCommand } from "../framework/command.ts";
-import { tellOfOddSettings } from "../framework/command-settings.ts";
-import { EXIT } from "../framework/exit-status.ts";
-import { aPort, aPositiveInteger, aWholeNumber } from "../framework/usage/value-checks.ts";
+import type { Reading } from "../../../lib/webhook/need-restart.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { tellOfOddSettings } from "../../framework/command-settings.ts";
+import { EXIT } from "../../framework/exit-status.ts";
+import { aPort, aPositiveInteger, aWholeNumber } from "../../framework/usage/value-checks.ts";
 
 const MIB = 1_048_576;
 
@@ -85,14 +85,14 @@ export const webhookServe = defineCommand({
   async run(args, context) {
     // The journal may hang with the disk that an alert is about.
     context.neverWaitForLog();
-    const { Reloader } = await import("../../lib/webhook/reload.ts");
+    const { Reloader } = await import("../../../lib/webhook/reload.ts");
     const reloader = new Reloader<Reading>(context.log);
     context.onHangup(() => reloader.request());
     await tellOfOddSettings(context.settingsFile, context.log);
-    const { loadWebhookConfig } = await import("../../lib/webhook/config.ts");
+    const { loadWebhookConfig } = await import("../../../lib/webhook/config.ts");
     const config = await loadWebhookConfig(context.env);
-    const { openServeDependencies } = await import("../wiring/webhook/serve.ts");
-    const { serveWebhook } = await import("../../lib/webhook/serve.ts");
+    const { openServeDependencies } = await import("../../wiring/webhook/serve.ts");
+    const { serveWebhook } = await import("../../../lib/webhook/serve.ts");
     const limits = { rows: Number(args["outbox-rows"]), bytes: Number(args["outbox-mib"]) * MIB };
     const { dependencies, close } = await openServeDependencies(config, limits, context, reloader);
     try {

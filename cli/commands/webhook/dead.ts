@@ -13,12 +13,12 @@
  *                       `code`, `acceptedAt`, `diedAt`; instants are UTC)
  *         retry, drop:  `count`
  */
-import { OpsError } from "../../lib/platform/errors.ts";
-import { defineCommand } from "../framework/command.ts";
-import { outcomeOf } from "../framework/outcome.ts";
-import { standardScreen } from "../framework/streams/screen.ts";
-import { aPositiveInteger } from "../framework/usage/value-checks.ts";
-import { oneOrAll, rowCount, rowsOf, withState } from "../wiring/webhook/rows.ts";
+import { OpsError } from "../../../lib/platform/errors.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { outcomeOf } from "../../framework/outcome.ts";
+import { standardScreen } from "../../framework/streams/screen.ts";
+import { aPositiveInteger } from "../../framework/usage/value-checks.ts";
+import { oneOrAll, rowCount, rowsOf, withState } from "../../wiring/webhook/rows.ts";
 
 const NAME = "opsctl webhook dead";
 
@@ -39,7 +39,7 @@ export const webhookDeadList = defineCommand({
 
   run: (_args, context) =>
     withState(context, NAME, async (state) => {
-      const { renderDead } = await import("../../lib/webhook/render-dead.ts");
+      const { renderDead } = await import("../../../lib/webhook/render-dead.ts");
       const dead = await state.listDead();
       const text = renderDead(dead, await standardScreen(context.env));
       return outcomeOf({ command: "webhook dead list", fields: { dead }, text });

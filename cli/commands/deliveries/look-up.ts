@@ -15,12 +15,12 @@
  *         could_not_be_asked or not_in_doubt, `code`, `providerMessageId`, `sentAt`, `providerStatus`, `state`,
  *         `settled`, `remark`), `error`
  */
-import { defineCommand } from "../framework/command.ts";
-import { EXIT } from "../framework/exit-status.ts";
-import { loginName } from "../framework/login-name.ts";
-import { outcomeOf } from "../framework/outcome.ts";
-import { standardScreen } from "../framework/streams/screen.ts";
-import { aUuid } from "../framework/usage/value-checks.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { EXIT } from "../../framework/exit-status.ts";
+import { loginName } from "../../framework/login-name.ts";
+import { outcomeOf } from "../../framework/outcome.ts";
+import { standardScreen } from "../../framework/streams/screen.ts";
+import { aUuid } from "../../framework/usage/value-checks.ts";
 
 /** The command; see the head of this file. */
 export const deliveriesLookUp = defineCommand({
@@ -45,23 +45,23 @@ export const deliveriesLookUp = defineCommand({
 
   async run(args, context) {
     const interrupt = context.interrupted();
-    const { loadLookUpConfig } = await import("../../lib/deliveries/config.ts");
+    const { loadLookUpConfig } = await import("../../../lib/deliveries/config.ts");
     const config = await loadLookUpConfig(context.env);
-    const { openLookUpDependencies } = await import("../wiring/ledger/look-up.ts");
+    const { openLookUpDependencies } = await import("../../wiring/ledger/look-up.ts");
     const showProgress = args.json !== true;
     const { close, ...dependencies } = await openLookUpDependencies(config, context, {
       interrupt,
       showProgress,
     });
     try {
-      const { lookUpDeliveries } = await import("../../lib/deliveries/look-up/run.ts");
-      const { countLookUps } = await import("../../lib/deliveries/look-up/look-up.ts");
-      const { renderLookUps } = await import("../../lib/deliveries/look-up/render.ts");
+      const { lookUpDeliveries } = await import("../../../lib/deliveries/look-up/run.ts");
+      const { countLookUps } = await import("../../../lib/deliveries/look-up/look-up.ts");
+      const { renderLookUps } = await import("../../../lib/deliveries/look-up/render.ts");
       const ids = args.all ? null : [...new Set(args._.map((id) => id.toLowerCase()))];
       const settleAs = args.settle ? (args.actor ?? loginName()) : null;
       const lookUps = await lookUpDeliveries(dependencies, { ids, settleAs });
       const counts = countLookUps(lookUps);
-      const { bringLastRunUpToDate } = await import("../wiring/ledger/last-run.ts");
+      const { bringLastRunUpToDate } = await import("../../wiring/ledger/last-run.ts");
       // Also when nothing was left to settle: the command that settled it may have been killed before this.
       if (settleAs !== null) await bringLastRunUpToDate(dependencies.sql, context);
       return outcomeOf({

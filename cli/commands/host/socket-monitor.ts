@@ -14,11 +14,11 @@
  *         `time`, `total`, `closeWait`, `load1`, `load5`, `load15`, `proxyMemoryBytes` (null: not known), `problems`
  *         (each `code`, `message`).
  */
-import { SOCKET_THRESHOLD } from "../../lib/sockets/threshold.ts";
-import { defineCommand } from "../framework/command.ts";
-import { EXIT } from "../framework/exit-status.ts";
-import { outcomeOf } from "../framework/outcome.ts";
-import { aPositiveInteger } from "../framework/usage/value-checks.ts";
+import { SOCKET_THRESHOLD } from "../../../lib/sockets/threshold.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { EXIT } from "../../framework/exit-status.ts";
+import { outcomeOf } from "../../framework/outcome.ts";
+import { aPositiveInteger } from "../../framework/usage/value-checks.ts";
 
 /** The command; see the head of this file. */
 export const socketMonitor = defineCommand({
@@ -39,18 +39,18 @@ export const socketMonitor = defineCommand({
   example: "opsctl socket-monitor --json",
 
   async run(args, context) {
-    const { loadSocketMonitorConfig } = await import("../../lib/sockets/config.ts");
+    const { loadSocketMonitorConfig } = await import("../../../lib/sockets/config.ts");
     const config = await loadSocketMonitorConfig(context.env);
-    const { openSocketMonitorDependencies } = await import("../wiring/host/socket-monitor.ts");
-    const { monitorSockets } = await import("../../lib/sockets/run.ts");
-    const { renderMonitored } = await import("../../lib/sockets/render.ts");
+    const { openSocketMonitorDependencies } = await import("../../wiring/host/socket-monitor.ts");
+    const { monitorSockets } = await import("../../../lib/sockets/run.ts");
+    const { renderMonitored } = await import("../../../lib/sockets/render.ts");
     const threshold = Number(args.threshold);
     const report = await monitorSockets(openSocketMonitorDependencies(config, context), threshold);
     const { alert, problems, readings } = report;
     for (const { code, message } of problems) context.log.error(message, { code });
     const exitCode = problems.length === 0 ? EXIT.ok : EXIT.failed;
     const fields = { threshold, alert, ...readings, problems };
-    const { terminalWidth } = await import("../framework/streams/terminal-width.ts");
+    const { terminalWidth } = await import("../../framework/streams/terminal-width.ts");
     const text = renderMonitored(report, threshold, await terminalWidth(context.env));
     return outcomeOf({ command: "socket-monitor", exitCode, fields, text });
   },

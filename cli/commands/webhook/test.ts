@@ -14,12 +14,12 @@
 import { randomUUID } from "node:crypto";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
-import type { State } from "../../lib/webhook/state/contract.ts";
-import type { TestReport } from "../../lib/webhook/test-alert.ts";
-import { type CommandContext, defineCommand } from "../framework/command.ts";
-import { EXIT } from "../framework/exit-status.ts";
-import { outcomeOf } from "../framework/outcome.ts";
-import { aPositiveInteger, aWebUrl } from "../framework/usage/value-checks.ts";
+import type { State } from "../../../lib/webhook/state/contract.ts";
+import type { TestReport } from "../../../lib/webhook/test-alert.ts";
+import { type CommandContext, defineCommand } from "../../framework/command.ts";
+import { EXIT } from "../../framework/exit-status.ts";
+import { outcomeOf } from "../../framework/outcome.ts";
+import { aPositiveInteger, aWebUrl } from "../../framework/usage/value-checks.ts";
 
 /** The command; see the head of this file. */
 export const webhookTest = defineCommand({
@@ -46,12 +46,12 @@ export const webhookTest = defineCommand({
   example: "opsctl webhook test --without-issue",
 
   async run(args, context) {
-    const { loadTestConfig } = await import("../../lib/webhook/config.ts");
+    const { loadTestConfig } = await import("../../../lib/webhook/config.ts");
     const { secret, state: stateConfig } = await loadTestConfig(context.env, args.url);
-    const { renderTestReport, sendTestAlert } = await import("../../lib/webhook/test-alert.ts");
-    const { keepLoopbackOffProxies } = await import("../../lib/platform/http/proxy.ts");
+    const { renderTestReport, sendTestAlert } = await import("../../../lib/webhook/test-alert.ts");
+    const { keepLoopbackOffProxies } = await import("../../../lib/platform/http/proxy.ts");
     keepLoopbackOffProxies(process.env);
-    const { openState } = await import("../wiring/webhook/state.ts");
+    const { openState } = await import("../../wiring/webhook/state.ts");
     const state = await openState(stateConfig, context.log, "opsctl webhook test").catch(() =>
       warnUnseen(context),
     );

@@ -11,11 +11,11 @@
  * JSON:   `command`, `status`, `exitCode`, `before`, `reports` (how many were pruned), `left` (whether some may be
  *         left), `error`.
  */
-import { defineCommand } from "../framework/command.ts";
-import { EXIT } from "../framework/exit-status.ts";
-import { outcomeOf } from "../framework/outcome.ts";
-import { standardScreen } from "../framework/streams/screen.ts";
-import { withLedgerDatabase } from "../wiring/ledger/database.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { EXIT } from "../../framework/exit-status.ts";
+import { outcomeOf } from "../../framework/outcome.ts";
+import { standardScreen } from "../../framework/streams/screen.ts";
+import { withLedgerDatabase } from "../../wiring/ledger/database.ts";
 
 /** The command; see the head of this file. */
 export const reportsPrune = defineCommand({
@@ -37,8 +37,8 @@ export const reportsPrune = defineCommand({
 
   async run(args, context) {
     const interrupt = context.interrupted();
-    const { pruneReports } = await import("../../lib/reports/prune.ts");
-    const { renderPruned } = await import("../../lib/reports/render-pruned.ts");
+    const { pruneReports } = await import("../../../lib/reports/prune.ts");
+    const { renderPruned } = await import("../../../lib/reports/render-pruned.ts");
     return await withLedgerDatabase(context, "opsctl reports", async (sql) => {
       const pruned = await pruneReports(sql, args.before, interrupt);
       return outcomeOf({

@@ -17,13 +17,13 @@
  *         `no_run_yet`).
  */
 import process from "node:process";
-import { DOCTOR_COMMANDS } from "../../lib/doctor/finding.ts";
-import { DEFAULT_ENV_DIR } from "../../lib/platform/config/env-files/command-file.ts";
-import type { Environment } from "../../lib/platform/secrets/adapter.ts";
-import { defineCommand } from "../framework/command.ts";
-import { EXIT } from "../framework/exit-status.ts";
-import { outcomeOf } from "../framework/outcome.ts";
-import { standardScreen } from "../framework/streams/screen.ts";
+import { DOCTOR_COMMANDS } from "../../../lib/doctor/finding.ts";
+import { DEFAULT_ENV_DIR } from "../../../lib/platform/config/env-files/command-file.ts";
+import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { EXIT } from "../../framework/exit-status.ts";
+import { outcomeOf } from "../../framework/outcome.ts";
+import { standardScreen } from "../../framework/streams/screen.ts";
 
 /** What still hangs by then, such as a name lookup or a disk, must not keep the process beyond five seconds. */
 const LINGER_MS = 200;
@@ -56,9 +56,9 @@ export const doctor = defineCommand({
   example: "opsctl doctor weekly",
 
   async run(args, { env }) {
-    const { doctorFindings } = await import("../child-process/doctor-findings.ts");
-    const { renderFindings } = await import("../../lib/doctor/render.ts");
-    const { renderSummary } = await import("../../lib/doctor/render-summary.ts");
+    const { doctorFindings } = await import("../../child-process/doctor-findings.ts");
+    const { renderFindings } = await import("../../../lib/doctor/render.ts");
+    const { renderSummary } = await import("../../../lib/doctor/render-summary.ts");
     const commands = DOCTOR_COMMANDS.filter((name) => name === (args.command ?? name));
     const envDir = args["env-dir"] ?? (await namedEnvDir(env));
     const findings = await doctorFindings({ commands, isNamed: args.command !== undefined, env, envDir });
@@ -77,7 +77,7 @@ export const doctor = defineCommand({
  * Errors: CONFIG_INVALID when it is not an absolute path: every other command refuses it, too.
  */
 async function namedEnvDir(env: Environment): Promise<string> {
-  const { settingsPath } = await import("../../lib/platform/config/env-files/settings-file.ts");
+  const { settingsPath } = await import("../../../lib/platform/config/env-files/settings-file.ts");
   const path = settingsPath("weekly.env", env);
   return path === null ? DEFAULT_ENV_DIR : (env.OPSCTL_ENV_DIR ?? DEFAULT_ENV_DIR);
 }

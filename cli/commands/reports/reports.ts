@@ -24,14 +24,14 @@
  *         Instants are UTC; only the words of a timeline show the report's zone.
  */
 import type postgres from "postgres";
-import type { LastRunFacts } from "../../lib/reports/last-run.ts";
-import { LIST_CHANNELS, LIST_STATES } from "../../lib/reports/list.ts";
-import type { ShowTarget } from "../../lib/reports/show.ts";
-import { type CommandContext, defineCommand } from "../framework/command.ts";
-import { EXIT } from "../framework/exit-status.ts";
-import { type Outcome, outcomeOf } from "../framework/outcome.ts";
-import { aPositiveInteger, aUuid } from "../framework/usage/value-checks.ts";
-import { withLedgerDatabase } from "../wiring/ledger/database.ts";
+import type { LastRunFacts } from "../../../lib/reports/last-run.ts";
+import { LIST_CHANNELS, LIST_STATES } from "../../../lib/reports/list.ts";
+import type { ShowTarget } from "../../../lib/reports/show.ts";
+import { type CommandContext, defineCommand } from "../../framework/command.ts";
+import { EXIT } from "../../framework/exit-status.ts";
+import { type Outcome, outcomeOf } from "../../framework/outcome.ts";
+import { aPositiveInteger, aUuid } from "../../framework/usage/value-checks.ts";
+import { withLedgerDatabase } from "../../wiring/ledger/database.ts";
 
 const APPLICATION_NAME = "opsctl reports";
 
@@ -57,9 +57,9 @@ export const reportsStatus = defineCommand({
 
   run: (args, context) =>
     withDatabaseOrWait(context, async (sql) => {
-      const { readWeekStatus } = await import("../../lib/reports/status.ts");
-      const { renderStatus } = await import("../../lib/reports/render-status.ts");
-      const { standardScreen } = await import("../framework/streams/screen.ts");
+      const { readWeekStatus } = await import("../../../lib/reports/status.ts");
+      const { renderStatus } = await import("../../../lib/reports/render-status.ts");
+      const { standardScreen } = await import("../../framework/streams/screen.ts");
       const status = await readWeekStatus(sql, args.week);
       const lastRun = await lastRunOf(status.week, context);
       return outcomeOf({
@@ -108,9 +108,9 @@ export const reportsList = defineCommand({
 
   run: (args, context) =>
     withLedgerDatabase(context, APPLICATION_NAME, async (sql) => {
-      const { listOwners } = await import("../../lib/reports/list.ts");
-      const { renderOwnerList } = await import("../../lib/reports/render-list.ts");
-      const { standardScreen } = await import("../framework/streams/screen.ts");
+      const { listOwners } = await import("../../../lib/reports/list.ts");
+      const { renderOwnerList } = await import("../../../lib/reports/render-list.ts");
+      const { standardScreen } = await import("../../framework/streams/screen.ts");
       const { state, channel, after } = args;
       const list = await listOwners(sql, args.week, { state, channel, after }, Number(args.limit));
       // The table of a long list takes longer than its JSON.
@@ -140,10 +140,10 @@ export const reportsShow = defineCommand({
 
   run: (args, context) =>
     withLedgerDatabase(context, APPLICATION_NAME, async (sql) => {
-      const { showReports } = await import("../../lib/reports/show.ts");
-      const { renderShown } = await import("../../lib/reports/render-show.ts");
+      const { showReports } = await import("../../../lib/reports/show.ts");
+      const { renderShown } = await import("../../../lib/reports/render-show.ts");
       const reports = await showReports(sql, targetOf(args));
-      const { standardScreen } = await import("../framework/streams/screen.ts");
+      const { standardScreen } = await import("../../framework/streams/screen.ts");
       const text = renderShown(reports, await standardScreen(context.env));
       return outcomeOf({ command: "reports show", fields: { reports }, text });
     }),
@@ -157,8 +157,8 @@ async function withDatabaseOrWait(
   try {
     return await withLedgerDatabase(context, APPLICATION_NAME, use);
   } catch (error) {
-    const { logDirectory } = await import("../../lib/platform/config/settings/log-directory.ts");
-    const { findWaiting } = await import("../../lib/reports/last-run.ts");
+    const { logDirectory } = await import("../../../lib/platform/config/settings/log-directory.ts");
+    const { findWaiting } = await import("../../../lib/reports/last-run.ts");
     const logDir = await logDirectory(context.env);
     const waiting = logDir === null ? null : findWaiting(logDir);
     if (waiting !== null) context.log.warn("A weekly run of this host waits before it can begin", waiting);
@@ -168,8 +168,8 @@ async function withDatabaseOrWait(
 
 /** What the last-run file says; without it, or when it cannot be read, the rest of the screen is the same. */
 async function lastRunOf(week: string, { env, log }: CommandContext): Promise<LastRunFacts | null> {
-  const { logDirectory } = await import("../../lib/platform/config/settings/log-directory.ts");
-  const { findLastRun } = await import("../../lib/reports/last-run.ts");
+  const { logDirectory } = await import("../../../lib/platform/config/settings/log-directory.ts");
+  const { findLastRun } = await import("../../../lib/reports/last-run.ts");
   const logDir = await logDirectory(env);
   if (logDir === null) {
     log.warn("OPSCTL_LOG_DIR is no absolute path, so that what the last run left is not known", {

@@ -16,12 +16,12 @@
  *         `metrics`: the text with `--stdout`, else null.
  */
 import process from "node:process";
-import type { TextDirectory } from "../../lib/host/text-directory.ts";
-import type { CollectConfig } from "../../lib/metrics/config.ts";
-import type { CollectDependencies, CollectReport } from "../../lib/metrics/run.ts";
-import { type CommandContext, defineCommand } from "../framework/command.ts";
-import { EXIT } from "../framework/exit-status.ts";
-import { type Outcome, outcomeOf } from "../framework/outcome.ts";
+import type { TextDirectory } from "../../../lib/host/text-directory.ts";
+import type { CollectConfig } from "../../../lib/metrics/config.ts";
+import type { CollectDependencies, CollectReport } from "../../../lib/metrics/run.ts";
+import { type CommandContext, defineCommand } from "../../framework/command.ts";
+import { EXIT } from "../../framework/exit-status.ts";
+import { type Outcome, outcomeOf } from "../../framework/outcome.ts";
 
 /** The command; see the head of this file. */
 export const collectMetrics = defineCommand({
@@ -43,7 +43,7 @@ export const collectMetrics = defineCommand({
 
 async function openWork(context: CommandContext, needs?: "set up"): Promise<Work> {
   const [{ loadCollectConfig, refuseWithoutSettings }] = await Promise.all([
-    import("../../lib/metrics/config.ts"),
+    import("../../../lib/metrics/config.ts"),
     ...modulesOfAPass(),
   ]);
   if (needs !== undefined) refuseWithoutSettings(context.env, context.settingsFile);
@@ -53,7 +53,7 @@ async function openWork(context: CommandContext, needs?: "set up"): Promise<Work
 /** Tells the ping how the pass ends, unless another one does the work. */
 async function pinged(context: CommandContext, pass: () => Promise<Outcome>): Promise<Outcome> {
   if ((context.env.OPSCTL_PING_URL ?? "").trim() === "") return await pass();
-  const { openPingEnd } = await import("../wiring/ping.ts");
+  const { openPingEnd } = await import("../../wiring/ping.ts");
   // A pass a minute keeps no memory of the last one: what fails is logged in the first minute of an hour.
   const ping = await openPingEnd(context, { mayLog: () => new Date().getUTCMinutes() === 0 });
   try {
@@ -70,10 +70,10 @@ async function pinged(context: CommandContext, pass: () => Promise<Outcome>): Pr
 /** Imported all at once: one after the other, each import delays the first call by a turn of its own. */
 function modulesOfAPass(): Promise<unknown>[] {
   return [
-    import("../../lib/host/text-directory.ts"),
-    import("../../lib/metrics/run-lock.ts"),
-    import("../wiring/host/collect-metrics.ts"),
-    import("../../lib/metrics/run.ts"),
+    import("../../../lib/host/text-directory.ts"),
+    import("../../../lib/metrics/run-lock.ts"),
+    import("../../wiring/host/collect-metrics.ts"),
+    import("../../../lib/metrics/run.ts"),
   ];
 }
 
@@ -85,8 +85,8 @@ async function collectToStdout(work: Work): Promise<Outcome> {
 }
 
 async function collectLocked(work: Work): Promise<Outcome> {
-  const { findTextDirectory } = await import("../../lib/host/text-directory.ts");
-  const { lockRun } = await import("../../lib/metrics/run-lock.ts");
+  const { findTextDirectory } = await import("../../../lib/host/text-directory.ts");
+  const { lockRun } = await import("../../../lib/metrics/run-lock.ts");
   const directory = findTextDirectory(work.config.textfileDir);
   const lock = lockRun(directory);
   if (lock === null) return alreadyRunning(work.context);
@@ -102,10 +102,10 @@ async function collectToFile(work: Work, directory: TextDirectory): Promise<Outc
   const collecting = collect(work);
   // Imported while the sources are read.
   const [{ METRICS_FILE }, { renderCollected }, { terminalWidth }] = await Promise.all([
-    import("../../lib/host/metrics-file-name.ts"),
-    import("../../lib/metrics/render.ts"),
-    import("../framework/streams/terminal-width.ts"),
-    import("../../lib/metrics/write-metrics-file.ts"),
+    import("../../../lib/host/metrics-file-name.ts"),
+    import("../../../lib/metrics/render.ts"),
+    import("../../framework/streams/terminal-width.ts"),
+    import("../../../lib/metrics/write-metrics-file.ts"),
   ]);
   const { report, text } = await collecting;
   await write(directory, `${directory.path}/${METRICS_FILE}`, text);
@@ -116,22 +116,22 @@ async function collectToFile(work: Work, directory: TextDirectory): Promise<Outc
 
 /** Root writes only into a directory of root; into another account's directory a child writes as that account. */
 async function write({ uid }: TextDirectory, path: string, text: string): Promise<void> {
-  const { isRoot } = await import("../../lib/platform/account/account.ts");
+  const { isRoot } = await import("../../../lib/platform/account/account.ts");
   if (!isRoot() || uid === 0) {
-    const { writeMetricsFile } = await import("../../lib/metrics/write-metrics-file.ts");
+    const { writeMetricsFile } = await import("../../../lib/metrics/write-metrics-file.ts");
     return writeMetricsFile(path, text);
   }
-  const { writeAsOwner } = await import("../../lib/metrics/write-as-owner.ts");
-  const { internalCommand } = await import("../child-process/internal-command.ts");
+  const { writeAsOwner } = await import("../../../lib/metrics/write-as-owner.ts");
+  const { internalCommand } = await import("../../child-process/internal-command.ts");
   await writeAsOwner(uid, path, text, internalCommand("write-metrics"));
 }
 
 async function collect({ config, context }: Work): Promise<{ report: CollectReport; text: string }> {
-  const { openCollectDependencies } = await import("../wiring/host/collect-metrics.ts");
-  const { collectMetrics: collectAll } = await import("../../lib/metrics/run.ts");
+  const { openCollectDependencies } = await import("../../wiring/host/collect-metrics.ts");
+  const { collectMetrics: collectAll } = await import("../../../lib/metrics/run.ts");
   const dependencies: CollectDependencies = openCollectDependencies(config, context, process.env);
   const collecting = collectAll(dependencies);
-  const { renderReport } = await import("../../lib/metrics/exposition.ts");
+  const { renderReport } = await import("../../../lib/metrics/exposition.ts");
   const report = await collecting;
   for (const { name, problem } of report.sources)
     if (problem !== null) context.log.error(problem.message, { source: name, code: problem.code });

@@ -18,14 +18,14 @@
  *         apply:  `warnings`, `rules` (each `uid`, `title`, `group`, `result`: created, updated, unchanged, conflict or
  *                 failed, `code`, `message`)
  */
-import type { AlertRulesConfig, GivenReceivers, GivenUids } from "../../lib/alert-rules/config.ts";
-import type { LastPlan } from "../../lib/alert-rules/last-plan.ts";
-import { isPlatformUid } from "../../lib/alert-rules/platform-uid.ts";
-import { type CommandContext, defineCommand, type ValueCheck } from "../framework/command.ts";
-import { tellOfOddSettings } from "../framework/command-settings.ts";
-import { EXIT } from "../framework/exit-status.ts";
-import { outcomeOf } from "../framework/outcome.ts";
-import { standardScreen } from "../framework/streams/screen.ts";
+import type { AlertRulesConfig, GivenReceivers, GivenUids } from "../../../lib/alert-rules/config.ts";
+import type { LastPlan } from "../../../lib/alert-rules/last-plan.ts";
+import { isPlatformUid } from "../../../lib/alert-rules/platform-uid.ts";
+import { type CommandContext, defineCommand, type ValueCheck } from "../../framework/command.ts";
+import { tellOfOddSettings } from "../../framework/command-settings.ts";
+import { EXIT } from "../../framework/exit-status.ts";
+import { outcomeOf } from "../../framework/outcome.ts";
+import { standardScreen } from "../../framework/streams/screen.ts";
 
 const aPlatformUid: ValueCheck = (value) =>
   isPlatformUid(value) ? undefined : "expects a uid: 1 to 40 letters, digits, - or _";
@@ -74,10 +74,10 @@ export const alertRulesExport = defineCommand({
   example: "opsctl alert-rules export --with-extras",
 
   async run(args, { env }) {
-    const { loadExportUids } = await import("../../lib/alert-rules/config.ts");
-    const { alertRules } = await import("../../lib/alert-rules/rules/all.ts");
-    const { ruleDocument } = await import("../../lib/alert-rules/pipeline.ts");
-    const { renderExport } = await import("../../lib/alert-rules/render.ts");
+    const { loadExportUids } = await import("../../../lib/alert-rules/config.ts");
+    const { alertRules } = await import("../../../lib/alert-rules/rules/all.ts");
+    const { ruleDocument } = await import("../../../lib/alert-rules/pipeline.ts");
+    const { renderExport } = await import("../../../lib/alert-rules/render.ts");
     const uids = await loadExportUids(env, givenUids(args));
     const rules = alertRules({ withExtras: args["with-extras"] === true }).map((rule) =>
       ruleDocument(rule, uids),
@@ -101,10 +101,10 @@ export const alertRulesPlan = defineCommand({
   async run(args, context) {
     await tellOfOddSettings(context.settingsFile, context.log);
     const { config, platform, rules } = await openPlatform(args, context);
-    const { planRules } = await import("../../lib/alert-rules/plan.ts");
-    const { groupWarnings } = await import("../../lib/alert-rules/rules/group-warnings.ts");
-    const { renderPlan } = await import("../../lib/alert-rules/render.ts");
-    const { receiverWarnings } = await import("../../lib/alert-rules/receivers.ts");
+    const { planRules } = await import("../../../lib/alert-rules/plan.ts");
+    const { groupWarnings } = await import("../../../lib/alert-rules/rules/group-warnings.ts");
+    const { renderPlan } = await import("../../../lib/alert-rules/render.ts");
+    const { receiverWarnings } = await import("../../../lib/alert-rules/receivers.ts");
     const planned = await planRules(platform, rules, config.uids, config.receivers);
     const warnings = [
       ...receiverWarnings(rules, config.receivers),
@@ -143,10 +143,10 @@ export const alertRulesApply = defineCommand({
 
   async run(args, context) {
     const { config, platform, rules } = await openPlatform(args, context);
-    const { planRules } = await import("../../lib/alert-rules/plan.ts");
-    const { applyRules } = await import("../../lib/alert-rules/apply.ts");
-    const { renderApplied } = await import("../../lib/alert-rules/render.ts");
-    const { receiverWarnings } = await import("../../lib/alert-rules/receivers.ts");
+    const { planRules } = await import("../../../lib/alert-rules/plan.ts");
+    const { applyRules } = await import("../../../lib/alert-rules/apply.ts");
+    const { renderApplied } = await import("../../../lib/alert-rules/render.ts");
+    const { receiverWarnings } = await import("../../../lib/alert-rules/receivers.ts");
     const applied = await applyRules(
       platform,
       await planRules(platform, rules, config.uids, config.receivers),
@@ -174,8 +174,8 @@ export const alertRulesApply = defineCommand({
 
 /** For `opsctl status`; a machine without the log directory needs no record. */
 async function remember({ env, log }: CommandContext, found: Omit<LastPlan, "at">): Promise<void> {
-  const { logDirectory } = await import("../../lib/platform/config/settings/log-directory.ts");
-  const { LAST_PLAN_FILE, writeLastPlan } = await import("../../lib/alert-rules/last-plan.ts");
+  const { logDirectory } = await import("../../../lib/platform/config/settings/log-directory.ts");
+  const { LAST_PLAN_FILE, writeLastPlan } = await import("../../../lib/alert-rules/last-plan.ts");
   const logDir = await logDirectory(env);
   const problem =
     logDir === null ? "CONFIG_INVALID" : writeLastPlan(logDir, { ...found, at: new Date().toISOString() });
@@ -192,10 +192,10 @@ function givenUids(args: Flags): GivenUids {
 }
 
 async function openPlatform(args: Flags & ReceiverFlags, { env, log }: CommandContext) {
-  const { loadAlertRulesConfig } = await import("../../lib/alert-rules/config.ts");
+  const { loadAlertRulesConfig } = await import("../../../lib/alert-rules/config.ts");
   const config: AlertRulesConfig = await loadAlertRulesConfig(env, givenUids(args), givenReceivers(args));
-  const { alertRules } = await import("../../lib/alert-rules/rules/all.ts");
-  const { openGrafana } = await import("../wiring/grafana.ts");
+  const { alertRules } = await import("../../../lib/alert-rules/rules/all.ts");
+  const { openGrafana } = await import("../../wiring/grafana.ts");
   const platform = openGrafana(config, log);
   return { config, platform, rules: alertRules({ withExtras: args["with-extras"] === true }) };
 }

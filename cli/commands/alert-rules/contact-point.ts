@@ -11,10 +11,10 @@
  * JSON:   `command`, `status`, `exitCode`, `error`, `name`, `uid`, `result`: created, updated or unchanged, `changes`
  *         of `path`, `from`, `to`, `secret`: written, equal or not_compared.
  */
-import { defineCommand } from "../framework/command.ts";
-import { outcomeOf } from "../framework/outcome.ts";
-import { standardScreen } from "../framework/streams/screen.ts";
-import { aWebUrl } from "../framework/usage/value-checks.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { outcomeOf } from "../../framework/outcome.ts";
+import { standardScreen } from "../../framework/streams/screen.ts";
+import { aWebUrl } from "../../framework/usage/value-checks.ts";
 
 /** The command; see the head of this file. */
 export const alertRulesContactPointApply = defineCommand({
@@ -43,11 +43,11 @@ export const alertRulesContactPointApply = defineCommand({
     "    --url https://alerts.example.com/webhook",
 
   async run(args, { env, log }) {
-    const { loadContactPointConfig } = await import("../../lib/alert-rules/contact-point/config.ts");
+    const { loadContactPointConfig } = await import("../../../lib/alert-rules/contact-point/config.ts");
     const config = await loadContactPointConfig(env, { url: args.url, receiver: args.receiver });
-    const { applyPoint } = await import("../../lib/alert-rules/contact-point/apply.ts");
-    const { renderPoint } = await import("../../lib/alert-rules/contact-point/render.ts");
-    const { openGrafana } = await import("../wiring/grafana.ts");
+    const { applyPoint } = await import("../../../lib/alert-rules/contact-point/apply.ts");
+    const { renderPoint } = await import("../../../lib/alert-rules/contact-point/render.ts");
+    const { openGrafana } = await import("../../wiring/grafana.ts");
     const wanted = { name: config.name, url: config.webhookUrl, bearer: config.bearer };
     const applied = await applyPoint(openGrafana(config, log), wanted, { isRotation: args.rotate === true });
     log.info("The contact point was handled", { uid: applied.uid, result: applied.result });

@@ -14,12 +14,12 @@
  *                many wait of each kind
  *         drop:  `count`
  */
-import { OpsError } from "../../lib/platform/errors.ts";
-import { defineCommand } from "../framework/command.ts";
-import { outcomeOf } from "../framework/outcome.ts";
-import { standardScreen } from "../framework/streams/screen.ts";
-import { aPositiveInteger } from "../framework/usage/value-checks.ts";
-import { oneOrAll, rowCount, rowsOf, withState } from "../wiring/webhook/rows.ts";
+import { OpsError } from "../../../lib/platform/errors.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { outcomeOf } from "../../framework/outcome.ts";
+import { standardScreen } from "../../framework/streams/screen.ts";
+import { aPositiveInteger } from "../../framework/usage/value-checks.ts";
+import { oneOrAll, rowCount, rowsOf, withState } from "../../wiring/webhook/rows.ts";
 
 const NAME = "opsctl webhook queue";
 const json = { type: "boolean", description: "Print the result as one line of JSON" } as const;
@@ -38,7 +38,7 @@ export const webhookQueueList = defineCommand({
 
   run: (args, context) =>
     withState(context, NAME, async (state) => {
-      const { renderQueued } = await import("../../lib/webhook/render-queued.ts");
+      const { renderQueued } = await import("../../../lib/webhook/render-queued.ts");
       const queued = await state.listQueued(Number(args.limit));
       const { message, issue, comment } = await state.stats();
       const counts = { message: message.queued, issue: issue.queued, comment: comment.queued };

@@ -12,11 +12,11 @@
  * JSON:   `command`, `status`, `exitCode`, `repaired`, `failed`, `failedIds` (a hundred at most), `remaining` (not
  *         tried), `error`
  */
-import { defineCommand } from "../framework/command.ts";
-import { EXIT } from "../framework/exit-status.ts";
-import { outcomeOf } from "../framework/outcome.ts";
-import { standardScreen } from "../framework/streams/screen.ts";
-import { withLedgerDatabase } from "../wiring/ledger/database.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { EXIT } from "../../framework/exit-status.ts";
+import { outcomeOf } from "../../framework/outcome.ts";
+import { standardScreen } from "../../framework/streams/screen.ts";
+import { withLedgerDatabase } from "../../wiring/ledger/database.ts";
 
 /** The command; see the head of this file. */
 export const deliveriesRepair = defineCommand({
@@ -29,10 +29,10 @@ export const deliveriesRepair = defineCommand({
   async run(_args, context) {
     const interrupt = context.interrupted();
     return await withLedgerDatabase(context, "opsctl deliveries", async (sql) => {
-      const { repairDeliveries } = await import("../../lib/deliveries/repair.ts");
-      const { renderRepair } = await import("../../lib/deliveries/render.ts");
+      const { repairDeliveries } = await import("../../../lib/deliveries/repair.ts");
+      const { renderRepair } = await import("../../../lib/deliveries/render.ts");
       const repair = await repairDeliveries(sql, { interrupt });
-      const { bringLastRunUpToDate } = await import("../wiring/ledger/last-run.ts");
+      const { bringLastRunUpToDate } = await import("../../wiring/ledger/last-run.ts");
       // Also when nothing was left to repair: the command that repaired it may have been killed before this.
       await bringLastRunUpToDate(sql, context);
       const isWhole = repair.failed === 0 && repair.remaining === 0;

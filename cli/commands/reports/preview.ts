@@ -13,11 +13,11 @@
  *         `files`), `error`. As in all output, secrets and addresses in it are masked; the files are exact.
  */
 import { isAbsolute } from "node:path";
-import type { Preview } from "../../lib/weekly/preview.ts";
-import { type CommandContext, defineCommand, type ValueCheck } from "../framework/command.ts";
-import { type Outcome, outcomeOf } from "../framework/outcome.ts";
-import { aUuid } from "../framework/usage/value-checks.ts";
-import { VERSION } from "../framework/version.ts";
+import type { Preview } from "../../../lib/weekly/preview.ts";
+import { type CommandContext, defineCommand, type ValueCheck } from "../../framework/command.ts";
+import { type Outcome, outcomeOf } from "../../framework/outcome.ts";
+import { aUuid } from "../../framework/usage/value-checks.ts";
+import { VERSION } from "../../framework/version.ts";
 
 /** Started by root, the command has another working directory. */
 const anAbsolutePath: ValueCheck = (value) => (isAbsolute(value) ? undefined : "expects an absolute path");
@@ -59,11 +59,11 @@ async function preview(
   out: string | undefined,
   { env }: CommandContext,
 ): Promise<Outcome> {
-  const { loadPreviewConfig } = await import("../../lib/weekly/config.ts");
+  const { loadPreviewConfig } = await import("../../../lib/weekly/config.ts");
   const { databaseUrl, ...shown } = await loadPreviewConfig(env);
-  const { openDatabase } = await import("../../lib/platform/database/pool.ts");
-  const { previewReports } = await import("../../lib/weekly/preview.ts");
-  const { renderPreviews } = await import("../../lib/weekly/texts/preview-text.ts");
+  const { openDatabase } = await import("../../../lib/platform/database/pool.ts");
+  const { previewReports } = await import("../../../lib/weekly/preview.ts");
+  const { renderPreviews } = await import("../../../lib/weekly/texts/preview-text.ts");
   const database = await openDatabase(databaseUrl, { max: 1, applicationName: "opsctl reports" });
   try {
     const previews = await previewReports(database.sql, { ...wanted, ...shown, version: VERSION });
@@ -80,7 +80,7 @@ async function preview(
 
 async function writeAll(previews: Preview[], out: string | undefined) {
   if (out === undefined) return previews.map((preview) => ({ preview, files: null }));
-  const { writePreviewFiles } = await import("../../lib/weekly/preview-files.ts");
+  const { writePreviewFiles } = await import("../../../lib/weekly/preview-files.ts");
   return previews.map((preview) => ({ preview, files: writePreviewFiles(out, preview) }));
 }
 
