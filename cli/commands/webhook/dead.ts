@@ -18,7 +18,8 @@ import { defineCommand } from "../../framework/command.ts";
 import { outcomeOf } from "../../framework/outcome.ts";
 import { standardScreen } from "../../framework/streams/screen.ts";
 import { aPositiveInteger } from "../../framework/usage/value-checks.ts";
-import { oneOrAll, rowCount, rowsOf, withState } from "../../wiring/webhook/rows.ts";
+import { withState } from "../../wiring/webhook/state.ts";
+import { oneOrAll, rowCount, rowsOf } from "./row-options.ts";
 
 const NAME = "opsctl webhook dead";
 

@@ -1,6 +1,8 @@
 import type { Log } from "../../../lib/platform/log/log.ts";
 import type { StateConfig } from "../../../lib/webhook/config.ts";
 import type { OutboxLimits, State } from "../../../lib/webhook/state/contract.ts";
+import type { CommandContext } from "../../framework/command.ts";
+import type { Outcome } from "../../framework/outcome.ts";
 
 /**
  * Opens the webhook's state: the file of a state directory, or a shared database.
@@ -25,4 +27,23 @@ export async function openState(
   const reserve = isService ? { reserve: RESERVE } : {};
   const { openSqliteState } = await import("../../../lib/webhook/state/sqlite/state.ts");
   return await openSqliteState({ directory: config.directory, nowMs: Date.now, ...common, ...reserve });
+}
+
+/**
+ * Opens the webhook's state for a command, and closes it when `use` has ended.
+ *
+ * Errors: those of `openState`, CONFIG_INVALID.
+ */
+export async function withState(
+  { env, log }: CommandContext,
+  applicationName: string,
+  use: (state: State) => Promise<Outcome>,
+): Promise<Outcome> {
+  const { loadStateConfig } = await import("../../../lib/webhook/config.ts");
+  const state = await openState(await loadStateConfig(env), log, applicationName);
+  try {
+    return await use(state);
+  } finally {
+    await state.close();
+  }
 }
