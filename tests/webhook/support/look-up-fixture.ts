@@ -5,7 +5,7 @@ import { type LookUpDependencies, messageLookUp } from "../../../lib/webhook/del
 import type { DueRow } from "../../../lib/webhook/state/contract.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
 import type { Scripted } from "../../standins/standin.ts";
-import { sampleAlert } from "./sample-alert.ts";
+import { dueRow } from "./due-row.ts";
 import { START_MS } from "./state-fixture.ts";
 
 const KEY = "canary-gateway-key";
@@ -73,21 +73,5 @@ export async function startLookUpFixture(): Promise<LookUpFixture> {
 }
 
 /** A row whose only attempt, at the start, ended without a clear answer. */
-export const lookedUpRow = (changes: Partial<DueRow> = {}): DueRow => ({
-  id: 1,
-  kind: "message",
-  alert: sampleAlert(),
-  attempts: 1,
-  waitedMs: 0,
-  triedMs: 0,
-  isRepeat: false,
-  claimedAtMs: null,
-  issueUrl: null,
-  text: LOOKED_UP_TEXT,
-  isUnsettled: false,
-  unclear: 1,
-  firstBegunAtMs: START_MS,
-  unansweredForMs: null,
-  members: [],
-  ...changes,
-});
+export const lookedUpRow = (changes: Partial<DueRow> = {}): DueRow =>
+  dueRow({ attempts: 1, text: LOOKED_UP_TEXT, unclear: 1, firstBegunAtMs: START_MS, ...changes });

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import type { LookUpResult } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
 import { mayRenewText } from "../../../../lib/webhook/delivery/attempts/doubt.ts";
 import type { DueRow } from "../../../../lib/webhook/state/contract.ts";
+import { dueRow } from "../../support/due-row.ts";
 
-const ROW = { text: "text", isUnsettled: false, unclear: 0, unansweredForMs: null };
 const NOT_FOUND: LookUpResult = { status: "not_found" };
 const AWAY: LookUpResult = { status: "unanswered", code: "gateway_unreachable" };
 
@@ -19,5 +19,5 @@ test.each<[string, Partial<DueRow>, LookUpResult | null, boolean]>([
   ["an outage about which nothing was asked", { unansweredForMs: 65_000 }, null, false],
   ["an outage that another row's text met", { text: null, unansweredForMs: 1_000 }, null, true],
 ])("mayRenewText() of %s", (_what, row, answer, isRenewed) => {
-  expect(mayRenewText({ ...ROW, ...row } as DueRow, answer)).toBe(isRenewed);
+  expect(mayRenewText(dueRow({ text: "text", ...row }), answer)).toBe(isRenewed);
 });

@@ -6,26 +6,10 @@ import { evolutionClient } from "../../../../lib/providers/evolution/client.ts";
 import type { Attempt } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
 import { messageAttempt } from "../../../../lib/webhook/delivery/attempts/send-alert.ts";
 import { type Gateway, startGateway } from "../../../standins/gateway.ts";
-import { alertWith } from "../../support/alert.ts";
+import { dueRow } from "../../support/due-row.ts";
 
 const KEY = "canary-gateway-key";
-const ROW = {
-  id: 1,
-  kind: "message" as const,
-  alert: alertWith(),
-  attempts: 0,
-  waitedMs: 0,
-  triedMs: 0,
-  isRepeat: false,
-  claimedAtMs: null,
-  issueUrl: null,
-  text: "text",
-  isUnsettled: false,
-  unclear: 0,
-  firstBegunAtMs: null,
-  unansweredForMs: null,
-  members: [],
-};
+const ROW = dueRow({ text: "text" });
 
 let gateway: Gateway;
 let attempt: Attempt;

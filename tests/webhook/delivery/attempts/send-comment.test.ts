@@ -8,6 +8,7 @@ import { issueIdOf } from "../../../../lib/webhook/delivery/attempts/issue-id.ts
 import { commentAttempt } from "../../../../lib/webhook/delivery/attempts/send-comment.ts";
 import type { DueRow } from "../../../../lib/webhook/state/contract.ts";
 import { startTracker, type Tracker } from "../../../standins/tracker.ts";
+import { dueRow } from "../../support/due-row.ts";
 import { resolvedAlert } from "../../support/sample-alert.ts";
 
 const TOKEN = "lin_api_canary";
@@ -31,25 +32,10 @@ function client(token = TOKEN) {
   return linearTracker({ url: new URL(tracker.endpoint), token: new Secret(token), teamId: TEAM });
 }
 
-function rowOf(changes: Partial<DueRow> = {}, alert: Partial<Alert> = {}): DueRow {
-  return {
-    id: 7,
-    kind: "comment",
-    alert: resolvedAlert({ startsAt: "2026-03-02T08:15:30Z", endsAt: END, ...alert }),
-    attempts: 0,
-    waitedMs: 0,
-    triedMs: 0,
-    isRepeat: false,
-    claimedAtMs: CLAIMED_AT,
-    issueUrl: null,
-    text: null,
-    isUnsettled: false,
-    unclear: 0,
-    firstBegunAtMs: null,
-    unansweredForMs: null,
-    members: [],
-    ...changes,
-  };
+/** The comment about the end of the alert whose issue is there. */
+function rowOf(changes: Partial<DueRow> = {}, end: Partial<Alert> = {}): DueRow {
+  const alert = resolvedAlert({ startsAt: "2026-03-02T08:15:30Z", endsAt: END, ...end });
+  return dueRow({ id: 7, kind: "comment", alert, claimedAtMs: CLAIMED_AT, ...changes });
 }
 
 const send = (row: DueRow, token?: string) =>

@@ -3,13 +3,13 @@ import type { IssueOutcome, NewIssue } from "../../../../lib/providers/issue-out
 import type { AttemptResult } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
 import { issueIdOf } from "../../../../lib/webhook/delivery/attempts/issue-id.ts";
 import { issueAttempt, messageAttempt } from "../../../../lib/webhook/delivery/attempts/send-alert.ts";
-import type { DueRow } from "../../../../lib/webhook/state/contract.ts";
 import { issueTitle, renderIssueBody } from "../../../../lib/webhook/texts/issue/issue.ts";
+import { dueRow } from "../../support/due-row.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
 
 const CLAIMED_AT = 1_772_439_330_000;
 const ALERT = sampleAlert({ fingerprint: "f1", severity: "critical" });
-const ROW = { id: 1, kind: "issue", alert: ALERT, claimedAtMs: CLAIMED_AT } as DueRow;
+const ROW = dueRow({ kind: "issue", alert: ALERT, claimedAtMs: CLAIMED_AT });
 const LATER = { status: "retry", cause: undefined, stopsChannel: false, peerDown: true, unclear: null };
 const url = "https://tracker.example/OPS-1";
 

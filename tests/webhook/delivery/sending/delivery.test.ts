@@ -5,27 +5,10 @@ import { Delivery } from "../../../../lib/webhook/delivery/sending/delivery.ts";
 import { createWebhookMetrics } from "../../../../lib/webhook/metrics/metrics.ts";
 import type { DueRow, Settlement } from "../../../../lib/webhook/state/contract.ts";
 import { silentLog } from "../../../support/silent-log.ts";
-import { sampleAlert } from "../../support/sample-alert.ts";
+import { dueRow } from "../../support/due-row.ts";
 
 const DELIVERED = { status: "delivered", reference: "id", url: null } as const;
 const UNREADABLE = { status: "dead", code: "alert_unreadable" } as const;
-const ROW: DueRow = {
-  id: 1,
-  kind: "message",
-  alert: sampleAlert(),
-  attempts: 0,
-  waitedMs: 0,
-  triedMs: 0,
-  isRepeat: false,
-  claimedAtMs: null,
-  issueUrl: null,
-  text: null,
-  isUnsettled: false,
-  unclear: 0,
-  firstBegunAtMs: null,
-  unansweredForMs: null,
-  members: [],
-};
 const fail = () => Promise.reject(new Error("disk full"));
 
 /** A delivery whose parts a test replaces; all that it did is in `seen`, in order. */
@@ -71,7 +54,7 @@ function opened(found: LookUpResult | null = null) {
   };
   const ends = new AbortController();
   const delivery = new Delivery(dependencies, { channel, signal: ends.signal, isOpen: () => parts.isOpen });
-  const deliver = (row: Partial<DueRow> = {}) => delivery.deliver([{ ...ROW, ...row }]);
+  const deliver = (row: Partial<DueRow> = {}) => delivery.deliver([dueRow(row)]);
   return { parts, seen, ended, ends, channel, deliver };
 }
 

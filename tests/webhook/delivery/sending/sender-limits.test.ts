@@ -6,7 +6,8 @@ import { Sender } from "../../../../lib/webhook/delivery/sending/sender.ts";
 import { createWebhookMetrics } from "../../../../lib/webhook/metrics/metrics.ts";
 import type { DueRow } from "../../../../lib/webhook/state/contract.ts";
 import { silentLog } from "../../../support/silent-log.ts";
-import { alertWith } from "../../support/alert.ts";
+import { dueRow } from "../../support/due-row.ts";
+import { sampleAlert } from "../../support/sample-alert.ts";
 
 const AWAY: Retry = {
   status: "retry",
@@ -20,14 +21,7 @@ const REFUSED: Retry = { ...AWAY, code: "gateway_unauthorized", stopsChannel: tr
 const DELIVERED: AttemptResult = { status: "delivered", reference: "id", url: null };
 
 function rowOf(id: number, fingerprint = `f${id}`): DueRow {
-  return {
-    id,
-    kind: "message",
-    alert: { ...alertWith(), fingerprint },
-    ...{ attempts: 0, waitedMs: 0, triedMs: 0, isRepeat: false, claimedAtMs: null, issueUrl: null },
-    ...{ text: null, isUnsettled: false, unclear: 0, firstBegunAtMs: null, unansweredForMs: null },
-    members: [],
-  };
+  return dueRow({ id, alert: sampleAlert({ fingerprint }) });
 }
 
 /** A sender at the pace of one message a minute after a burst of four; what it starts ends when a test says so. */

@@ -4,7 +4,7 @@ import { Sender } from "../../../../lib/webhook/delivery/sending/sender.ts";
 import { createWebhookMetrics } from "../../../../lib/webhook/metrics/metrics.ts";
 import type { DueRow, Settlement } from "../../../../lib/webhook/state/contract.ts";
 import { silentLog } from "../../../support/silent-log.ts";
-import { alertWith } from "../../support/alert.ts";
+import { dueRow } from "../../support/due-row.ts";
 
 test("a look asked for in the instant in which another ends is not lost", async () => {
   let looks = 0;
@@ -66,7 +66,7 @@ test("a stopped channel is logged with its cause, once a reason, and opens after
   const sender: Sender = new Sender({
     kind: "message",
     state: {
-      due: async () => [dueRow],
+      due: async () => [dueRow()],
       begin: async () => true,
       membersOf: async () => [],
       hold: async () => {},
@@ -89,7 +89,7 @@ test("a stopped channel is logged with its cause, once a reason, and opens after
   while (results.length > 0) {
     nowMs += 60_000;
     await sender.pump({ issueGraceMs: 0 });
-    await sender.inFlight(dueRow.id);
+    await sender.inFlight(dueRow().id);
   }
   expect(stops).toEqual(["gateway_license_required", closed.code, closed.code, null]);
   expect(told).toEqual([
@@ -152,7 +152,7 @@ function play(results: AttemptResult[]) {
   const sender: Sender = new Sender({
     kind: "message",
     state: {
-      due: async () => [dueRow],
+      due: async () => [dueRow()],
       begin: async () => true,
       membersOf: async () => [],
       hold: async () => {},
@@ -175,7 +175,7 @@ function play(results: AttemptResult[]) {
     /** Makes one attempt; returns how many could start then, what stops the channel, and how the row was settled. */
     async next() {
       await sender.pump({ issueGraceMs: 0 });
-      await sender.inFlight(dueRow.id);
+      await sender.inFlight(dueRow().id);
       return { free: sender.startable, stoppedBy: sender.stoppedBy, settled };
     },
     freeAt(ms: number) {
@@ -184,21 +184,3 @@ function play(results: AttemptResult[]) {
     },
   };
 }
-
-const dueRow: DueRow = {
-  id: 1,
-  kind: "message",
-  alert: alertWith(),
-  attempts: 0,
-  waitedMs: 0,
-  triedMs: 0,
-  isRepeat: false,
-  claimedAtMs: null,
-  issueUrl: null,
-  text: null,
-  isUnsettled: false,
-  unclear: 0,
-  firstBegunAtMs: null,
-  unansweredForMs: null,
-  members: [],
-};

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import type { AttemptResult, Retry } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
 import { decideSettlement } from "../../../../lib/webhook/delivery/sending/settlement.ts";
-import type { DueRow } from "../../../../lib/webhook/state/contract.ts";
 import { DAY_MS } from "../../support/state-fixture.ts";
 
 const CLEAR: Retry = {
@@ -14,7 +13,7 @@ const CLEAR: Retry = {
 };
 
 const statusOf = (unclear: number, result: Retry, isRepeatable = false) =>
-  decideSettlement({ attempts: 10, unclear } as Partial<DueRow> as DueRow, result, {
+  decideSettlement({ attempts: 10, unclear }, result, {
     tried: { triedMs: DAY_MS, mayEnd: true },
     isRepeatable,
     random: () => 0,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { AttemptResult } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
+import { dueRow } from "../../support/due-row.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
   openUnkept,
@@ -229,7 +230,7 @@ describe("UnkeptAlerts: messages", () => {
     // A turn each 1,050 ms: when it comes, a row is looked for first.
     const fixture = openUnkept({ perMinute: 60_000 / 1_050, burst: 1 });
     fixture.answers.begins = true;
-    fixture.answers.due = [{ ...rowOf(), id: 1 }];
+    fixture.answers.due = [dueRow()];
     const posts = ["a", "b"].map((name) => fixture.take(alert(name)));
     await fixture.advance(1_060);
     await fixture.message.pump({ issueGraceMs: 0 });
@@ -243,7 +244,7 @@ describe("UnkeptAlerts: messages", () => {
 
   test("is not kept waiting by rows that cannot begin: they use up no pace", async () => {
     const fixture = openUnkept({ perMinute: 6, burst: 2 });
-    fixture.answers.due = [{ ...rowOf(), id: 1 }];
+    fixture.answers.due = [dueRow()];
     for (let times = 0; times < 3; times += 1) {
       void fixture.message.pump({ issueGraceMs: 0 });
       await fixture.advance(1_000);
@@ -277,22 +278,6 @@ describe("UnkeptAlerts: messages", () => {
     expect(await fixture.take(alert("late"))).toBeNull();
   });
 });
-
-function rowOf() {
-  return {
-    kind: "message" as const,
-    alert: alert("row"),
-    ...{ attempts: 0, waitedMs: 0, triedMs: 0, isRepeat: false, claimedAtMs: null, issueUrl: null },
-    ...{
-      text: null,
-      isUnsettled: false,
-      unclear: 0,
-      firstBegunAtMs: null,
-      unansweredForMs: null,
-      members: [],
-    },
-  };
-}
 
 describe("UnkeptAlerts: issues", () => {
   const issueOf = async (fixture: UnkeptFixture, fingerprint: string) =>
