@@ -5,7 +5,7 @@ import { openSqliteDedup, openSqliteState } from "../../../lib/webhook/state/sql
 import { silentLog } from "../../support/silent-log.ts";
 import { sampleAlert } from "./sample-alert.ts";
 import { fillUp } from "./state-fill.ts";
-import { acceptAll, dueIds, issueRowOf, START_MS } from "./state-fixture.ts";
+import { acceptAll, dueIds, issueRowOf, retryAfter, START_MS } from "./state-fixture.ts";
 
 const [role, directory = ""] = process.argv.slice(2);
 const options = { directory, nowMs: Date.now, log: silentLog };
@@ -111,7 +111,7 @@ async function deliverAndSay(): Promise<void> {
   say(await state.listDead());
   say(await state.retryDead(null));
   say(await state.due("message", { limit: 9, except: [], issueGraceMs: 0 }));
-  await state.settle(message, { status: "retry", delayMs: 1, code: "timeout", triedMs: 0, isUnclear: false });
+  await state.settle(message, retryAfter(1));
   say((await acceptAll(state, sampleAlert()))[0]?.issue);
   say([await state.lead(), await state.stats(), await state.latest("f1")]);
   await state.prune();

@@ -7,18 +7,12 @@ import { UnkeptAlerts } from "../../../lib/webhook/delivery/unkept/unkept-alerts
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
 import type { DueRow, IssueClaim, OutboxKind } from "../../../lib/webhook/state/contract.ts";
 import { silentLog } from "../../support/silent-log.ts";
+import { retry } from "./retry.ts";
 
 type Answer = AttemptResult | Promise<AttemptResult>;
 
 /** A failure of one message, which says nothing about the next. */
-export const REFUSED: AttemptResult = {
-  status: "retry",
-  code: "gateway_refused",
-  stopsChannel: false,
-  peerDown: false,
-  retryAfterMs: null,
-  unclear: null,
-};
+export const REFUSED: AttemptResult = retry("gateway_refused");
 /** A send whose answer was lost. */
 export const UNCLEAR: AttemptResult = { ...REFUSED, code: "gateway_timeout", unclear: { knownAfterMs: 0 } };
 

@@ -9,17 +9,11 @@ import type {
 } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
 import { decideSettlement } from "../../../../lib/webhook/delivery/sending/settlement.ts";
 import { type DispatcherFixture, startDispatcher } from "../../support/dispatcher-fixture.ts";
+import { retry } from "../../support/retry.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../support/state-fixture.ts";
 
-const UNCLEAR: Retry = {
-  status: "retry",
-  code: "gateway_http_500",
-  stopsChannel: false,
-  peerDown: true,
-  retryAfterMs: null,
-  unclear: { knownAfterMs: 5_000 },
-};
+const UNCLEAR = retry("gateway_http_500", { peerDown: true, unclear: { knownAfterMs: 5_000 } });
 const TAKEN = { status: "delivered", reference: "id", url: null } as const;
 
 describe("a gateway that keeps nothing", () => {

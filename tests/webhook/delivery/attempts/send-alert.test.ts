@@ -7,6 +7,7 @@ import type { Attempt } from "../../../../lib/webhook/delivery/attempts/attempt.
 import { messageAttempt } from "../../../../lib/webhook/delivery/attempts/send-alert.ts";
 import { type Gateway, startGateway } from "../../../standins/gateway.ts";
 import { dueRow } from "../../support/due-row.ts";
+import { retry } from "../../support/retry.ts";
 
 const KEY = "canary-gateway-key";
 const ROW = dueRow({ text: "text" });
@@ -33,15 +34,6 @@ afterAll(async () => await gateway.stop());
 
 const send = () => attempt(ROW, new AbortController().signal);
 const unclear = { knownAfterMs: 5_000 };
-const retry = (code: string, more: object = {}) => ({
-  status: "retry",
-  code,
-  peerDown: false,
-  stopsChannel: false,
-  retryAfterMs: null,
-  unclear: null,
-  ...more,
-});
 
 describe("messageAttempt()", () => {
   test.each<[number, object]>([
@@ -55,7 +47,7 @@ describe("messageAttempt()", () => {
     ...[1, 2, 131000, 131016, 987_654].map((code): [number, object] => [code, { peerDown: true, unclear }]),
   ])("Meta's %i", async (code, more) => {
     gateway.routes.send.next({ status: 201, json: { message: "no", type: "OAuthException", code } });
-    expect(await send()).toEqual(retry(`meta_${code}`, more) as never);
+    expect(await send()).toEqual(retry(`meta_${code}`, more));
     expect(forgotten).toBe(0);
   });
 
@@ -67,7 +59,7 @@ describe("messageAttempt()", () => {
     "a proxy that asks for %i s of patience gets %i ms: an alert waits no hour at its word",
     async (asked, ms) => {
       gateway.routes.send.next({ status: 429, json: {}, headers: { "retry-after": String(asked) } });
-      expect(await send()).toEqual(retry("gateway_http_429", { peerDown: true, retryAfterMs: ms }) as never);
+      expect(await send()).toEqual(retry("gateway_http_429", { peerDown: true, retryAfterMs: ms }));
     },
   );
 
@@ -102,7 +94,7 @@ describe("messageAttempt()", () => {
     expect(await send()).toEqual(expected as never);
     const own = { status, error: "x", response: { message: ["Error: x"] } };
     gateway.routes.send.next({ accept: { status, json: own } });
-    expect(await send()).toEqual(retry(`gateway_http_${status}`, { peerDown: true, unclear }) as never);
+    expect(await send()).toEqual(retry(`gateway_http_${status}`, { peerDown: true, unclear }));
   });
 
   test.each([
@@ -129,7 +121,7 @@ describe("messageAttempt()", () => {
           new AbortController().signal,
         );
         const unanswered = { knownAfterMs: 35_000 };
-        expect(result).toEqual(retry(code, { peerDown: true, unanswered }) as never);
+        expect(result).toEqual(retry(code, { peerDown: true, unanswered }));
       } finally {
         server.close();
       }
@@ -138,21 +130,21 @@ describe("messageAttempt()", () => {
 
   test.each([301, 401, 403, 404, 405, 407])("a proxy's bare %i passed nothing on", async (status) => {
     gateway.routes.send.next({ status, text: "No" });
-    expect(await send()).toEqual(retry(`gateway_http_${status}`, { peerDown: true }) as never);
+    expect(await send()).toEqual(retry(`gateway_http_${status}`, { peerDown: true }));
   });
 
   test("a connection that was closed before the send is no doubt, though the state is open", async () => {
     gateway.routes.send.next({ status: 500, json: { response: { message: "Connection Closed" } } });
     const unanswered = { knownAfterMs: 5_000 };
-    expect(await send()).toEqual(retry("gateway_connection_closed", { peerDown: true, unanswered }) as never);
+    expect(await send()).toEqual(retry("gateway_connection_closed", { peerDown: true, unanswered }));
   });
 
   test("an instance that is open, or of which nothing can be learnt, stops nothing", async () => {
     const failure = { status: 500, json: { response: { message: "Timed Out" } } };
     gateway.routes.send.next(failure, failure);
-    expect(await send()).toEqual(retry("gateway_http_500", { peerDown: true, unclear }) as never);
+    expect(await send()).toEqual(retry("gateway_http_500", { peerDown: true, unclear }));
     gateway.routes.state.next("not_json");
-    expect(await send()).toEqual(retry("gateway_http_500", { peerDown: true, unclear }) as never);
+    expect(await send()).toEqual(retry("gateway_http_500", { peerDown: true, unclear }));
     expect(forgotten).toBe(0);
   });
 });

@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from "bun:test";
 import type { Attempt } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
 import { type DispatcherFixture, startDispatcher } from "../../support/dispatcher-fixture.ts";
+import { retry } from "../../support/retry.ts";
 import { resolvedAlert } from "../../support/sample-alert.ts";
 import { MINUTE_MS, SECOND_MS } from "../../support/state-fixture.ts";
 
@@ -37,8 +38,7 @@ test("it is forgotten only when a message that tells it is delivered", async () 
   let isDown = true;
   const message: Attempt = async () => {
     if (!isDown) return { status: "delivered", reference: null, url: null };
-    const down = { stopsChannel: false, peerDown: true, retryAfterMs: null, unclear: null };
-    return { status: "retry", code: "gateway_unreachable", ...down };
+    return retry("gateway_unreachable", { peerDown: true });
   };
   run = await startDispatcher({ message });
   await emailed("a");
@@ -58,8 +58,7 @@ test("a message that a proxy may have passed on tells it alone, also when its te
   const message: Attempt = async ({ text, alert }) => {
     seen.push(text ?? "");
     if (!isDown || alert.fingerprint === "c") return { status: "delivered", reference: null, url: null };
-    const outage = { stopsChannel: false, peerDown: false, retryAfterMs: null, unclear: null };
-    return { status: "retry", code: "gateway_http_504", ...outage, unanswered: { knownAfterMs: 35_000 } };
+    return retry("gateway_http_504", { unanswered: { knownAfterMs: 35_000 } });
   };
   run = await startDispatcher({ message });
   await emailed("a");

@@ -7,17 +7,11 @@ import type {
   Retry,
 } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
 import { type DispatcherFixture, startDispatcher } from "../../support/dispatcher-fixture.ts";
+import { retry } from "../../support/retry.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import { MINUTE_MS, SECOND_MS, START_MS } from "../../support/state-fixture.ts";
 
-const REFUSED: Retry = {
-  status: "retry",
-  code: "sem_instancia_gateway",
-  stopsChannel: true,
-  peerDown: false,
-  retryAfterMs: null,
-  unclear: null,
-};
+const REFUSED = retry("sem_instancia_gateway", { stopsChannel: true });
 const TAKEN = { status: "delivered", reference: "id", url: null } as const;
 const startsAt = new Date(START_MS - MINUTE_MS).toISOString();
 

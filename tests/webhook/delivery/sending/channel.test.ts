@@ -2,15 +2,9 @@ import { describe, expect, test } from "bun:test";
 import type { AttemptResult, Retry } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
 import { Channel } from "../../../../lib/webhook/delivery/sending/channel.ts";
 import { silentLog } from "../../../support/silent-log.ts";
+import { retry } from "../../support/retry.ts";
 
-const AWAY: Retry = {
-  status: "retry",
-  code: "gateway_unreachable",
-  stopsChannel: false,
-  peerDown: true,
-  retryAfterMs: null,
-  unclear: null,
-};
+const AWAY = retry("gateway_unreachable", { peerDown: true });
 const OF_ONE: Retry = { ...AWAY, code: "recipient_not_on_whatsapp", peerDown: false };
 const REFUSED: Retry = { ...AWAY, code: "gateway_unauthorized", stopsChannel: true };
 const DELIVERED: AttemptResult = { status: "delivered", reference: "id", url: null };

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Alert } from "../../../../lib/webhook/alert/alert.ts";
 import { type DispatcherFixture, type Sent, startDispatcher } from "../../support/dispatcher-fixture.ts";
+import { retry } from "../../support/retry.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import { MINUTE_MS, SECOND_MS } from "../../support/state-fixture.ts";
 
@@ -162,13 +163,7 @@ describe("messages that are told together", () => {
       messagesPerMinute: 30,
       async message(row) {
         texts.push(row.text);
-        const down = {
-          status: "retry",
-          code: "gateway_http_502",
-          stopsChannel: false,
-          peerDown: true,
-        } as const;
-        if (failures-- > 0) return { ...down, retryAfterMs: null, unclear: null };
+        if (failures-- > 0) return retry("gateway_http_502", { peerDown: true });
         return { status: "delivered", reference: "one", url: null };
       },
     });

@@ -1,21 +1,15 @@
 /** Why a channel holds: kept over a restart, set and ended from outside, found out with one row. */
 import { afterEach, expect, test } from "bun:test";
-import type { Attempt, Retry } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
+import type { Attempt } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
 import { type DispatcherFixture, startDispatcher } from "../../support/dispatcher-fixture.ts";
+import { retry } from "../../support/retry.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import { MINUTE_MS, SECOND_MS } from "../../support/state-fixture.ts";
 
 let run: DispatcherFixture;
 afterEach(async () => await run.close());
 
-const refusal: Retry = {
-  status: "retry",
-  code: "gateway_unauthorized",
-  stopsChannel: true,
-  peerDown: true,
-  retryAfterMs: null,
-  unclear: null,
-};
+const refusal = retry("gateway_unauthorized", { stopsChannel: true, peerDown: true });
 const CLOSED = { code: "sem_instancia_gateway", cause: "instance_close" };
 const alerts = (count: number) =>
   Array.from({ length: count }, (_, n) => resolvedAlert({ fingerprint: `f${n}` }));

@@ -1,17 +1,11 @@
 import { afterEach, expect, test } from "bun:test";
 import type { LookUpResult, Retry } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
 import { type DispatcherFixture, startDispatcher } from "../../support/dispatcher-fixture.ts";
+import { retry } from "../../support/retry.ts";
 import { resolvedAlert } from "../../support/sample-alert.ts";
 import { MINUTE_MS, SECOND_MS } from "../../support/state-fixture.ts";
 
-const UNCLEAR: Retry = {
-  status: "retry",
-  code: "gateway_http_500",
-  stopsChannel: false,
-  peerDown: true,
-  retryAfterMs: null,
-  unclear: { knownAfterMs: 5_000 },
-};
+const UNCLEAR = retry("gateway_http_500", { peerDown: true, unclear: { knownAfterMs: 5_000 } });
 const LOST: Retry = { ...UNCLEAR, unclear: { knownAfterMs: 5_000, isLost: true } };
 
 let run: DispatcherFixture;

@@ -7,16 +7,10 @@ import { createWebhookMetrics } from "../../../../lib/webhook/metrics/metrics.ts
 import type { DueRow } from "../../../../lib/webhook/state/contract.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 import { dueRow } from "../../support/due-row.ts";
+import { retry } from "../../support/retry.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
 
-const AWAY: Retry = {
-  status: "retry",
-  code: "gateway_unreachable",
-  stopsChannel: false,
-  peerDown: true,
-  retryAfterMs: null,
-  unclear: null,
-};
+const AWAY = retry("gateway_unreachable", { peerDown: true });
 const REFUSED: Retry = { ...AWAY, code: "gateway_unauthorized", stopsChannel: true };
 const DELIVERED: AttemptResult = { status: "delivered", reference: "id", url: null };
 

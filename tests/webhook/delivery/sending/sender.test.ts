@@ -5,6 +5,7 @@ import { createWebhookMetrics } from "../../../../lib/webhook/metrics/metrics.ts
 import type { DueRow, Settlement } from "../../../../lib/webhook/state/contract.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 import { dueRow } from "../../support/due-row.ts";
+import { retry } from "../../support/retry.ts";
 
 test("a look asked for in the instant in which another ends is not lost", async () => {
   let looks = 0;
@@ -40,26 +41,13 @@ test("a look asked for in the instant in which another ends is not lost", async 
 
 test("a stopped channel is logged with its cause, once a reason, and opens after a failure of one message's own", async () => {
   const told: unknown[] = [];
-  const down = {
-    status: "retry",
-    peerDown: true,
-    stopsChannel: true,
-    retryAfterMs: null,
-    unclear: null,
-  } as const;
-  const closed = { ...down, code: "sem_instancia_gateway", cause: "instance_close" };
+  const down = { peerDown: true, stopsChannel: true };
+  const closed = retry("sem_instancia_gateway", { ...down, cause: "instance_close" });
   const results: AttemptResult[] = [
-    { ...down, code: "gateway_license_required" },
+    retry("gateway_license_required", down),
     closed,
     closed,
-    {
-      status: "retry",
-      code: "meta_131026",
-      peerDown: false,
-      stopsChannel: false,
-      retryAfterMs: null,
-      unclear: null,
-    },
+    retry("meta_131026"),
   ];
   const stops: (string | null)[] = [];
   let nowMs = 0;
@@ -136,14 +124,7 @@ test("a stopped channel stays stopped while the peer says nothing", async () => 
   expect(stops).toEqual(["gateway_unauthorized", "gateway_unauthorized", null]);
 });
 
-const ownFailure: Extract<AttemptResult, { status: "retry" }> = {
-  status: "retry",
-  code: "recipient_not_on_whatsapp",
-  peerDown: false,
-  stopsChannel: false,
-  retryAfterMs: null,
-  unclear: null,
-};
+const ownFailure = retry("recipient_not_on_whatsapp");
 
 /** A sender whose attempts end like this, one after the other, with a clock that stands still until it is set. */
 function play(results: AttemptResult[]) {

@@ -1,16 +1,10 @@
 import { expect, test } from "bun:test";
 import type { AttemptResult, Retry } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
 import { decideSettlement } from "../../../../lib/webhook/delivery/sending/settlement.ts";
+import { retry } from "../../support/retry.ts";
 import { DAY_MS } from "../../support/state-fixture.ts";
 
-const CLEAR: Retry = {
-  status: "retry",
-  code: "meta_131026",
-  stopsChannel: false,
-  peerDown: false,
-  retryAfterMs: null,
-  unclear: null,
-};
+const CLEAR = retry("meta_131026");
 
 const statusOf = (unclear: number, result: Retry, isRepeatable = false) =>
   decideSettlement({ attempts: 10, unclear }, result, {

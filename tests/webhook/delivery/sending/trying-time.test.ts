@@ -4,6 +4,7 @@ import type { Attempt } from "../../../../lib/webhook/delivery/attempts/attempt.
 import { TryingTime } from "../../../../lib/webhook/delivery/sending/trying-time.ts";
 import { GIVE_UP_MS } from "../../../../lib/webhook/state/contract.ts";
 import { type DispatcherFixture, startDispatcher } from "../../support/dispatcher-fixture.ts";
+import { retry } from "../../support/retry.ts";
 import { resolvedAlert } from "../../support/sample-alert.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../support/state-fixture.ts";
 
@@ -71,15 +72,8 @@ const message = async () => (await run.state.stats()).message;
 describe("a message that the gateway does not take", () => {
   afterEach(async () => await run.close());
 
-  const down = {
-    status: "retry",
-    stopsChannel: false,
-    peerDown: true,
-    retryAfterMs: null,
-    unclear: null,
-  } as const;
-  const away: Attempt = async () => ({ ...down, code: "gateway_http_502" });
-  const refuses: Attempt = async () => ({ ...down, code: "gateway_unauthorized", stopsChannel: true });
+  const away: Attempt = async () => retry("gateway_http_502", { peerDown: true });
+  const refuses: Attempt = async () => retry("gateway_unauthorized", { peerDown: true, stopsChannel: true });
   let gateway: Attempt;
   const start = async (lookMs = MINUTE_MS) => {
     run = await startDispatcher({ message: (row, signal) => gateway(row, signal), lookMs });
@@ -143,7 +137,7 @@ describe("a message that the gateway does not take", () => {
     const tries = new Map<number, number>();
     gateway = async ({ id }) => {
       tries.set(id, (tries.get(id) ?? 0) + 1);
-      return { ...down, peerDown: false, code: "recipient_not_on_whatsapp" };
+      return retry("recipient_not_on_whatsapp");
     };
     run = await startDispatcher({
       message: (row, signal) => gateway(row, signal),

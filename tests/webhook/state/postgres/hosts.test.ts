@@ -9,7 +9,15 @@ import { MAJORS } from "../../../sql/support/ledger.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 import { createStateDatabase, type StateDatabase } from "../../support/postgres-state.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
-import { acceptAll, DAY_MS, DELIVERED, dueIds, SECOND_MS, START_MS } from "../../support/state-fixture.ts";
+import {
+  acceptAll,
+  DAY_MS,
+  DELIVERED,
+  dueIds,
+  retryAfter,
+  SECOND_MS,
+  START_MS,
+} from "../../support/state-fixture.ts";
 
 for (const major of MAJORS) {
   describe(`openPostgresState() on PostgreSQL ${major ?? "18"}`, () => {
@@ -233,8 +241,7 @@ const WAYS: readonly Way[] = [
   (host, row) => host.settle(row, DELIVERED),
   (host, row) => host.settle(row, { status: "dead", code: "refused" }),
   (host, row) => host.settle(row, { status: "in_doubt", code: "timeout" }),
-  (host, row) =>
-    host.settle(row, { status: "retry", delayMs: 0, code: "timeout", triedMs: 1, isUnclear: true }),
+  (host, row) => host.settle(row, retryAfter(0, { triedMs: 1, isUnclear: true })),
   (host, row) => host.dropQueued([row]),
   (host, row) => host.dropDead([row]),
   (host, row) => host.retryDead([row]),

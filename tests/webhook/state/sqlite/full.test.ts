@@ -10,7 +10,7 @@ import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
 import { fillUp } from "../../support/state-fill.ts";
-import { acceptAll, dueIds } from "../../support/state-fixture.ts";
+import { acceptAll, dueIds, retryAfter } from "../../support/state-fixture.ts";
 import { RUNTIMES, startStateProcess } from "../../support/state-process.ts";
 
 const MEGABYTE = 2 ** 20;
@@ -86,13 +86,7 @@ describe("openSqliteState()", () => {
     const [first] = await acceptAll(state, ...request("first"));
     failOn("poison", "raise(abort, 'refused')");
     failOn("failure", "json('this is none')");
-    const settled = state.settle(first!.messageRow, {
-      status: "retry",
-      delayMs: 0,
-      code: "timeout",
-      triedMs: 0,
-      isUnclear: false,
-    });
+    const settled = state.settle(first!.messageRow, retryAfter(0));
     const requests = ["a", "poison", "failure", "b"].map((fingerprint) => request(fingerprint));
     const refused = { refused: "state_unavailable" };
     expect(await state.accept(requests)).toMatchObject([{ accepted: [{}] }, refused, refused, refused]);

@@ -14,7 +14,7 @@ import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
 import { assertInDatabase } from "../../../support/property.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
-import { DELIVERED, dueIds, MINUTE_MS, START_MS } from "../../support/state-fixture.ts";
+import { DELIVERED, dueIds, MINUTE_MS, retryAfter, START_MS } from "../../support/state-fixture.ts";
 import { wrongMarks } from "../../support/state-marks.ts";
 
 type Step = { by: 0 | 1 } & (
@@ -36,7 +36,7 @@ const settlement = fc.constantFrom<Settlement>(
   DELIVERED,
   { status: "dead", code: "refused" },
   { status: "in_doubt", code: "timeout" },
-  { status: "retry", delayMs: 5, code: "timeout", triedMs: 0, isUnclear: false },
+  retryAfter(5),
 );
 const step: fc.Arbitrary<Step> = fc.oneof(
   {

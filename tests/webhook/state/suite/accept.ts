@@ -10,6 +10,7 @@ import {
   issueRowOf,
   MINUTE_MS,
   type OpenStateFixture,
+  retryAfter,
   START_MS,
   type StateFixture,
 } from "../../support/state-fixture.ts";
@@ -112,7 +113,7 @@ export function issueTests(fixture: () => StateFixture): void {
     const { state } = fixture();
     const [accepted] = await acceptAll(state, sampleAlert());
     const row = issueRowOf(accepted!);
-    await state.settle(row, { status: "retry", delayMs: 0, code: "timeout", triedMs: 0, isUnclear: false });
+    await state.settle(row, retryAfter(0));
     expect((await acceptAll(state, sampleAlert()))[0]?.issue.status).toBe("duplicate");
     await state.settle(row, { status: "dead", code: "refused" });
     expect((await acceptAll(state, sampleAlert()))[0]?.issue.status).toBe("first");

@@ -7,6 +7,7 @@ import {
   dueIds,
   issueRowOf,
   MINUTE_MS,
+  retryAfter,
   START_MS,
   type StateFixture,
 } from "../../support/state-fixture.ts";
@@ -24,13 +25,7 @@ function listTests(fixture: () => StateFixture): void {
   test("listDead() names what was given up and why, without the alert's text", async () => {
     const { state, setClock } = fixture();
     const [accepted] = await acceptAll(state, resolvedAlert({ name: null }));
-    await state.settle(accepted!.messageRow, {
-      status: "retry",
-      delayMs: 0,
-      code: "timeout",
-      triedMs: 0,
-      isUnclear: false,
-    });
+    await state.settle(accepted!.messageRow, retryAfter(0));
     await setClock(START_MS + DAY_MS);
     await state.settle(accepted!.messageRow, DEAD);
     expect(await state.listDead()).toEqual([
@@ -70,13 +65,7 @@ function revivalTests(fixture: () => StateFixture): void {
     const { state, setClock } = fixture();
     const [accepted] = await acceptAll(state, resolvedAlert());
     const row = accepted!.messageRow;
-    await state.settle(row, {
-      status: "retry",
-      delayMs: MINUTE_MS,
-      code: "timeout",
-      triedMs: 0,
-      isUnclear: false,
-    });
+    await state.settle(row, retryAfter(MINUTE_MS));
     await setClock(START_MS + DAY_MS);
     await state.settle(row, DEAD);
     expect(await dueIds(state, "message")).toEqual([]);

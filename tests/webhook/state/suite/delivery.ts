@@ -32,13 +32,7 @@ function turnTests(fixture: () => StateFixture): void {
     expect(await dueIds(state, "message")).toEqual([a1, b1]);
     expect(await dueIds(state, "message", { except: [a1] })).toEqual([b1]);
     expect(await dueIds(state, "message", { limit: 1 })).toEqual([a1]);
-    await state.settle(a1, {
-      status: "retry",
-      delayMs: SECOND_MS,
-      code: "timeout",
-      triedMs: 0,
-      isUnclear: false,
-    });
+    await state.settle(a1, retryAfter(SECOND_MS));
     expect(await dueIds(state, "message")).toEqual([b1]);
     await state.settle(a1, DELIVERED);
     expect(await dueIds(state, "message")).toEqual([a2, b1]);
@@ -62,13 +56,7 @@ function turnTests(fixture: () => StateFixture): void {
   test("a row that failed waits its time, to the millisecond, and counts its attempts and how long it waits", async () => {
     const { state, setClock } = fixture();
     const [{ messageRow } = { messageRow: 0 }] = await acceptAll(state, resolvedAlert());
-    await state.settle(messageRow, {
-      status: "retry",
-      delayMs: 5 * SECOND_MS,
-      code: "timeout",
-      triedMs: 0,
-      isUnclear: false,
-    });
+    await state.settle(messageRow, retryAfter(5 * SECOND_MS));
     await setClock(START_MS + 5 * SECOND_MS - 1);
     expect(await dueIds(state, "message")).toEqual([]);
     await setClock(START_MS + 5 * SECOND_MS);
@@ -98,13 +86,7 @@ function turnTests(fixture: () => StateFixture): void {
   test("a clock set back by a day holds no row for a day, and makes no age negative", async () => {
     const { state, setClock } = fixture();
     const [accepted] = await acceptAll(state, sampleAlert());
-    await state.settle(accepted!.messageRow, {
-      status: "retry",
-      delayMs: MINUTE_MS,
-      code: "timeout",
-      triedMs: 0,
-      isUnclear: false,
-    });
+    await state.settle(accepted!.messageRow, retryAfter(MINUTE_MS));
     await setClock(START_MS - DAY_MS);
     const [row] = await state.due("message", { limit: 1, except: [], issueGraceMs: 0 });
     expect(row).toMatchObject({ id: accepted!.messageRow, waitedMs: 0 });
@@ -125,13 +107,7 @@ function graceTests(fixture: () => StateFixture): void {
     expect(await dueIds(state, "issue", GRACE)).toEqual([]);
     const [sent, failing, dead] = accepted.map(({ messageRow }) => messageRow) as [number, number, number];
     await state.settle(sent, DELIVERED);
-    await state.settle(failing, {
-      status: "retry",
-      delayMs: MINUTE_MS,
-      code: "timeout",
-      triedMs: 0,
-      isUnclear: false,
-    });
+    await state.settle(failing, retryAfter(MINUTE_MS));
     await state.settle(dead, { status: "dead", code: "refused" });
     expect(await dueIds(state, "issue", GRACE)).toEqual(accepted.slice(0, 3).map(issueRowOf));
   });
@@ -160,7 +136,7 @@ function settleTests(fixture: () => StateFixture): void {
     for (const late of [
       DELIVERED,
       { status: "dead", code: "late" },
-      { status: "retry", delayMs: 0, code: "late", triedMs: 0, isUnclear: false },
+      retryAfter(0, { code: "late" }),
     ] as const)
       await state.settle(row, late);
     expect((await state.latest("f1")).issue).toEqual({

@@ -75,11 +75,7 @@ const newAlerts: fc.Arbitrary<NewAlert> = fc.record({
 const settlements: fc.Arbitrary<Settlement> = fc.oneof(
   fc.constant<Settlement>({ status: "delivered", reference: null, url: null }),
   fc.constant<Settlement>({ status: "dead", code: "refused" }),
-  fc
-    .integer({ min: 0, max: 9 })
-    .map(
-      (delayMs): Settlement => ({ status: "retry", delayMs, code: "timeout", triedMs: 0, isUnclear: false }),
-    ),
+  fc.integer({ min: 0, max: 9 }).map((delayMs) => retryAfter(delayMs)),
 );
 const dueSteps = fc.record({
   do: fc.constant("due" as const),
