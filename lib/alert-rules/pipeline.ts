@@ -7,7 +7,7 @@ import { type AlertRule, comparisonText } from "./rules/rule.ts";
 export type PlatformUids = { folder: string; metrics: string; logs: string };
 
 /** The label of the rules that have to reach people without the webhook. */
-export const VIA_OTHER = { label: "via", value: "other" } as const;
+const VIA_OTHER = { label: "via", value: "other" } as const;
 
 /** How far back the platform lets an instant query look. */
 const QUERY_RANGE = { from: 600, to: 0 };

@@ -57,7 +57,7 @@ export async function planRules(
 }
 
 /** What to do with a rule, given the platform's rule of the same uid and the list of all its rules. */
-export function decideRule(
+function decideRule(
   document: RuleDocument,
   present: object | null,
   listed: readonly ListedRule[],

@@ -26,9 +26,6 @@ export type WeekCounts = v.InferOutput<typeof weekCountsSchema>;
 /** The states in which a delivery still needs a run or a person, in the order in which they are shown. */
 export const OPEN_STATES = ["failed", "unknown", "partial", "running", "missing"] as const;
 
-/** One of these states. */
-export type OpenState = (typeof OPEN_STATES)[number];
-
 /** The channels that deliver. */
 export const DELIVERY_CHANNELS = ["whatsapp", "email"] as const;
 

@@ -33,7 +33,7 @@ function problemOf(change: () => void): string | null {
 }
 
 /** The text of the file: one line of JSON of at most 64 KiB. */
-export function lastRunText(run: LastRun): string {
+function lastRunText(run: LastRun): string {
   const text = `${JSON.stringify(run)}\n`;
   const failures: unknown[] = Array.isArray(run.failures) ? run.failures : [];
   if (new TextEncoder().encode(text).length <= LAST_RUN_MAX_BYTES || failures.length === 0) return text;

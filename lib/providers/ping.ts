@@ -8,7 +8,7 @@ export type PingOutcome = { status: "sent" } | { status: "failed"; code: string 
 export type Ping = (isWell: boolean, signal?: AbortSignal) => Promise<PingOutcome>;
 
 /** Longest time of one ping. */
-export const PING_TIMEOUT_MS = 10_000;
+const PING_TIMEOUT_MS = 10_000;
 
 /**
  * Pings a check as healthchecks.io and its kin have it: a GET for all is well, one with `/fail` appended for the

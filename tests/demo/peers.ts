@@ -18,7 +18,7 @@ export const SECRETS = {
 export const LATENCY_MS = 120;
 
 /** The WhatsApp message whose answer is lost on the way, counted from the first. */
-export const LOST_ANSWER = 4;
+const LOST_ANSWER = 4;
 
 /** The three peers, running. */
 export type Peers = { application: Application; gateway: Gateway; email: EmailProvider };

@@ -137,7 +137,7 @@ function expressionProblem(
 }
 
 /** A duration as the platform writes it, `90s` as `1m30s`; null when it is none. */
-export function promDuration(text: string): string | null {
+function promDuration(text: string): string | null {
   const match = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(text);
   if (match === null || text === "") return null;
   const [days, hours, minutes, seconds] = match.slice(1).map((digits) => Number(digits ?? 0));

@@ -51,7 +51,7 @@ export type TestDatabase = {
 };
 
 /** The application's tables, as SQL. */
-export const APP_SCHEMA = readFileSync(join(import.meta.dirname, "../fixtures/app-schema.sql"), "utf8");
+const APP_SCHEMA = readFileSync(join(import.meta.dirname, "../fixtures/app-schema.sql"), "utf8");
 
 /** What a hosted platform sets up before anything else: new objects are granted to everybody. */
 export const HOSTED_DEFAULT_PRIVILEGES = `

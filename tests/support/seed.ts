@@ -8,7 +8,7 @@ export const MONDAY = "2026-11-23T11:00:00Z";
 export const WEEK = { start: "2026-11-16T03:00:00Z", end: "2026-11-23T03:00:00Z", week: "2026-11-16" };
 
 /** When owners joined, by the clock of the tests: the host's may be past their weeks. */
-export const JOINED = "2026-01-05T12:00:00Z";
+const JOINED = "2026-01-05T12:00:00Z";
 
 /** One owner to be seeded; what is left out is a healthy default, `null` is absence. */
 export type OwnerSpec = {

@@ -101,7 +101,7 @@ export function optionRow([name, arg]: [string, ArgDef]): Row {
 }
 
 /** An option as it is written, with what its value is. */
-export function optionText(name: string, arg: ArgDef): string {
+function optionText(name: string, arg: ArgDef): string {
   if (arg.type === "boolean") return `--${name}`;
   return `--${name} <${arg.type === "enum" ? arg.options?.join("|") : (arg.valueHint ?? "value")}>`;
 }

@@ -49,7 +49,7 @@ async function read(
 }
 
 /** The samples of a run; what it does not know has none. */
-export function samplesOf(run: LastRun): SourceReading["samples"] {
+function samplesOf(run: LastRun): SourceReading["samples"] {
   const { status, begunAt, retryableUntil, week } = run;
   return {
     [METRIC.weeklyLastRun]: instantSample(begunAt),

@@ -25,7 +25,7 @@ export type AskMessageStatus = (
 ) => Promise<MessageStatus>;
 
 /** Longest time of one question; the gateway reads its own database. */
-export const MESSAGE_STATUS_TIMEOUT_MS = 10_000;
+const MESSAGE_STATUS_TIMEOUT_MS = 10_000;
 
 const MAX_ANSWER_BYTES = 4 * 1_048_576;
 

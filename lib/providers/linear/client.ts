@@ -7,7 +7,7 @@ import { readTrackerAnswer, readTrackerCall, type TrackerAnswer } from "./answer
 import { CHECK_ACCESS, CREATE_COMMENT, CREATE_ISSUE, FIND_ISSUE, READ_ISSUE } from "./query.ts";
 
 /** Longest time of one call. */
-export const LINEAR_TIMEOUT_MS = 30_000;
+const LINEAR_TIMEOUT_MS = 30_000;
 
 /**
  * The client of the issue tracker.

@@ -49,7 +49,7 @@ export type SentEmailsOptions = {
 };
 
 /** Longest time of one call. */
-export const RESEND_READ_TIMEOUT_MS = 30_000;
+const RESEND_READ_TIMEOUT_MS = 30_000;
 
 const PAGE_SIZE = 100;
 const THROTTLED_REPEATS = 5;

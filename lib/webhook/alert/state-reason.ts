@@ -3,14 +3,7 @@
  *
  * Source: grafana/grafana pkg/services/ngalert/models/alert_rule.go, StateReason, read 2026-11-22.
  */
-export const STATE_REASONS = [
-  "NoData",
-  "MissingSeries",
-  "Error",
-  "Paused",
-  "Updated",
-  "RuleDeleted",
-] as const;
+const STATE_REASONS = ["NoData", "MissingSeries", "Error", "Paused", "Updated", "RuleDeleted"] as const;
 /** One of these reasons. */
 export type StateReason = (typeof STATE_REASONS)[number];
 

@@ -37,7 +37,7 @@ export type SecondChannelDependencies = {
 };
 
 /** How long WhatsApp may fail to take an alert before it goes out by e-mail. */
-export const UNHEARD_MS = 3 * 60_000;
+const UNHEARD_MS = 3 * 60_000;
 
 /** An e-mail tells those, too, that have waited for so long: left to the next one, they would wait for four minutes. */
 const TOLD_ALONG_MS = 2 * 60_000;

@@ -8,7 +8,7 @@ import { Temporal } from "../../time/temporal.ts";
 import type { WeeklySummary } from "../context/summary.ts";
 
 /** The name of the alert, the same for every week. */
-export const ALERT_NAME = "Relatório semanal falhou";
+const ALERT_NAME = "Relatório semanal falhou";
 
 /** An alert as the webhook takes it: its simple shape, one alert. */
 export type RunAlert = {

@@ -4,7 +4,7 @@ import { newOwner, type Owner } from "./owner.ts";
 import type { Run } from "./run.ts";
 
 /** How many scopes are read and held at once. */
-export const SCOPE_PAGE = 500;
+const SCOPE_PAGE = 500;
 
 /** Every owner whom the run reports to, until it is stopped. */
 export async function* ownersOf(run: Run): AsyncGenerator<Owner> {

@@ -2,7 +2,7 @@ import { formatCount } from "../../text/pt-br.ts";
 import type { Payload } from "../payload.ts";
 
 /** The score line of both messages when there is no score. */
-export const NO_SCORE_TEXT = "Ainda não há histórico suficiente para o score geral";
+const NO_SCORE_TEXT = "Ainda não há histórico suficiente para o score geral";
 
 /** The score's change since the week before; `unknown` when there is nothing to compare with. */
 export type ScoreTrend = "up" | "down" | "flat" | "unknown";

@@ -15,7 +15,7 @@ import { sharedWeekly } from "../../weekly/support/shared-weekly.ts";
 import { SECRETS, type WeeklyFixture } from "../../weekly/support/weekly-fixture.ts";
 
 /** The key that reads what was sent. */
-export const READ_KEY = "re_canary_read_key_77aa";
+const READ_KEY = "re_canary_read_key_77aa";
 
 /** How a look-up of the fixture differs from the usual one. */
 export type LookUpOptions = {

@@ -8,7 +8,7 @@ import { type MessageContext, renderMessage } from "../../../lib/webhook/texts/m
 
 const FOLDER = new URL("../../fixtures/alerts/", import.meta.url);
 /** When the texts are made: five minutes after most of the alerts began. */
-export const GOLDEN_NOW_MS = Date.parse("2026-03-02T08:20:40Z");
+const GOLDEN_NOW_MS = Date.parse("2026-03-02T08:20:40Z");
 
 /** Bodies that are told again, late, or first after WhatsApp was away. */
 const CONTEXTS: Record<string, Partial<MessageContext>> = {

@@ -51,7 +51,7 @@ async function newOwner(sql: postgres.Sql, tenantId: string = randomUUID()): Pro
 }
 
 /** Writes rows of the mirror, instants as text with microseconds. */
-export async function writeSends(sql: postgres.Sql, sends: Send[], events: SendEvent[]): Promise<void> {
+async function writeSends(sql: postgres.Sql, sends: Send[], events: SendEvent[]): Promise<void> {
   await sql`
     insert into resend_email_sends (tenant_id, user_id, provider_email_id, sent_at)
     select s."tenantId", s."userId", s."emailId", s.at

@@ -12,7 +12,7 @@ const CODES = [
 ];
 
 /** Texts as an analysis, a user or an attacker may have left them in the database. */
-export const hostileTexts: fc.Arbitrary<string> = fc.oneof(
+const hostileTexts: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: "binary" }),
   fc.string({
     unit: fc.constantFrom("<", ">", '"', "'", "&", "\n", "*", "_", "~", "`", "👩‍👩‍👧‍👦", "\u202E", "a", " "),

@@ -84,15 +84,6 @@ export function isHeartbeatKept({ logDir }: Pick<WeeklyFixture, "logDir">): bool
   return readFileSync(path, "utf8") === OLD_HEARTBEAT && statSync(path).mtimeMs === OLD_TIME.getTime();
 }
 
-/** A promise, and the function that resolves it. */
-export function gate(): { opened: Promise<void>; open: () => void } {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
-}
-
 /** Waits until `holds` returns true; the time limit of the test ends a wait in vain. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -15,7 +15,7 @@ import { withoutSettings } from "../settings/configuration.ts";
 import { correctSecret } from "../settings/correct-setting.ts";
 
 /** A client whose calls end within the limit of a check. */
-export function gatewayOf(context: CheckContext, apiUrl: string, adminKey: Secret): EvolutionClient {
+function gatewayOf(context: CheckContext, apiUrl: string, adminKey: Secret): EvolutionClient {
   return evolutionClient({ baseUrl: new URL(apiUrl), adminKey, timeoutMs: context.dependencies.callLimitMs });
 }
 

@@ -24,7 +24,7 @@ export type TimedAttempt = { startedMs: number; endedMs: number; openSinceMs: nu
  * Behaviour: counts the attempt itself and the wait that its row was given before it. What it waited beyond that counts
  *            for nothing: it stood behind others, or its channel was stopped.
  */
-export function triedMore(before: Tries | undefined, attempt: TimedAttempt): number {
+function triedMore(before: Tries | undefined, attempt: TimedAttempt): number {
   const { startedMs, endedMs, openSinceMs, counts } = attempt;
   if (!counts) return 0;
   const span = (fromMs: number, toMs: number) => Math.max(0, toMs - Math.max(fromMs, openSinceMs));

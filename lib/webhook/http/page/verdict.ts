@@ -11,7 +11,7 @@ const STUCK_MS = 10 * MINUTE_MS;
 const CRITICAL_MS = 3 * MINUTE_MS;
 
 /** How bad something is, from best to worst. */
-export const LEVELS = ["ok", "warn", "bad"] as const;
+const LEVELS = ["ok", "warn", "bad"] as const;
 /** One of these levels. */
 export type Level = (typeof LEVELS)[number];
 

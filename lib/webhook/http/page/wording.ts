@@ -106,7 +106,7 @@ function lostAdvice(counts: { dead: number; inDoubt: number }): Advice {
 }
 
 /** How many rows are tried no more: `2 desistidos e 1 em dúvida`. */
-export function lostText({ dead, inDoubt }: { dead: number; inDoubt: number }): string {
+function lostText({ dead, inDoubt }: { dead: number; inDoubt: number }): string {
   const parts = [
     dead > 0 ? formatCount(dead, "desistido", "desistidos") : null,
     inDoubt > 0 ? `${formatCount(inDoubt, "", "").trim()} em dúvida` : null,
