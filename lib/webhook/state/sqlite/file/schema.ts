@@ -35,8 +35,8 @@ const TABLES_2 = `
 
 // A row that is no head has the one before it in the line of its fingerprint (`ahead`). `is_blocked` keeps a head from
 // being due: a member of another row's text (`digest`), or a comment whose issue (`issue_row`) is not delivered. A row
-// whose text tells others (`leads`) is due without being a head, since one of them may stand ahead of it. `text` is
-// what the first attempt sends, `shown` what is kept of a delivered alert.
+// whose text tells others (`has_members`) is due without being a head, since one of them may stand ahead of it. `text`
+// is what the first attempt sends, `shown` what is kept of a delivered alert.
 const COLUMNS_3 = [
   ["text", "text"],
   ["tried_ms", "integer not null default 0"],
@@ -45,7 +45,7 @@ const COLUMNS_3 = [
   ["unanswered_at_ms", "integer"],
   ["first_begun_at_ms", "integer"],
   ["digest", "integer"],
-  ["leads", "integer not null default 0"],
+  ["has_members", "integer not null default 0"],
   ["is_blocked", "integer not null default 0"],
   ["issue_row", "integer"],
   ["ahead", "integer"],
@@ -116,7 +116,7 @@ const UPGRADE_3 = `
   drop index if exists outbox_due; drop index if exists outbox_heads; drop index if exists outbox_queued;
   drop index if exists outbox_dead; drop index if exists outbox_delivered;
   ${COLUMNS_3.map(([name, type]) => `alter table outbox add column ${name} ${type};`).join(" ")}
-  alter table outbox add column may_go integer as (is_blocked = 0 and (is_head = 1 or leads = 1)) virtual;
+  alter table outbox add column may_go integer as (is_blocked = 0 and (is_head = 1 or has_members = 1)) virtual;
   ${TABLES_3} ${RANK_ROWS} ${LINE_UP} ${INDEXES}`;
 
 /** What upgrades a file to this version, by the file's version; 0 is an empty file. */

@@ -51,7 +51,7 @@ function prepare(db: DatabaseSync): Statements {
       "select kind from outbox where id = ? and state = 'queued' and text is null and digest is null",
     ),
     first: db.prepare(
-      "update outbox set text = ?, first_begun_at_ms = ?, unanswered_at_ms = null, leads = ?, is_unsettled = 1 where id = ?",
+      "update outbox set text = ?, first_begun_at_ms = ?, unanswered_at_ms = null, has_members = ?, is_unsettled = 1 where id = ?",
     ),
     renew: db.prepare(`
       update outbox set text = ?, first_begun_at_ms = ?, unanswered_at_ms = null, is_unsettled = 1
