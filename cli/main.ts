@@ -43,7 +43,7 @@ async function dispatch(path: string, group: Group, words: readonly string[]): P
   if (entry === undefined) {
     const [{ unknownWord }, { maskedWords }] = await Promise.all([
       import("./framework/usage/misuse.ts"),
-      import("./framework/usage/environment-secrets.ts"),
+      import("./framework/usage/masked-words.ts"),
     ]);
     throw unknownWord(maskedWords([word], process.env)[0]!, group, path);
   }

@@ -29,7 +29,7 @@ export async function callCommand(
   if ("problem" in checked) {
     const [{ misuse }, { maskedWords }] = await Promise.all([
       import("./usage/misuse.ts"),
-      import("./usage/environment-secrets.ts"),
+      import("./usage/masked-words.ts"),
     ]);
     // Judged again without secrets: what the problem repeats may be a part of one, which no mask would find.
     const masked = strictArguments(maskedWords(words, process.env), command);

@@ -1,4 +1,4 @@
-import { withEnvDir } from "../platform/config/env-files/as-root.ts";
+import { withEnvDir } from "../platform/config/env-files/with-env-dir.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { shellWord } from "../platform/shell-word.ts";
 

@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ServiceAccount } from "../platform/account/service-account.ts";
-import { withEnvDir } from "../platform/config/env-files/as-root.ts";
 import { commandFile, isRootsFile } from "../platform/config/env-files/command-file.ts";
+import { withEnvDir } from "../platform/config/env-files/with-env-dir.ts";
 import { KNOWN_SECRETS, type KnownSecret } from "../platform/config/names/known-secrets.ts";
 import { plainSettingsOfFile, SETTINGS_FILES } from "../platform/config/names/known-settings.ts";
 import { oddSecrets } from "../platform/config/names/odd-secrets.ts";

@@ -1,5 +1,5 @@
 import type { PartName } from "../host/set-up.ts";
-import { withEnvDir } from "../platform/config/env-files/as-root.ts";
+import { withEnvDir } from "../platform/config/env-files/with-env-dir.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { adviceLines } from "../text/terminal/advice-lines.ts";
 import { hangingLines } from "../text/terminal/hanging-lines.ts";

@@ -44,6 +44,6 @@ async function unexpected(word: string, path: string, usage: string): Promise<Er
 }
 
 async function masked(word: string): Promise<string> {
-  const { maskedWords } = await import("../../framework/usage/environment-secrets.ts");
+  const { maskedWords } = await import("../../framework/usage/masked-words.ts");
   return maskedWords([word], process.env)[0] as string;
 }

@@ -1,7 +1,7 @@
 import process from "node:process";
 import { isRoot } from "../../platform/account/account.ts";
 import { SERVICE_ACCOUNT } from "../../platform/account/service-account.ts";
-import { envDirOption } from "../../platform/config/env-files/as-root.ts";
+import { envDirOption } from "../../platform/config/env-files/with-env-dir.ts";
 import { OpsError } from "../../platform/errors.ts";
 import { isClosedHere } from "../../platform/files/closed-here.ts";
 import type { CheckContext } from "../context/check-context.ts";

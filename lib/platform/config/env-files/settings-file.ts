@@ -6,9 +6,9 @@ import { OpsError } from "../../errors.ts";
 import { readClosedText } from "../../files/closed-file.ts";
 import { isClosedHere } from "../../files/closed-here.ts";
 import type { Environment } from "../../secrets/adapter.ts";
-import { withEnvDir } from "./as-root.ts";
 import { commandFile, DEFAULT_ENV_DIR, isRootsFile } from "./command-file.ts";
 import { type EnvFileFault, readEnvFile } from "./env-file.ts";
+import { withEnvDir } from "./with-env-dir.ts";
 
 /**
  * The settings of a command.

@@ -1,7 +1,7 @@
 /** What is typed instead of a secret's name, which may be its value. */
 import { describe, expect, test } from "bun:test";
-import { secretSet } from "../../cli/commands/secret/set.ts";
-import { strictArguments } from "../../cli/framework/usage/arguments.ts";
+import { secretSet } from "../../../../cli/commands/secret/set.ts";
+import { strictArguments } from "../../../../cli/framework/usage/arguments.ts";
 
 const problem = (...words: string[]) => {
   const checked = strictArguments(words, secretSet);

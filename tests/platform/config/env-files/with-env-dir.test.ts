@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { envDirOption, withEnvDir } from "../../../../lib/platform/config/env-files/as-root.ts";
+import { envDirOption, withEnvDir } from "../../../../lib/platform/config/env-files/with-env-dir.ts";
 
 const STAGING = { OPSCTL_ENV_DIR: "/etc/opsctl/staging" };
 

@@ -1,7 +1,7 @@
 /** What `opsctl status` is made of. */
 import { expect, test } from "bun:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { openStatusDependencies } from "../../cli/wiring/host/status.ts";
+import { openStatusDependencies } from "../../../cli/wiring/host/status.ts";
 
 test("openStatusDependencies() does not count the time in which this process is not free", async () => {
   const { wait } = await openStatusDependencies({ OPSCTL_ENV_DIR: "" });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { maskedWords } from "../../../../cli/framework/usage/environment-secrets.ts";
+import { maskedWords } from "../../../../cli/framework/usage/masked-words.ts";
 import { COMMAND_FACTS } from "../../../../lib/doctor/context/command-facts.ts";
 
 describe("maskedWords()", () => {
