@@ -3,9 +3,9 @@ import { expect } from "bun:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { startTcpProxy, type TcpProxy } from "../standins/tcp-proxy.ts";
 import { connect, PASSWORD, type PostgresServer, startPostgres } from "../support/postgres.ts";
+import { until } from "../support/until.ts";
 import { type Arena, openArena } from "./arena.ts";
 import { expectNothingLost, expectQuiet } from "./ledger.ts";
-import { until } from "./until.ts";
 
 /** What a scenario works on; `standby` follows `primary`, and `relay` leads to one of them. */
 type Cluster = { primary: PostgresServer; standby: PostgresServer | null; relay: TcpProxy; arena: Arena };

@@ -1,6 +1,6 @@
 /** Gates in the database that hold a run at one write of its flow, for one tenant. */
 import type postgres from "postgres";
-import { until } from "./until.ts";
+import { until } from "../support/until.ts";
 
 /** A write of the run flow, as the row it leaves: `report_completed`, `whatsapp_dispatched`, `timeline_entry`. */
 export type WriteName =

@@ -1,8 +1,8 @@
 /** SIGTERM and SIGINT in the middle of a run: a clean end in time, from which the next run goes on at once. */
 import { expect } from "bun:test";
+import { until } from "../support/until.ts";
 import { openArena } from "./arena.ts";
 import { expectNothingDoubled, expectNothingLost, expectQuiet, hasHeartbeat } from "./ledger.ts";
-import { until } from "./until.ts";
 
 const OWNERS = 40;
 

@@ -1,12 +1,12 @@
 /** Commands that mend a week, killed at each of their steps and given again: nothing is sent, nothing is left over. */
 import { expect } from "bun:test";
 import { readLastRun } from "../../lib/last-run/read.ts";
+import { until } from "../support/until.ts";
 import { type Arena, openArena } from "./arena.ts";
 import { closeGate, type WriteName } from "./gates.ts";
 import type { Armed } from "./kill-points.ts";
 import { expectToldTheEnd } from "./last-run.ts";
 import { expectNothingLost, expectQuiet } from "./ledger.ts";
-import { until } from "./until.ts";
 
 /** A step of a command, which works for the second of three owners. */
 export type CommandKillPoint = {

@@ -3,9 +3,9 @@
 import { readLastRun } from "../../lib/last-run/read.ts";
 import type { Route, Scripted } from "../standins/standin.ts";
 import type { SeededOwner } from "../support/seed.ts";
+import { until } from "../support/until.ts";
 import type { Arena } from "./arena.ts";
 import { closeClockAtVerdict, closeGate, closeTable, type Gate, type WriteName } from "./gates.ts";
-import { until } from "./until.ts";
 import type { Worker } from "./worker.ts";
 
 /** What became of a delivery in the end, and how often its peer took it. */

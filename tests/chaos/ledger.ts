@@ -4,8 +4,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isWeekClean } from "../../lib/ledger/week-verdict.ts";
 import type { LedgerEntry } from "../standins/standin.ts";
+import { until } from "../support/until.ts";
 import type { Arena } from "./arena.ts";
-import { until } from "./until.ts";
 import type { Ended } from "./worker.ts";
 
 type DeliveryRow = {

@@ -1,10 +1,10 @@
 /** Processes that are killed at random instants, again and again, until one of them finds everything done. */
 import { expect } from "bun:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { until } from "../support/until.ts";
 import { type Arena, openArena } from "./arena.ts";
 import { expectConsistent, expectNothingDoubled, expectNothingLost, expectQuiet } from "./ledger.ts";
 import { type Random, randomFrom } from "./random.ts";
-import { until } from "./until.ts";
 import type { Ended, Worker } from "./worker.ts";
 
 const CONCURRENCY = 4;

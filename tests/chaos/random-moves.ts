@@ -3,12 +3,12 @@ import { expect } from "bun:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { startTcpProxy, type TcpProxy } from "../standins/tcp-proxy.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
+import { until } from "../support/until.ts";
 import { type Arena, openArena } from "./arena.ts";
 import { expectHeard, expectLastRun } from "./last-run.ts";
 import { expectConsistent, expectNothingDoubled } from "./ledger.ts";
 import { type Random, randomFrom } from "./random.ts";
 import { expectEnd, hasFoundAllDone, killAfter } from "./random-waits.ts";
-import { until } from "./until.ts";
 import type { Ended, Worker } from "./worker.ts";
 
 const CONCURRENCY = 4;

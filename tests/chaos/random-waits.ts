@@ -1,5 +1,6 @@
 /** An application that goes away at random calls, for random times, while processes work together and are killed. */
 import { expect } from "bun:test";
+import { until } from "../support/until.ts";
 import { lackingNetworks } from "../weekly/support/outage.ts";
 import { type Arena, openArena } from "./arena.ts";
 import { HURRY } from "./hurried.ts";
@@ -7,7 +8,6 @@ import { expectHeard, expectLastRun, expectToldTheEnd } from "./last-run.ts";
 import { expectConsistent, expectNothingDoubled, expectNothingLost } from "./ledger.ts";
 import { OUTAGES, type OutageKind, orderOutage } from "./outage.ts";
 import { type Random, randomFrom } from "./random.ts";
-import { until } from "./until.ts";
 import type { Ended, Worker } from "./worker.ts";
 
 const CONCURRENCY = 4;

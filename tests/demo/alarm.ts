@@ -1,11 +1,11 @@
 /** The operator's side: opsctl's own webhook as a service, with a gateway and an issue tracker of its own behind it. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { until } from "../chaos/until.ts";
 import { type Gateway, startGateway } from "../standins/gateway.ts";
 import { startTracker, type Tracker } from "../standins/tracker.ts";
 import { freePort } from "../support/free-port.ts";
 import { unitEnvironment } from "../support/unit-environment.ts";
+import { until } from "../support/until.ts";
 import type { Stage } from "./stage.ts";
 
 const WEBHOOK_SECRET = "demo-webhook-secret-0123456789";

@@ -7,11 +7,11 @@ import { writeLastRun } from "../../lib/last-run/write.ts";
 import { renderReport } from "../../lib/metrics/exposition.ts";
 import { collectMetrics } from "../../lib/metrics/run.ts";
 import { writeMetricsFile } from "../../lib/metrics/write-metrics-file.ts";
-import { until } from "../chaos/until.ts";
 import { projectOf } from "../standins/hosting.ts";
 import { findDebianTool } from "../support/debian-tool.ts";
 import { freePort } from "../support/free-port.ts";
 import { findPromtool } from "../support/promtool.ts";
+import { until } from "../support/until.ts";
 import { UNTIL, WINDOW, weekOf } from "../weekly/announce/support.ts";
 import { type CollectArena, openCollectArena } from "./support/dependencies.ts";
 

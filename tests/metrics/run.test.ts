@@ -8,10 +8,10 @@ import { collectMetrics } from "../../lib/metrics/run.ts";
 import type { SourceName } from "../../lib/metrics/source.ts";
 import { hostingSource } from "../../lib/metrics/sources/hosting.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
-import { until } from "../chaos/until.ts";
 import { runningContainer } from "../standins/docker-engine.ts";
 import { projectOf } from "../standins/hosting.ts";
 import { silentLog } from "../support/silent-log.ts";
+import { until } from "../support/until.ts";
 import { type CollectArena, openCollectArena } from "./support/dependencies.ts";
 import { parseExposition, type Series } from "./support/parse-exposition.ts";
 

@@ -1,4 +1,4 @@
-import { until } from "../chaos/until.ts";
+import { until } from "../support/until.ts";
 import { type Asked, type Namespace, openNamespace, type Question } from "./namespace.ts";
 
 /** The addresses of the host. */

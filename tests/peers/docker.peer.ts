@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { until } from "../chaos/until.ts";
+import { until } from "../support/until.ts";
 import { type RealEngine, startRealEngine } from "./docker/real-engine.ts";
 import { notTried } from "./not-tried.ts";
 

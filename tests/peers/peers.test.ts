@@ -6,7 +6,7 @@ import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { until } from "../chaos/until.ts";
+import { until } from "../support/until.ts";
 import { runPeer } from "./run-peer.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "opsctl-peers-"));

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openNotifySocket } from "../../lib/platform/notify-socket.ts";
 import { openServiceManager } from "../../lib/platform/service-manager.ts";
-import { until } from "../chaos/until.ts";
 import { denoBinary } from "../support/deno-binary.ts";
+import { until } from "../support/until.ts";
 import { listenForNotifications, type NotifyListener } from "./support/notify-listener.ts";
 
 const ALIVE = new TextEncoder().encode("WATCHDOG=1");

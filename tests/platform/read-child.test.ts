@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { readChild } from "../../lib/platform/read-child.ts";
-import { until } from "../chaos/until.ts";
+import { until } from "../support/until.ts";
 
 const LONG_MS = 60_000;
 

@@ -9,8 +9,8 @@ import { openWebhookArena, postAlerts, type WebhookArena } from "../../e2e/suppo
 import { type EmailProvider, startEmailProvider } from "../../standins/email-provider.ts";
 import { freePort } from "../../support/free-port.ts";
 import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
+import { until } from "../../support/until.ts";
 import { type Random, randomFrom } from "../random.ts";
-import { until } from "../until.ts";
 import { startWorker, type Worker } from "../worker.ts";
 import { Hearing, namesIn } from "./hearing.ts";
 import { HASTE, hurriedNowMs } from "./hurried-clock.ts";

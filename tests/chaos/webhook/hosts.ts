@@ -9,8 +9,8 @@ import {
 } from "../../e2e/support/webhook-process.ts";
 import { startTcpProxy, type TcpProxy } from "../../standins/tcp-proxy.ts";
 import { type PostgresServer, startPostgres, type TestDatabase } from "../../support/postgres.ts";
+import { until } from "../../support/until.ts";
 import { type Random, randomFrom } from "../random.ts";
-import { until } from "../until.ts";
 
 /** How two hosts are disturbed, and how often; with `digests`, at so slow a pace that most messages share a text. */
 export type HostDisturbance = { seed: number; moves: number; digests?: boolean };

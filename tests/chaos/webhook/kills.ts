@@ -9,9 +9,9 @@ import {
   type WebhookArena,
 } from "../../e2e/support/webhook-process.ts";
 import type { Scripted } from "../../standins/standin.ts";
+import { until } from "../../support/until.ts";
 import { type SmallDisk, smallDisk } from "../../webhook/support/small-disk.ts";
 import { type Random, randomFrom } from "../random.ts";
-import { until } from "../until.ts";
 
 /**
  * How a test disturbs the service.

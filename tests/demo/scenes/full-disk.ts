@@ -1,4 +1,4 @@
-import { until } from "../../chaos/until.ts";
+import { until } from "../../support/until.ts";
 import { claim, claimHeard } from "../checks.ts";
 import { bytesFree } from "../disk.ts";
 import { type AlertFacts, alertOf, type Host } from "../host.ts";

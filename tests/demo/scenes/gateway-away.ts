@@ -1,4 +1,4 @@
-import { until } from "../../chaos/until.ts";
+import { until } from "../../support/until.ts";
 import { claim } from "../checks.ts";
 import { writeHtml } from "../emails.ts";
 import { type AlertFacts, alertOf, type Host, waitIsOver } from "../host.ts";

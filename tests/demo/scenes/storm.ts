@@ -1,4 +1,4 @@
-import { until } from "../../chaos/until.ts";
+import { until } from "../../support/until.ts";
 import { claim } from "../checks.ts";
 import { type AlertFacts, alertOf, type Host } from "../host.ts";
 import { blank, quote, say, step } from "../screen.ts";

@@ -10,11 +10,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { until } from "../../chaos/until.ts";
 import { type CollectArena, openCollectArena, TOKEN } from "../../metrics/support/dependencies.ts";
 import { parseExposition } from "../../metrics/support/parse-exposition.ts";
 import { runningContainer } from "../../standins/docker-engine.ts";
 import { startPing } from "../../standins/ping.ts";
+import { until } from "../../support/until.ts";
 import { ENGINES, logLines, opsctl, RUNTIMES, startOpsctl, startProgram } from "../support/opsctl.ts";
 
 const read = (arena: CollectArena) => readFileSync(join(arena.folder, "custom_metrics.prom"), "utf8");

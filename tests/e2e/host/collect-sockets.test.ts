@@ -1,11 +1,11 @@
 import { test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { until } from "../../chaos/until.ts";
 import { useOwnNetwork } from "../../host/support/own-network.ts";
 import { holdSockets, listBySs } from "../../host/support/real-sockets.ts";
 import { openCollectArena } from "../../metrics/support/dependencies.ts";
 import { parseExposition } from "../../metrics/support/parse-exposition.ts";
+import { until } from "../../support/until.ts";
 import { opsctl } from "../support/opsctl.ts";
 
 useOwnNetwork();

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import type { Finding } from "../../../lib/doctor/finding.ts";
-import { until } from "../../chaos/until.ts";
 import { startGateway } from "../../standins/gateway.ts";
 import { startSilentPeer } from "../../standins/raw-peer.ts";
 import {
@@ -13,6 +12,7 @@ import {
   UNTRIED,
 } from "../../support/account-host.ts";
 import { denoCache } from "../../support/deno-cache.ts";
+import { until } from "../../support/until.ts";
 import { FLOOD_TAKEN, parentFloodPerl } from "../support/flood.ts";
 import { ENGINES, type Ended, type RuntimeName, startProgram } from "../support/opsctl.ts";
 

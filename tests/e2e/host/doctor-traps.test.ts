@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Finding } from "../../../lib/doctor/finding.ts";
-import { until } from "../../chaos/until.ts";
+import { until } from "../../support/until.ts";
 import { opsctl } from "../support/opsctl.ts";
 
 let folder: string;

@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { until } from "../../chaos/until.ts";
 import { useOwnNetwork } from "../../host/support/own-network.ts";
 import { holdSockets, listBySs } from "../../host/support/real-sockets.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
+import { until } from "../../support/until.ts";
 import { ENGINES, opsctl, startOpsctl } from "../support/opsctl.ts";
 import { commandLineOf, processTree } from "../support/process-facts.ts";
 

@@ -12,7 +12,6 @@ import {
 } from "node:fs";
 import type { Finding } from "../../../lib/doctor/finding.ts";
 import type { SecretList } from "../../../lib/secret/list.ts";
-import { until } from "../../chaos/until.ts";
 import { startSilentPeer } from "../../standins/raw-peer.ts";
 import {
   ACCOUNT,
@@ -23,6 +22,7 @@ import {
 } from "../../support/account-host.ts";
 import { denoCache } from "../../support/deno-cache.ts";
 import { freePort } from "../../support/free-port.ts";
+import { until } from "../../support/until.ts";
 import {
   ENGINES,
   type Ended,

@@ -20,13 +20,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findTextDirectory } from "../../../lib/host/text-directory.ts";
 import { lockPathOf } from "../../../lib/metrics/run-lock.ts";
-import { until } from "../../chaos/until.ts";
 import { type CollectArena, openCollectArena, TOKEN } from "../../metrics/support/dependencies.ts";
 import { parseExposition } from "../../metrics/support/parse-exposition.ts";
 import { asRootAlone, giveAway, isRootHere, OTHER_UID } from "../../platform/support/other-account.ts";
 import { opsctlBinary } from "../../support/binary.ts";
 import { denoBinary } from "../../support/deno-binary.ts";
 import { denoCache } from "../../support/deno-cache.ts";
+import { until } from "../../support/until.ts";
 import { FLOOD_TAKEN, floodPerl } from "../support/flood.ts";
 import { logLines, opsctl, startProgram } from "../support/opsctl.ts";
 

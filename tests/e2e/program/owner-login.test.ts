@@ -5,7 +5,6 @@ import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import process from "node:process";
 import type { Finding } from "../../../lib/doctor/finding.ts";
-import { until } from "../../chaos/until.ts";
 import { type RawPeer, startSilentPeer } from "../../standins/raw-peer.ts";
 import {
   ACCOUNT,
@@ -15,6 +14,7 @@ import {
   UNTRIED,
 } from "../../support/account-host.ts";
 import { denoCache } from "../../support/deno-cache.ts";
+import { until } from "../../support/until.ts";
 import { ENGINES, type Running, type RuntimeName, startProgram } from "../support/opsctl.ts";
 import { startSpy } from "../support/spy.ts";
 

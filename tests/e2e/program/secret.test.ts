@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, chownSync, copyFileSync, lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { until } from "../../chaos/until.ts";
 import {
   ACCOUNT,
   type AccountHost,
@@ -12,6 +11,7 @@ import {
 } from "../../support/account-host.ts";
 import { opsctlBinary } from "../../support/binary.ts";
 import { denoCache } from "../../support/deno-cache.ts";
+import { until } from "../../support/until.ts";
 import { ENGINES, type Ended, type RuntimeName, startProgram } from "../support/opsctl.ts";
 import { type OnTerminal, startOnTerminal } from "../support/terminal.ts";
 

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { until } from "../../chaos/until.ts";
 import { findDebianTool } from "../../support/debian-tool.ts";
 import { freePort } from "../../support/free-port.ts";
+import { until } from "../../support/until.ts";
 
 /** A running program of the metrics platform, ready at `url`. */
 export type MonitoringProcess = { url: string; [Symbol.asyncDispose](): Promise<void> };

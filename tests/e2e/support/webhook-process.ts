@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { until } from "../../chaos/until.ts";
 import type { HeldSocket } from "../../platform/support/held-socket.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
 import { startTracker, type Tracker } from "../../standins/tracker.ts";
 import { freePort } from "../../support/free-port.ts";
 import { unitEnvironment } from "../../support/unit-environment.ts";
+import { until } from "../../support/until.ts";
 import { type Running, type RuntimeName, startOpsctl } from "./opsctl.ts";
 
 export const SECRET = "canary-webhook-secret-0123456789";

@@ -9,9 +9,9 @@ import { isDeepStrictEqual } from "node:util";
 import { alertRules } from "../../../lib/alert-rules/rules/all.ts";
 import { type AlertRule, comparisonText } from "../../../lib/alert-rules/rules/rule.ts";
 import { HEARTBEAT_FILE } from "../../../lib/host/heartbeat-file-name.ts";
-import { until } from "../../chaos/until.ts";
 import { openCollectArena } from "../../metrics/support/dependencies.ts";
 import { projectOf } from "../../standins/hosting.ts";
+import { until } from "../../support/until.ts";
 import {
   findMonitoring,
   startAlertmanager,

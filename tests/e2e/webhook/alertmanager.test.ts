@@ -1,6 +1,6 @@
 /** A real Alertmanager, as Debian packages it, sends to the compiled service. */
 import { expect, test } from "bun:test";
-import { until } from "../../chaos/until.ts";
+import { until } from "../../support/until.ts";
 import { findAlertmanager, startAlertmanager } from "../support/monitoring-process.ts";
 import { openWebhookArena, SECRET } from "../support/webhook-process.ts";
 

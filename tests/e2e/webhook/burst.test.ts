@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { BURSTS, type BurstKind, noBurst, sendBurst } from "../../bench/burst.ts";
-import { until } from "../../chaos/until.ts";
 import { type HeldSocket, holdSocket } from "../../platform/support/held-socket.ts";
+import { until } from "../../support/until.ts";
 import { logLines, type RuntimeName } from "../support/opsctl.ts";
 import { openWebhookArena, postAlerts, type Serving } from "../support/webhook-process.ts";
 

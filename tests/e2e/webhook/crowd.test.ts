@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { until } from "../../chaos/until.ts";
 import { holdSocket } from "../../platform/support/held-socket.ts";
+import { until } from "../../support/until.ts";
 import { logLines } from "../support/opsctl.ts";
 import { openWebhookArena, postAlerts } from "../support/webhook-process.ts";
 

@@ -3,9 +3,9 @@ import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { until } from "../../chaos/until.ts";
 import { startTcpProxy } from "../../standins/tcp-proxy.ts";
 import { sharedPostgres } from "../../support/postgres.ts";
+import { until } from "../../support/until.ts";
 import type { RuntimeName } from "../support/opsctl.ts";
 import { openWebhookArena, postAlerts, type Serving, type WebhookArena } from "../support/webhook-process.ts";
 

@@ -1,8 +1,8 @@
 /** Several webhook hosts that share one state on PostgreSQL. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { until } from "../../chaos/until.ts";
 import { startTcpProxy } from "../../standins/tcp-proxy.ts";
 import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
+import { until } from "../../support/until.ts";
 import { ENGINES } from "../support/opsctl.ts";
 import { openWebhookArena, postAlerts } from "../support/webhook-process.ts";
 

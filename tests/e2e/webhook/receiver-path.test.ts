@@ -3,9 +3,9 @@
  * receiver, doctor, and an alert that the platform posts by nothing but what these commands left there.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { until } from "../../chaos/until.ts";
 import { type Monitoring, startMonitoring } from "../../standins/grafana.ts";
 import { type FiredAlert, notify } from "../../standins/grafana-notification.ts";
+import { until } from "../../support/until.ts";
 import { ENGINES, opsctl, type RuntimeName } from "../support/opsctl.ts";
 import { openWebhookArena, SECRET, type WebhookArena } from "../support/webhook-process.ts";
 

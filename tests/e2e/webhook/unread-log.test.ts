@@ -1,9 +1,9 @@
 /** A journal that hangs: what the service logs is not read. */
 import { expect, test } from "bun:test";
-import { until } from "../../chaos/until.ts";
 import { freePort } from "../../support/free-port.ts";
 import { unitEnvironment } from "../../support/unit-environment.ts";
 import { unreadPipe } from "../../support/unread-pipe.ts";
+import { until } from "../../support/until.ts";
 import { type RuntimeName, startOpsctl } from "../support/opsctl.ts";
 import { openWebhookArena, postAlerts } from "../support/webhook-process.ts";
 

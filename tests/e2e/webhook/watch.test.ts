@@ -1,10 +1,10 @@
 /** The alarm watched from outside the process: systemd's watchdog, the ping, the e-mail, the log of refusals. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { until } from "../../chaos/until.ts";
 import { listenForNotifications } from "../../platform/support/notify-listener.ts";
 import { startEmailProvider } from "../../standins/email-provider.ts";
 import { startPing } from "../../standins/ping.ts";
+import { until } from "../../support/until.ts";
 import { ENGINES, logLines } from "../support/opsctl.ts";
 import { openWebhookArena, postAlerts } from "../support/webhook-process.ts";
 

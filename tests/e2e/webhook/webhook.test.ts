@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { until } from "../../chaos/until.ts";
 import { request, speak } from "../../platform/support/raw-http.ts";
+import { until } from "../../support/until.ts";
 import { ENGINES, type Ended, opsctl, RUNTIMES } from "../support/opsctl.ts";
 import {
   KEY,

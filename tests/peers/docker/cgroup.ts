@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { until } from "../../chaos/until.ts";
+import { until } from "../../support/until.ts";
 
 /** A control group in every hierarchy of this host; a process joins it by writing its id to each of `joins`. */
 export type ControlGroup = { joins: string[]; remove(): Promise<void> };

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
-import { until } from "../../chaos/until.ts";
 import { TOOLS } from "../../support/debian-packages.ts";
+import { until } from "../../support/until.ts";
 import { debianRoot } from "../debian-root.ts";
 import { type ControlGroup, makeControlGroup } from "./cgroup.ts";
 

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import process from "node:process";
-import { until } from "../../chaos/until.ts";
 import { TOOLS } from "../../support/debian-packages.ts";
+import { until } from "../../support/until.ts";
 
 /** What the machine's Debian needs beside the minimum. */
 export const MACHINE_PACKAGES = [

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { until } from "../../chaos/until.ts";
 import { HOST, OPEN_PORT, OTHERS } from "../../network/wire.ts";
+import { until } from "../../support/until.ts";
 import { type Arena, dropIn, install, openArena, putSecret, SECRET, SERVICE, SOCKET } from "./arena.ts";
 
 const UNITS = [SOCKET, SERVICE];

@@ -5,8 +5,8 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { Connections } from "../../../lib/platform/server/connections.ts";
 import { listen } from "../../../lib/platform/server/server.ts";
-import { until } from "../../chaos/until.ts";
 import { denoBinary } from "../../support/deno-binary.ts";
+import { until } from "../../support/until.ts";
 import { request, speak } from "../support/raw-http.ts";
 
 const HOST = "127.0.0.1";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, createServer, type Server } from "node:net";
 import { Allowance } from "../../../lib/platform/server/allowance.ts";
 import { RequestGate } from "../../../lib/platform/server/request-gate.ts";
-import { until } from "../../chaos/until.ts";
+import { until } from "../../support/until.ts";
 
 const HEAD = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 const servers: Server[] = [];

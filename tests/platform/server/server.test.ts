@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { Fetch } from "../../../lib/platform/server/serve-request.ts";
 import { type Listener, listen, type ServerLimits } from "../../../lib/platform/server/server.ts";
-import { until } from "../../chaos/until.ts";
+import { until } from "../../support/until.ts";
 import { holdSocket } from "../support/held-socket.ts";
 import { request, speak } from "../support/raw-http.ts";
 

@@ -7,10 +7,10 @@ import { askMessageStatus } from "../../../lib/providers/evolution/message-statu
 import { pingOf } from "../../../lib/providers/ping.ts";
 import { alertEmailSender } from "../../../lib/webhook/second-channel/email-sender.ts";
 import { askAboutMessage, gatewayStateOf } from "../../../lib/webhook/watch/ask-gateway.ts";
-import { until } from "../../chaos/until.ts";
 import { type EmailProvider, startEmailProvider } from "../../standins/email-provider.ts";
 import type { Gateway } from "../../standins/gateway.ts";
 import { type PingStandIn, startPing } from "../../standins/ping.ts";
+import { until } from "../../support/until.ts";
 import { alertOf, KEY, type Service, startService } from "../support/service-fixture.ts";
 import { type TestClock, testClock } from "../support/test-clock.ts";
 

@@ -18,10 +18,10 @@ import { type ServeDependencies, type ServeOptions, serveWebhook } from "../../.
 import type { State } from "../../../lib/webhook/state/contract.ts";
 import { openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
 import type { WatchPeers } from "../../../lib/webhook/watch/watch.ts";
-import { until } from "../../chaos/until.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
 import { startTracker, type Tracker } from "../../standins/tracker.ts";
 import { silentLog } from "../../support/silent-log.ts";
+import { until } from "../../support/until.ts";
 import type { TestClock } from "./test-clock.ts";
 
 export const SECRET = "canary-webhook-secret-0123456789";

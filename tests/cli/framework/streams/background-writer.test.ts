@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { backgroundWriter } from "../../../../cli/framework/streams/background-writer.ts";
-import { until } from "../../../chaos/until.ts";
 import { unreadPipe } from "../../../support/unread-pipe.ts";
+import { until } from "../../../support/until.ts";
 
 const line = (number: number) => `${String(number).padStart(999)}\n`;
 
