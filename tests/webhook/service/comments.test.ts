@@ -1,6 +1,7 @@
 /** What the tracker hears when alerts resolve. */
 import { afterEach, describe, expect, test } from "bun:test";
-import { alertOf, type Service, startService, until } from "../support/service-fixture.ts";
+import { until } from "../../support/until.ts";
+import { alertOf, type Service, startService } from "../support/service-fixture.ts";
 
 let service: Service;
 afterEach(async () => await service.stop());

@@ -1,7 +1,8 @@
 /** A gateway that takes a message and does not say so: how often it arrives, and what becomes of the row. */
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Scripted } from "../../standins/standin.ts";
-import { alertOf, type Service, startService, until } from "../support/service-fixture.ts";
+import { until } from "../../support/until.ts";
+import { alertOf, type Service, startService } from "../support/service-fixture.ts";
 
 let service: Service;
 afterEach(async () => await service.stop());

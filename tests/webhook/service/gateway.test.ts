@@ -1,7 +1,8 @@
 /** A gateway that refuses the sending account, its licence or its phone: alerts wait, and none is given up. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { freePort } from "../../support/free-port.ts";
-import { alertOf, type Service, startService, until } from "../support/service-fixture.ts";
+import { until } from "../../support/until.ts";
+import { alertOf, type Service, startService } from "../support/service-fixture.ts";
 
 let service: Service;
 afterEach(async () => await service.stop());

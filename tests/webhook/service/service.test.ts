@@ -1,7 +1,8 @@
 /** What the service does with alerts, from the post to the peers' ledgers. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { issueIdOf } from "../../../lib/webhook/delivery/attempts/issue-id.ts";
-import { alertOf, PHONE, type Service, startService, TEAM, until } from "../support/service-fixture.ts";
+import { until } from "../../support/until.ts";
+import { alertOf, PHONE, type Service, startService, TEAM } from "../support/service-fixture.ts";
 
 let service: Service;
 afterEach(async () => await service.stop());

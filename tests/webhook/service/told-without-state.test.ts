@@ -6,7 +6,8 @@ import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { alertEmailSender } from "../../../lib/webhook/second-channel/email-sender.ts";
 import type { State } from "../../../lib/webhook/state/contract.ts";
 import { type EmailProvider, startEmailProvider } from "../../standins/email-provider.ts";
-import { alertOf, NO_WATCH, type Service, startService, until } from "../support/service-fixture.ts";
+import { until } from "../../support/until.ts";
+import { alertOf, NO_WATCH, type Service, startService } from "../support/service-fixture.ts";
 import { type SmallDisk, smallDisk } from "../support/small-disk.ts";
 import { type TestClock, testClock } from "../support/test-clock.ts";
 

@@ -2,7 +2,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { alertOf, type Service, startService, until } from "../support/service-fixture.ts";
+import { until } from "../../support/until.ts";
+import { alertOf, type Service, startService } from "../support/service-fixture.ts";
 
 let service: Service;
 afterEach(async () => await service.stop());

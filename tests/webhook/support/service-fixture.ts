@@ -21,7 +21,6 @@ import type { WatchPeers } from "../../../lib/webhook/watch/watch.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
 import { startTracker, type Tracker } from "../../standins/tracker.ts";
 import { silentLog } from "../../support/silent-log.ts";
-import { until } from "../../support/until.ts";
 import type { TestClock } from "./test-clock.ts";
 
 export const SECRET = "canary-webhook-secret-0123456789";
@@ -253,5 +252,3 @@ export function alertOf(parts: Record<string, unknown> = {}): Record<string, unk
     annotations: { summary: "Proxy acima de 500 MiB", ...annotations },
   };
 }
-
-export { until };
