@@ -113,6 +113,16 @@ describe.concurrent.each(RUNTIMES)(`a command that root starts, on %s${UNTRIED}`
   });
 });
 
+/** A dry run at a database that says nothing, and the process of the account that does its work. */
+async function startHanging(runtime: (typeof ENGINES)[number]) {
+  const database = await startSilentPeer();
+  const running = await start(runtime, ["weekly", "--json", "--dry-run"], { env: weeklyEnv(database.port) });
+  await until("a connection", () => database.connections > 0);
+  const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, "utf8");
+  const child = Number(children.split(" ")[0]);
+  return { running, child, [Symbol.asyncDispose]: () => database.stop() };
+}
+
 describe.concurrent.each(ENGINES)(`a command that root starts, on the engine of %s${UNTRIED}`, (runtime) => {
   const tried = test.skipIf(!canHaveAccount);
 
@@ -203,43 +213,27 @@ describe.concurrent.each(ENGINES)(`a command that root starts, on the engine of 
   });
 
   tried("passes SIGTERM on, and ends as its child ends", async () => {
-    const database = await startSilentPeer();
-    const running = await start(runtime, ["weekly", "--json", "--dry-run"], {
-      env: weeklyEnv(database.port),
-    });
-    await until("a connection", () => database.connections > 0);
+    await using hanging = await startHanging(runtime);
+    const { running } = hanging;
     running.kill("SIGTERM");
     const { exitCode, json } = await running.ended;
     expect([exitCode, (json.error as { code: string }).code]).toEqual([1, "RUN_INTERRUPTED"]);
-    await database.stop();
   });
 
   tried("does not leave its child running when it is killed", async () => {
-    const database = await startSilentPeer();
-    const running = await start(runtime, ["weekly", "--json", "--dry-run"], {
-      env: weeklyEnv(database.port),
-    });
-    await until("a connection", () => database.connections > 0);
-    const child = Number(
-      readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, "utf8").split(" ")[0],
-    );
+    await using hanging = await startHanging(runtime);
+    const { running, child } = hanging;
     expect(lstatSync(`/proc/${child}`).uid).toBe(ACCOUNT.uid);
     running.kill("SIGKILL");
     await until("the end of the child", () => !existsSync(`/proc/${child}`));
     expect((await running.ended).signal).toBe("SIGKILL");
-    await database.stop();
   });
 
   tried("ends by the signal that ended its child", async () => {
-    const database = await startSilentPeer();
-    const running = await start(runtime, ["weekly", "--json", "--dry-run"], {
-      env: weeklyEnv(database.port),
-    });
-    await until("a connection", () => database.connections > 0);
-    const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, "utf8");
-    process.kill(Number(children.split(" ")[0]), "SIGKILL");
+    await using hanging = await startHanging(runtime);
+    const { running, child } = hanging;
+    process.kill(child, "SIGKILL");
     expect(await running.ended).toMatchObject({ exitCode: null, signal: "SIGKILL" });
-    await database.stop();
   });
 
   tried("asks its child to reload as often as it is asked, and lets it live", async () => {
@@ -270,13 +264,9 @@ describe.concurrent.each(ENGINES)(`a command that root starts, on the engine of 
   });
 
   tried("stops and goes on with its child", async () => {
-    const database = await startSilentPeer();
-    const running = await start(runtime, ["weekly", "--json", "--dry-run"], {
-      env: weeklyEnv(database.port),
-    });
-    await until("a connection", () => database.connections > 0);
-    const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, "utf8");
-    const pids = [running.pid, Number(children.split(" ")[0])];
+    await using hanging = await startHanging(runtime);
+    const { running, child } = hanging;
+    const pids = [running.pid, child];
     const states = () => pids.map((pid) => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.[0]);
     running.kill("SIGTSTP");
     await until("both to stop", () => states().join("") === "TT");
@@ -284,35 +274,23 @@ describe.concurrent.each(ENGINES)(`a command that root starts, on the engine of 
     await until("both to go on", () => !states().includes("T"));
     running.kill("SIGTERM");
     expect((await running.ended).exitCode).toBe(1);
-    await database.stop();
   });
 
   tried("ends when it is told so, although the account stopped its child", async () => {
-    const database = await startSilentPeer();
-    const running = await start(runtime, ["weekly", "--json", "--dry-run"], {
-      env: weeklyEnv(database.port),
-    });
-    await until("a connection", () => database.connections > 0);
-    const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, "utf8");
-    const child = Number(children.split(" ")[0]);
+    await using hanging = await startHanging(runtime);
+    const { running, child } = hanging;
     process.kill(child, "SIGSTOP");
     await until("the stop", () => readFileSync(`/proc/${child}/stat`, "utf8").includes(") T"));
     running.kill("SIGINT");
     await until("the end", () => !existsSync(`/proc/${child}`));
     expect((await running.ended).exitCode).toBe(1);
-    await database.stop();
   });
 
   tried(
     "ends when it is told twice, although the account holds its child and the news of its end",
     async () => {
-      const database = await startSilentPeer();
-      const running = await start(runtime, ["weekly", "--json", "--dry-run"], {
-        env: weeklyEnv(database.port),
-      });
-      await until("a connection", () => database.connections > 0);
-      const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, "utf8");
-      const child = Number(children.split(" ")[0]);
+      await using hanging = await startHanging(runtime);
+      const { running, child } = hanging;
       const state = () => readFileSync(`/proc/${child}/stat`, "utf8").split(") ")[1]?.[0];
       const tracer = Bun.spawn([...AS_ACCOUNT, "perl", "-e", HOLDS, PTRACE, String(child)]);
       try {
@@ -337,7 +315,6 @@ describe.concurrent.each(ENGINES)(`a command that root starts, on the engine of 
         running.kill("SIGKILL");
         tracer.kill("SIGKILL");
         await tracer.exited;
-        await database.stop();
       }
     },
   );
