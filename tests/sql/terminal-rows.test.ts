@@ -3,6 +3,9 @@ import { describeLedger, refusal } from "./support/ledger.ts";
 
 /** Edits by the superuser, who owns the tables: what the guards refuse to everybody. */
 describeLedger("a finished row", (ledger) => {
+  const edit = (table: "reports" | "deliveries", id: string, set: string) =>
+    refusal(ledger.sql.unsafe(`update weekly_performance_${table} set ${set} where id = '${id}'`));
+
   test("completed, is never edited", async () => {
     const id = await ledger.completedReport();
     const before = await ledger.report(id);
@@ -13,18 +16,14 @@ describeLedger("a finished row", (ledger) => {
       "fingerprint = repeat('0', 64)",
       "updated_at = now()",
     ])
-      expect(
-        await refusal(ledger.sql.unsafe(`update weekly_performance_reports set ${set} where id = '${id}'`)),
-      ).toBe("OW012 report_completed_is_immutable");
+      expect(await edit("reports", id, set)).toBe("OW012 report_completed_is_immutable");
     expect(await ledger.report(id)).toEqual(before);
   });
 
   test("not yet completed, keeps its identity", async () => {
     const { id } = await ledger.claimReport(await ledger.newOwner());
     for (const set of ["schema_version = 2", "window_start = window_start - interval '1 hour'"])
-      expect(
-        await refusal(ledger.sql.unsafe(`update weekly_performance_reports set ${set} where id = '${id}'`)),
-      ).toBe("OW012 report_identity_is_immutable");
+      expect(await edit("reports", id, set)).toBe("OW012 report_identity_is_immutable");
   });
 
   test("sent, is never edited", async () => {
@@ -37,11 +36,7 @@ describeLedger("a finished row", (ledger) => {
       "masked_hint = 'g***@example.com'",
       "attempts = 0",
     ])
-      expect(
-        await refusal(
-          ledger.sql.unsafe(`update weekly_performance_deliveries set ${set} where id = '${id}'`),
-        ),
-      ).toBe("OW026 delivery_sent_is_immutable");
+      expect(await edit("deliveries", id, set)).toBe("OW026 delivery_sent_is_immutable");
     expect(await ledger.delivery(id)).toEqual(before);
   });
 
@@ -55,11 +50,7 @@ describeLedger("a finished row", (ledger) => {
       "error_code = 'other'",
       "dispatched_at = now()",
     ])
-      expect(
-        await refusal(
-          ledger.sql.unsafe(`update weekly_performance_deliveries set ${set} where id = '${id}'`),
-        ),
-      ).toBe("OW026 delivery_unknown_is_terminal");
+      expect(await edit("deliveries", id, set)).toBe("OW026 delivery_unknown_is_terminal");
     expect(await ledger.delivery(id)).toEqual(before);
   });
 
@@ -79,10 +70,6 @@ describeLedger("a finished row", (ledger) => {
   test("still running, keeps its identity as a delivery", async () => {
     const { id } = await ledger.dispatchedDelivery("email");
     for (const set of ["channel = 'whatsapp', masked_hint = null", "report_id = gen_random_uuid()"])
-      expect(
-        await refusal(
-          ledger.sql.unsafe(`update weekly_performance_deliveries set ${set} where id = '${id}'`),
-        ),
-      ).toBe("OW026 delivery_identity_is_immutable");
+      expect(await edit("deliveries", id, set)).toBe("OW026 delivery_identity_is_immutable");
   });
 });
