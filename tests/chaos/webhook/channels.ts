@@ -12,8 +12,9 @@ import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
 import { until } from "../../support/until.ts";
 import { type Random, randomFrom } from "../random.ts";
 import { startWorker, type Worker } from "../worker.ts";
-import { Hearing, namesIn } from "./hearing.ts";
+import { Hearing } from "./hearing.ts";
 import { HASTE, hurriedNowMs } from "./hurried-clock.ts";
+import { timesTold } from "./names-told.ts";
 import { makeTrouble, planTrouble } from "./trouble.ts";
 
 /** What came of it. */
@@ -196,7 +197,7 @@ async function start(env: Record<string, string>, epochMs: number): Promise<Serv
 /** Returns the names of those that stay in doubt. */
 async function expectAllTold(stage: Stage, { answered, times }: Posted): Promise<Set<string>> {
   const { gateway, tracker } = stage.arena;
-  const told = () => countNames(gateway.accepted.map(({ text }) => text));
+  const told = () => timesTold(gateway.accepted);
   const titles = () => tracker.issues.map(({ title }) => title);
   let doubted = new Set<string>();
   const missing = async () => {
@@ -225,7 +226,7 @@ async function expectAllTold(stage: Stage, { answered, times }: Posted): Promise
 }
 
 function expectEmails({ email }: Stage, { times }: Posted, doubted: Set<string>): void {
-  const emailed = countNames(email.accepted.map(({ text }) => text ?? ""));
+  const emailed = timesTold(email.accepted);
   for (const [name, count] of emailed) {
     expect([name, isCritical(name)]).toEqual([name, true]);
     expect([name, count <= times.get(name)!]).toEqual([name, true]);
@@ -238,12 +239,6 @@ function expectEmails({ email }: Stage, { times }: Posted, doubted: Set<string>)
     if (rawBody !== "") contents.set(key, (contents.get(key) ?? new Set()).add(rawBody));
   }
   for (const [key, bodies] of contents) expect([key, bodies.size]).toEqual([key, 1]);
-}
-
-function countNames(texts: string[]): Map<string, number> {
-  const count = new Map<string, number>();
-  for (const text of texts) for (const name of namesIn(text)) count.set(name, (count.get(name) ?? 0) + 1);
-  return count;
 }
 
 async function inDoubt({ env }: Stage): Promise<Set<string>> {

@@ -2,6 +2,7 @@
 import type { EmailProvider } from "../../standins/email-provider.ts";
 import type { Gateway } from "../../standins/gateway.ts";
 import { HASTE } from "./hurried-clock.ts";
+import { namesIn } from "./names-told.ts";
 
 /** A test that was held up itself does not count the time. */
 const LONGEST_TICK_MS = 100;
@@ -59,9 +60,4 @@ export class Hearing {
   #note(sinceMs: number): void {
     this.slowestMs = Math.max(this.slowestMs, this.#workedMs - Math.max(sinceMs, this.#calmFromMs));
   }
-}
-
-/** The alerts that a text tells. */
-export function namesIn(text: string): Set<string> {
-  return new Set([...text.matchAll(/alerta-\d+-\d+/g)].map(([name]) => name));
 }

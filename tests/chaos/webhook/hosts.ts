@@ -11,6 +11,7 @@ import { startTcpProxy, type TcpProxy } from "../../standins/tcp-proxy.ts";
 import { type PostgresServer, startPostgres, type TestDatabase } from "../../support/postgres.ts";
 import { until } from "../../support/until.ts";
 import { type Random, randomFrom } from "../random.ts";
+import { namesIn, timesTold } from "./names-told.ts";
 
 /** How two hosts are disturbed, and how often; with `digests`, at so slow a pace that most messages share a text. */
 export type HostDisturbance = { seed: number; moves: number; digests?: boolean };
@@ -179,12 +180,12 @@ async function expectAllTold(stage: Stage, { answered, times }: Posted): Promise
   await until(
     "every accepted alert is out",
     async () => {
-      const known = new Set([...told(stage).keys(), ...(await inDoubt(stage))]);
+      const known = new Set([...timesTold(stage.arena.gateway.accepted).keys(), ...(await inDoubt(stage))]);
       return answered.every((name) => known.has(name)) && (await waiting(stage)) === 0;
     },
     200_000,
   );
-  const sent = told(stage);
+  const sent = timesTold(stage.arena.gateway.accepted);
   for (const [name, posts] of times)
     expect([name, (sent.get(name) ?? 0) <= MOST_SENDS * posts]).toEqual([name, true]);
   const titles = stage.arena.tracker.issues.map(({ title }) => title);
@@ -210,19 +211,8 @@ async function inDoubt({ db: { sql } }: Stage): Promise<string[]> {
   return rows.map(({ alertname }) => alertname);
 }
 
-function told({ arena: { gateway } }: Stage): Map<string, number> {
-  const times = new Map<string, number>();
-  for (const { text } of gateway.accepted)
-    for (const name of namesIn(text)) times.set(name, (times.get(name) ?? 0) + 1);
-  return times;
-}
-
-function namesIn(text: string): Set<string> {
-  return new Set([...text.matchAll(/alerta-\d+-\d+/g)].map(([name]) => name));
-}
-
 function damageOf(stage: Stage, { times, fromMemory }: Posted): Omit<HostDamage, "moves"> {
-  const sent = told(stage);
+  const sent = timesTold(stage.arena.gateway.accepted);
   const copies = [...times].map(([name, posts]) => Math.max(0, (sent.get(name) ?? 0) - posts));
   return {
     alerts: times.size,

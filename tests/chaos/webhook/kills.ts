@@ -12,6 +12,7 @@ import type { Scripted } from "../../standins/standin.ts";
 import { until } from "../../support/until.ts";
 import { type SmallDisk, smallDisk } from "../../webhook/support/small-disk.ts";
 import { type Random, randomFrom } from "../random.ts";
+import { namesIn, timesTold } from "./names-told.ts";
 
 /**
  * How a test disturbs the service.
@@ -126,7 +127,7 @@ async function expectAllTold(arena: WebhookArena, posted: Posted, isKept: boolea
   await until(
     "every accepted alert is out",
     async () => {
-      const seen = new Set([...told(arena).keys(), ...(await inDoubt(arena))]);
+      const seen = new Set([...timesTold(arena.gateway.accepted).keys(), ...(await inDoubt(arena))]);
       return accepted.every((name) => seen.has(name)) && posted.kept.every(hasIssue);
     },
     100_000,
@@ -134,24 +135,13 @@ async function expectAllTold(arena: WebhookArena, posted: Posted, isKept: boolea
   if (isKept) expect(new Set(titles()).size).toBe(titles().length);
   expect(new Set(arena.tracker.issues.map(({ id }) => id)).size).toBe(titles().length);
   // A post without an answer may have been kept: its repetition is another row.
+  const sent = timesTold(arena.gateway.accepted);
   for (const [name, times] of posted.times)
-    expect([name, (told(arena).get(name) ?? 0) <= MOST_SENDS * times]).toEqual([name, true]);
-}
-
-/** How many messages told each alert. */
-function told({ gateway }: WebhookArena): Map<string, number> {
-  const times = new Map<string, number>();
-  for (const { text } of gateway.accepted)
-    for (const name of namesIn(text)) times.set(name, (times.get(name) ?? 0) + 1);
-  return times;
-}
-
-function namesIn(text: string): Set<string> {
-  return new Set([...text.matchAll(/alerta-\d+-\d+/g)].map(([name]) => name));
+    expect([name, (sent.get(name) ?? 0) <= MOST_SENDS * times]).toEqual([name, true]);
 }
 
 function damageOf(arena: WebhookArena, { times, fromMemory }: Posted): Damage {
-  const sent = told(arena);
+  const sent = timesTold(arena.gateway.accepted);
   const copies = [...times].map(([name, posted]) => Math.max(0, (sent.get(name) ?? 0) - posted));
   return {
     doubled: copies.reduce((sum, more) => sum + more, 0),
