@@ -1,4 +1,5 @@
 /** A table of provider answers, one owner per row, all of them played in one run and followed by a healthy one. */
+import { expect } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { noPace } from "../../../lib/platform/rate/pace.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
@@ -101,6 +102,47 @@ export async function playOutcomes(
     heartbeatKept,
     said: JSON.stringify([first, second, log.lines]),
   };
+}
+
+/** The healthy run sends what had failed, and nothing else. */
+export function expectOutcome(
+  { first, second, firstCalls, secondCalls }: Outcome,
+  { status, code, sends }: Expected,
+): void {
+  expect(first).toMatchObject({ status, errorCode: code, attempts: 1, dispatched: true });
+  expect(first.providerMessageId === null).toBe(status !== "sent");
+  expect(firstCalls).toHaveLength(sends);
+  if (status === "failed") expect(second).toMatchObject({ status: "sent", attempts: 2 });
+  else expect(second).toEqual(first);
+  expect(secondCalls).toHaveLength(status === "failed" ? 1 : 0);
+}
+
+/** Each counter of the channel has its rows, the other channel sent all at once, and the old heartbeat stays. */
+export function expectCounters(
+  { first, second, heartbeatKept }: PlayedTable,
+  channel: "whatsapp" | "email",
+  rows: OutcomeRow[],
+): void {
+  const count = (status: string) => rows.filter(([, , expected]) => expected.status === status).length;
+  const all = rows.length;
+  const none = { reused: 0, failed: 0, partial: 0, unknown: 0, skipped: 0 };
+  const other = channel === "email" ? "whatsapp" : "email";
+  expect(first).toMatchObject({
+    status: "failed",
+    exitCode: 1,
+    heartbeat: "kept",
+    error: null,
+    reports: { scopes: all, completed: all, failed: 0 },
+    [channel]: { ...none, sent: count("sent"), failed: count("failed"), unknown: count("unknown") },
+    [other]: { ...none, sent: all },
+  });
+  expect(second).toMatchObject({
+    exitCode: 1,
+    heartbeat: "kept",
+    [channel]: { ...none, sent: count("failed"), reused: count("sent"), unknown: count("unknown") },
+    [other]: { ...none, sent: 0, reused: all },
+  });
+  expect(heartbeatKept).toBe(true);
 }
 
 /** The rows with a clear answer after every few of the others: ten doubts in a row would stop the channel. */
