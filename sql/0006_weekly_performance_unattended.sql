@@ -50,6 +50,23 @@ return case when p_status <> 'running' or p_lease_expires_at > p_now then p_stat
 comment on function public.weekly_performance_delivery_state(text, timestamptz, timestamptz, timestamptz) is
   'The state of a delivery as it is: an expired lease means unknown after dispatch, and failed before it.';
 
+-- The same delivery has the same id in a ledger that was restored from a backup, or copied with its database: under it
+-- the e-mail provider knows a message that this ledger has forgotten, and does not send it again.
+
+create or replace function public.weekly_performance_delivery_id(
+  p_tenant_id uuid, p_user_id uuid, p_window_start timestamptz, p_schema_version integer, p_channel text)
+returns uuid
+language sql stable
+-- As a UUID of one's own making (RFC 9562, version 8).
+return overlay(overlay(
+  left(encode(sha256(convert_to(
+    concat_ws(' ', 'weekly_performance_delivery', p_tenant_id, p_user_id, extract(epoch from p_window_start),
+              p_schema_version, p_channel), 'UTF8')), 'hex'), 32)
+  placing '8' from 13) placing '8' from 17)::uuid;
+
+comment on function public.weekly_performance_delivery_id(uuid, uuid, timestamptz, integer, text) is
+  'The id of a delivery: it follows from whose report of which week it carries, by which channel.';
+
 -- What a run has to look for although it was sent: few rows.
 create index if not exists weekly_performance_deliveries_unwritten
   on public.weekly_performance_deliveries (created_at) where status = 'sent' and error_code is not null;
@@ -473,7 +490,7 @@ declare
   v_report record;
   v_row    public.weekly_performance_deliveries;
 begin
-  select r.id, r.tenant_id, r.user_id, r.status, r.window_start, r.window_end into v_report
+  select r.id, r.tenant_id, r.user_id, r.status, r.window_start, r.window_end, r.schema_version into v_report
   from public.weekly_performance_reports as r where r.id = p_report_id
   for key share;
   if v_report.id is null then
@@ -509,9 +526,12 @@ begin
   end if;
 
   insert into public.weekly_performance_deliveries as d
-    (report_id, tenant_id, user_id, channel, status, claim_token, lease_expires_at, attempts, created_at, updated_at)
+    (id, report_id, tenant_id, user_id, channel, status, claim_token, lease_expires_at, attempts, created_at,
+     updated_at)
   values
-    (p_report_id, v_report.tenant_id, v_report.user_id, p_channel, 'running', v_token, v_lease, 1, v_now, v_now)
+    (public.weekly_performance_delivery_id(
+       v_report.tenant_id, v_report.user_id, v_report.window_start, v_report.schema_version, p_channel),
+     p_report_id, v_report.tenant_id, v_report.user_id, p_channel, 'running', v_token, v_lease, 1, v_now, v_now)
   on conflict on constraint weekly_performance_deliveries_key do nothing
   returning d.* into v_row;
   if v_row.id is not null then
@@ -929,6 +949,7 @@ revoke all on function
   public.weekly_performance_insert_report(
     uuid, uuid, timestamptz, timestamptz, integer, uuid, timestamptz, timestamptz),
   public.weekly_performance_lock_delivery(uuid),
+  public.weekly_performance_delivery_id(uuid, uuid, timestamptz, integer, text),
   public.weekly_performance_message_digest(text),
   public.weekly_performance_remember_erased(text),
   public.weekly_performance_report_state(text, timestamptz, timestamptz),

@@ -38,6 +38,8 @@ export type EmailProvider = StandIn<"send" | "domains" | "list" | "email"> & {
   listsOldestFirst: boolean;
   now: () => Date;
   refusedForRate: number;
+  /** Forgets the idempotency keys, as the provider does after 24 hours. */
+  forgetKeys(): void;
 };
 
 type Stored = { rawBody: string; answer: Answer };
@@ -154,6 +156,7 @@ export async function startEmailProvider(options: EmailProviderOptions): Promise
     refusedForRate: 0,
     listsOldestFirst: false,
     now: () => new Date(),
+    forgetKeys: () => stored.clear(),
   });
   return provider;
 }

@@ -41,6 +41,16 @@ export async function reportsByOwner({ db }: Pick<WeeklyFixture, "db">) {
   return new Map(rows.map((row) => [row.userId, { ...row }]));
 }
 
+/** Puts the ledger and the timeline back to what a backup of before the run holds of them. */
+export async function forgetLedger({ db }: Pick<WeeklyFixture, "db">): Promise<void> {
+  await db.sql.begin(async (tx) => {
+    // The guards are off, as they are while a backup is read in.
+    await tx`set local session_replication_role = replica`;
+    await tx`truncate weekly_performance_reports, weekly_performance_deliveries,
+                      weekly_performance_reconciliations, timeline_entries`;
+  });
+}
+
 /** How many deliveries are in each state, as `channel status code`, sorted. */
 export async function deliveryStates({ db }: Pick<WeeklyFixture, "db">): Promise<string[]> {
   const rows = await db.sql<{ line: string }[]>`
