@@ -109,6 +109,7 @@ export const weekly = defineCommand({
       openWeeklyDependencies(config, flags, {
         ...context,
         interrupt,
+        sentBefore: record.sentBefore,
         onBegin: record.begin,
         onDatabaseWait: record.wait,
       }),

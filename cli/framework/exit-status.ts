@@ -46,6 +46,7 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   MIGRATION_UNKNOWN: EXIT.notReady,
   TENANT_NOT_ELIGIBLE: EXIT.notReady,
   ZONE_DATA_DIFFERS: EXIT.notReady,
+  LEDGER_WENT_BACK: EXIT.notReady,
   FILE_UNTRUSTED: EXIT.notReady,
   STATE_UNAVAILABLE: EXIT.notReady,
   STATE_SCHEMA_FORBIDDEN: EXIT.notReady,

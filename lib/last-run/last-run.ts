@@ -7,6 +7,9 @@ const week = v.pipe(v.string(), v.isoDate());
 /** An alert that was posted and has not been resolved; `week` and `fingerprint` are those of the alert. */
 const announcementSchema = v.object({ week, fingerprint: v.string(), startsAt: instant });
 
+/** How many WhatsApp messages of a week were sent, by all runs and hosts, as this host saw it last. */
+const sentSchema = v.object({ week, whatsapp: v.pipe(v.number(), v.integer(), v.minValue(0)) });
+
 /** What a run that has not begun yet waits for; its times are those of this host's clock. */
 const waitingSchema = v.object({
   waitsFor: v.literal("database"),
@@ -27,6 +30,7 @@ const lastRunSchema = v.looseObject({
   process: v.object({ host: v.string(), pid: v.number(), startTicks: v.nullable(v.number()) }),
   announcement: v.nullable(announcementSchema),
   waiting: v.optional(v.nullable(waitingSchema), null),
+  sent: v.optional(v.nullable(sentSchema), null),
 });
 
 /** An alert that was posted and has not been resolved. */
@@ -41,6 +45,7 @@ export type Waiting = v.InferOutput<typeof waitingSchema>;
  * Shape: the keys of the summary that readers use, `begunAt`, `process` and `announcement`; the others of the summary
  *        are there too and are kept when the file is brought up to date. Instants are those of the database's clock.
  *        With `waiting` the run is `running` and has not begun: week and window are still those of the run before.
+ *        `sent` stays until a run has counted anew, so that a ledger which went back is noticed.
  */
 export type LastRun = v.InferOutput<typeof lastRunSchema>;
 

@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import { LAST_RUN_FILE } from "../last-run/file-name.ts";
 import type { WeekBounds } from "../ledger/week-state.ts";
 import type { Log } from "../platform/log/log.ts";
 import type { ReadinessProblem } from "../schema/readiness.ts";
@@ -20,6 +22,22 @@ export function zoneDataDiffers(ours: WeekBounds, theirs: WeekBounds): Partial<W
       code,
       message: `Refused to start: opsctl and the database know America/Sao_Paulo differently; the last closed week is ${week(ours)} here, ${week(theirs)} there`,
       hint: "Update the older one: opsctl, or the time zone data of the database server (tzdata)",
+    },
+  };
+}
+
+/** The summary's part of a run whose ledger has forgotten messages that this host knows to be sent. */
+export function ledgerWentBack(
+  { before, known }: { before: number; known: number },
+  logDir: string,
+): Partial<WeeklySummary> {
+  const code = "LEDGER_WENT_BACK";
+  return {
+    failures: [{ step: "readiness", code }],
+    error: {
+      code,
+      message: `Refused to start: the last run of this host counted ${before} WhatsApp messages of this week as sent, and the database knows of ${known}; it was restored from a backup, or it is another one`,
+      hint: `Correct DATABASE_URL, or bring the newer rows back. If neither can be, opsctl weekly --skip-whatsapp sends no message again; to send all of them again, remove ${join(logDir, LAST_RUN_FILE)}`,
     },
   };
 }

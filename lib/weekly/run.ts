@@ -36,7 +36,7 @@ import { createPutBackOwners } from "./outage/put-back.ts";
 import { runAdmission } from "./outage/run-admission.ts";
 import { countLeftOwners, type OwnerStatus, takeAgain } from "./outage/take-again.ts";
 import { createThrottle } from "./outage/throttle.ts";
-import { notEligible, notReady, outsideMonday, zoneDataDiffers } from "./refused.ts";
+import { ledgerWentBack, notEligible, notReady, outsideMonday, zoneDataDiffers } from "./refused.ts";
 import { completeInTurn } from "./report/complete-in-turn.ts";
 
 /**
@@ -95,6 +95,12 @@ async function runUntilStopped(
     return finish(zoneDataDiffers(start.window, theirs));
   Object.assign(summary, start);
   if (!isReportDay(startedAt) && !dryRun) return finish(outsideMonday(start.startedAt));
+
+  // The e-mail provider knows a message by its key; the gateway would send it again.
+  const before = options.skipWhatsapp ? 0 : dependencies.sentBefore(start.window.week);
+  const known =
+    before === 0 ? 0 : await asking("count what was sent", () => store.countSentWhatsapp(start.window));
+  if (known < before) return finish(ledgerWentBack({ before, known }, options.logDir));
 
   const tally = createTally();
   tally.reports.scopes = await asking("list the tenant owners", () => store.countScopes(tenantId));

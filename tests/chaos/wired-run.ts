@@ -32,6 +32,7 @@ export async function runWired(
   const opened = await openWeeklyDependencies(config, flags, {
     ...context,
     onBegin: record.begin,
+    sentBefore: record.sentBefore,
     onDatabaseWait: record.wait,
   });
   try {

@@ -31,6 +31,7 @@ beforeAll(async () => {
     process: ownProcessMark(),
     announcement: null,
     waiting: null,
+    sent: null,
   });
   text = renderReport(await collectMetrics(arena.dependencies()));
 });

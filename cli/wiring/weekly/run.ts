@@ -50,10 +50,11 @@ export async function openWeeklyDependencies(
     log,
     stderr,
     interrupt,
+    sentBefore,
     onBegin,
     onDatabaseWait,
   }: Pick<CommandContext, "log" | "stderr"> &
-    Pick<WeeklyDependencies, "interrupt" | "onBegin" | "onDatabaseWait">,
+    Pick<WeeklyDependencies, "interrupt" | "sentBefore" | "onBegin" | "onDatabaseWait">,
 ): Promise<{ dependencies: WeeklyDependencies; options: WeeklyOptions; close(): Promise<void> }> {
   keepLoopbackOffProxies(process.env);
   const run = { version: VERSION, runId: crypto.randomUUID() };
@@ -80,6 +81,7 @@ export async function openWeeklyDependencies(
     log,
     progress,
     interrupt,
+    sentBefore,
     onBegin,
     onDatabaseWait,
     statementLimitMs: STATEMENT_LIMIT_MS,

@@ -3,7 +3,7 @@ import type { RunStart } from "../context/run-start.ts";
 import type { WeeklySummary } from "../context/summary.ts";
 
 /** What the last-run file knows beyond the summary. */
-export type RecordFacts = Pick<LastRun, "begunAt" | "process" | "announcement">;
+export type RecordFacts = Pick<LastRun, "begunAt" | "process" | "announcement" | "sent">;
 
 /**
  * A summary as the last-run file keeps it: ids and codes, without the sentences for people and without what peers
@@ -60,6 +60,7 @@ export function waitingOf(
     error: null,
     begunAt: before?.begunAt ?? null,
     announcement: before?.announcement ?? null,
+    sent: before?.sent ?? null,
     process,
     waiting,
   };

@@ -12,6 +12,7 @@ export function pingedRecord(
 ): RunRecord {
   let told: Promise<void> | null = null;
   return {
+    sentBefore: record.sentBefore,
     wait: record.wait,
     begin: record.begin,
     async end(summary) {

@@ -7,7 +7,7 @@ import type { DatabaseWait, RunStart } from "../context/run-start.ts";
 import type { WeeklySummary } from "../context/summary.ts";
 import { type AlertWebhook, type AnnounceDependencies, announce } from "./announce.ts";
 import { type AnnouncementChoice, decideAnnouncement } from "./decide.ts";
-import { lastRunOf, runningOf, waitingOf } from "./last-run-of.ts";
+import { lastRunOf, type RecordFacts, runningOf, waitingOf } from "./last-run-of.ts";
 import { isOtherRun, leavesFileToOther } from "./other-run.ts";
 import { type RecordFile, recordFile } from "./record-file.ts";
 import { renderFiring, renderResolved, weekFingerprint } from "./render-alert.ts";
@@ -31,6 +31,8 @@ export type RecordDependencies = AnnounceDependencies & {
 
 /** The record of one run: when it began, how it ended, and who was told. */
 export type RunRecord = {
+  /** How many WhatsApp messages of this week this host knows to be sent. */
+  sentBefore(week: string): number;
   /** The run waits for the database before it can begin: for its first connection or for an answer. */
   wait(wait: DatabaseWait): void;
   /** The run writes from here on. */
@@ -63,11 +65,16 @@ export function createRunRecord(dependencies: RecordDependencies): RunRecord {
     const summary = withStart(given, begun);
     const before = file.read();
     const begunAt = begun?.startedAt ?? before?.begunAt ?? null;
-    const write = endWriter(file, summary, { begunAt, process, hasOverlapped });
+    const sent = sentIn(summary) ?? before?.sent ?? null;
+    const write = endWriter(file, summary, { begunAt, process, sent, hasOverlapped });
     return await announceEnd(dependencies, summary, { held: heldIn(before), write });
   }
 
   return {
+    sentBefore(week) {
+      const sent = file.read()?.sent ?? null;
+      return sent?.week === week ? sent.whatsapp : 0;
+    },
     wait({ code, limitMs, ...run }) {
       const before = file.read();
       if (!isWhole || isOtherRun(before, process)) return;
@@ -80,9 +87,10 @@ export function createRunRecord(dependencies: RecordDependencies): RunRecord {
     begin(start) {
       if (!isWhole) return;
       begun = start;
-      hasOverlapped = isOtherRun(file.read(), process);
+      const before = file.read();
+      hasOverlapped = isOtherRun(before, process);
       if (hasOverlapped) return;
-      file.write(runningOf(start, { process, announcement: heldIn(file.read()) }));
+      file.write(runningOf(start, { process, announcement: heldIn(before), sent: before?.sent ?? null }));
     },
     async end(summary) {
       if (!isWhole || summary.status === "refused") {
@@ -111,16 +119,12 @@ type Ending = {
 function endWriter(
   file: RecordFile,
   summary: WeeklySummary,
-  {
-    begunAt,
-    process,
-    hasOverlapped,
-  }: { begunAt: string | null; process: ProcessMark; hasOverlapped: boolean },
+  { hasOverlapped, ...facts }: Omit<RecordFacts, "announcement"> & { hasOverlapped: boolean },
 ): Ending["write"] {
   return (as, announcement) => {
     const other = file.read();
-    if (other === null || !leavesFileToOther(summary, { file: other, own: process, hasOverlapped }))
-      file.write(lastRunOf({ ...summary, announced: as }, { begunAt, process, announcement }));
+    if (other === null || !leavesFileToOther(summary, { file: other, own: facts.process, hasOverlapped }))
+      file.write(lastRunOf({ ...summary, announced: as }, { ...facts, announcement }));
     else if (JSON.stringify(other.announcement) !== JSON.stringify(announcement))
       file.write({ ...other, announcement });
     return as;
@@ -169,6 +173,12 @@ function announcementOf(
 ): Announcement {
   if (choice.status === "resolved") return choice.announcement;
   return held?.week === week ? held : { week, fingerprint: weekFingerprint(week), startsAt: at };
+}
+
+/** What the run's verdict counted; null where it did not reach one. */
+function sentIn({ window, week }: WeeklySummary): LastRun["sent"] {
+  if (window === null || week === null) return null;
+  return { week: window.week, whatsapp: week.whatsapp.sent + week.whatsapp.partial };
 }
 
 function heldIn(run: LastRun | null): Announcement | null {

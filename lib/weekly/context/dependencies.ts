@@ -44,6 +44,8 @@ export type WeeklyDependencies = {
   progress: Progress;
   /** Aborted by SIGTERM or SIGINT. */
   interrupt: AbortSignal;
+  /** How many WhatsApp messages of the week that begins on this Monday this host knows to be sent. */
+  sentBefore(week: string): number;
   /** Told before the run begins, each time that it has to wait for the database. */
   onDatabaseWait(wait: DatabaseWait): void;
   /** Told once, when the run is going to write: from here on it leaves a record. */

@@ -37,6 +37,7 @@ export function boundedStore(store: Store, limit: AnswerLimit): Store {
     now: bound(store.now),
     lastWeek: bound(store.lastWeek),
     isWritable: bound(store.isWritable),
+    countSentWhatsapp: bound(store.countSentWhatsapp),
     countScopes: bound(store.countScopes),
     listScopes: bound(store.listScopes),
     ownerExists: bound(store.ownerExists),

@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import type { WeekBounds } from "../../ledger/week-state.ts";
 import type { Scope } from "./recipients.ts";
 import { emailSettings, newestInstance } from "./senders.ts";
 
@@ -147,6 +148,26 @@ export async function readDelivery(sql: postgres.Sql, deliveryId: string): Promi
     select id, status, error_code as "errorCode"
     from public.weekly_performance_deliveries where id = ${deliveryId}::uuid`;
   return row ?? null;
+}
+
+/**
+ * How many WhatsApp messages of this week were sent, as far as the ledger knows.
+ *
+ * Behaviour: as long as the ledger loses nothing, it only grows: of those whose owner was deleted since Monday a digest
+ *            is counted, which may be of another week or an e-mail's.
+ */
+export async function countSentWhatsapp(sql: postgres.Sql, { start, end }: WeekBounds): Promise<number> {
+  const [row] = await sql`
+    select (
+      select count(*) from public.weekly_performance_reports as r
+      join public.weekly_performance_deliveries as d on d.report_id = r.id
+      where r.window_start = ${start}::text::timestamptz and r.window_end = ${end}::text::timestamptz
+        and d.channel = 'whatsapp' and d.status = 'sent'
+    )::int + (
+      select count(*) from public.weekly_performance_erased_messages as e
+      where e.erased_on >= (${end}::text::timestamptz at time zone 'America/Sao_Paulo')::date
+    )::int as count`;
+  return row!.count;
 }
 
 /** Writes the timeline entry that a sent delivery lacks; the code of what is missing even then, else null. */

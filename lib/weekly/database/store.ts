@@ -4,6 +4,7 @@ import { readLastWeek, readNow, readWritable } from "./clock.ts";
 import {
   claimEmail,
   claimWhatsapp,
+  countSentWhatsapp,
   dispatchDelivery,
   readDelivery,
   repairDelivery,
@@ -43,6 +44,7 @@ export function weeklyStore(sql: postgres.Sql) {
     now: onPool(readNow),
     lastWeek: onPool(readLastWeek),
     isWritable: onPool(readWritable),
+    countSentWhatsapp: onPool(countSentWhatsapp),
     countScopes: onPool(countScopes),
     listScopes: onPool(listScopes),
     ownerExists: onPool(ownerExists),

@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { LAST_RUN_FILE } from "../../../lib/last-run/file-name.ts";
 import { seedOwner, writeAnalysis } from "../../support/seed.ts";
+import { forgetLedger } from "../../weekly/support/ledger.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
 import type { RuntimeName } from "../support/opsctl.ts";
 
@@ -61,12 +65,10 @@ async function traceOf(fixture: Fixture, runtime: RuntimeName, foreign: Record<s
     log: ended.stderr.replace(/"time":"[^"]*"/g, "").replace(/[0-9a-f-]{36}/g, "id"),
   };
   trace.emails.sort((a, b) => String(a.to).localeCompare(String(b.to)));
-  // As if it had never run: the next run starts from the same data. The tables' triggers are off for that.
-  await sql.begin(async (tx) => {
-    await tx`set local session_replication_role = replica`;
-    await tx`truncate weekly_performance_reports, weekly_performance_deliveries,
-                      weekly_performance_reconciliations, timeline_entries`;
-  });
+  // As if it had never run: the next run starts from the same data.
+  await forgetLedger(fixture);
+  rmSync(join(fixture.logDir, LAST_RUN_FILE));
+  fixture.email.forgetKeys();
   for (const accepted of [fixture.gateway.accepted, fixture.email.accepted]) accepted.length = 0;
   return trace;
 }

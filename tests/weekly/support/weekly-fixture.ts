@@ -129,6 +129,7 @@ export async function weeklyFixture(
             log: silentLog,
             progress: createProgress({ stream: { write() {} }, enabled: false }),
             interrupt: new AbortController().signal,
+            sentBefore: () => 0,
             onBegin() {},
             onDatabaseWait() {},
             statementLimitMs: 60_000,
