@@ -17,7 +17,9 @@ const LARGEST_LIMIT = 10_000;
 /**
  * Reads `ratelimit-limit`, `-remaining`, `-reset`, `-policy` and `retry-after`.
  *
- * Behaviour: numbers out of bounds count as absent, waits are cut to an hour: a peer's header must not stop a run.
+ * Behaviour: numbers out of bounds count as absent, waits are cut to an hour: a peer's header must not stop a run. A
+ *            time to wait for is counted from the answer's own `date`, because this host's clock may be wrong; without
+ *            one from `nowMs`.
  * Source:    resend.com/docs/api-reference/rate-limit, read 2026-11-21; RFC 9110, Retry-After.
  */
 export function parsePublishedRate(headers: Headers, nowMs: number): PublishedRate {
@@ -28,7 +30,7 @@ export function parsePublishedRate(headers: Headers, nowMs: number): PublishedRa
     windowMs: policy?.windowMs ?? null,
     remaining: parseCount(headers.get("ratelimit-remaining")),
     resetMs: resetSeconds === null ? null : boundedMs(resetSeconds * 1000),
-    retryAfterMs: parseRetryAfter(headers.get("retry-after"), nowMs),
+    retryAfterMs: parseRetryAfter(headers.get("retry-after"), parseDate(headers.get("date")) ?? nowMs),
   };
 }
 
@@ -54,17 +56,22 @@ function parseNumber(value: string | null): number | null {
   return value !== null && /^\s*\d{1,9}(?:\.\d{1,9})?\s*$/.test(value) ? Number(value) : null;
 }
 
-// Date.parse alone would take "-1" for a year.
 function parseRetryAfter(value: string | null, nowMs: number): number | null {
   const seconds = parseNumber(value);
   if (seconds !== null) return boundedMs(seconds * 1000);
+  const at = parseDate(value);
+  return at === null ? null : boundedMs(at - nowMs);
+}
+
+// Date.parse alone would take "-1" for a year.
+function parseDate(value: string | null): number | null {
   if (
     value === null ||
     !/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(value.trim())
   )
     return null;
   const at = Date.parse(value);
-  return Number.isNaN(at) ? null : boundedMs(at - nowMs);
+  return Number.isNaN(at) ? null : at;
 }
 
 function boundedMs(ms: number): number {

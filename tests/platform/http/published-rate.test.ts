@@ -59,6 +59,14 @@ describe("parsePublishedRate()", () => {
     expect(rateOf({ "retry-after": value }).retryAfterMs).toBe(retryAfterMs);
   });
 
+  test.each([
+    ["a day ahead", "Sun, 15 Mar 2026 11:00:00 GMT", "Sun, 15 Mar 2026 11:00:09 GMT", 9_000],
+    ["a day behind", "Tue, 17 Mar 2026 11:00:00 GMT", "Tue, 17 Mar 2026 11:00:09 GMT", 9_000],
+    ["right, and the answer's date is none", "yesterday", "Mon, 16 Mar 2026 11:00:09 GMT", 9_000],
+  ])("waits as long as was asked for when this host's clock is %s", (_clock, date, value, retryAfterMs) => {
+    expect(rateOf({ date, "retry-after": value }).retryAfterMs).toBe(retryAfterMs);
+  });
+
   test.each(["-1", "NaN", "", "1,1", "9999999999"])("does not believe a remaining of %p", (value) => {
     expect(rateOf({ "ratelimit-remaining": value }).remaining).toBeNull();
   });
