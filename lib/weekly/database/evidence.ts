@@ -69,6 +69,9 @@ export type EvidenceRows = {
 /**
  * Step 5: score, analyses of these connections and the e-mail cohort of exactly this window, and what is known from
  * before it, in one statement.
+ *
+ * Errors: DATABASE_PERMISSION_DENIED where row security hides rows of these tables, or of the connections, from the
+ *         login: the application may have switched it on since the run began, and a hidden row would look like absence.
  */
 export async function readEvidence(
   sql: postgres.Sql,
@@ -85,6 +88,7 @@ export async function readEvidence(
       ${sendsWithStates(sql)}
     )
     select
+      ${isHidden(sql)} as hidden,
       to_char(public.weekly_performance_now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as read_at,
       (${scoreOfWeek(sql)}) as score,
       (${scoreOfWeekBefore(sql)}) as previous_score,
@@ -94,6 +98,8 @@ export async function readEvidence(
       public.weekly_performance_report_history(
         b.tenant_id, b.user_id, b.window_start, ${SCHEMA_VERSION}::integer, ${SCORE_WEEKS - 1}::integer) as history
     from bounds as b`;
+  if (row!.hidden)
+    throw Object.assign(new Error("row security hides rows"), { code: "DATABASE_PERMISSION_DENIED" });
   return {
     readAt: row!.read_at,
     score: row!.score,
@@ -106,6 +112,14 @@ export async function readEvidence(
 }
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>;
+
+/** Whether the login may be shown fewer rows than there are. */
+function isHidden(sql: postgres.Sql): Fragment {
+  return sql`
+    (row_security_active('public.social_connections') or row_security_active('public.social_account_scores')
+     or row_security_active('public.social_channel_analyses') or row_security_active('public.resend_email_sends')
+     or row_security_active('public.resend_email_events'))`;
+}
 
 /** The e-mail cohort: each send of the window with its last event and the stages it has reached inside the window. */
 function sendsWithStates(sql: postgres.Sql): Fragment {
