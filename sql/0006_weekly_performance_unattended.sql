@@ -51,21 +51,34 @@ comment on function public.weekly_performance_delivery_state(text, timestamptz, 
   'The state of a delivery as it is: an expired lease means unknown after dispatch, and failed before it.';
 
 -- The same delivery has the same id in a ledger that was restored from a backup, or copied with its database: under it
--- the e-mail provider knows a message that this ledger has forgotten, and does not send it again.
+-- the e-mail provider knows a message that this ledger has forgotten, and does not send it again. A copy whose addresses
+-- were replaced has other ids: under one account its e-mails must not stand in the way of the real ones.
 
 create or replace function public.weekly_performance_delivery_id(
   p_tenant_id uuid, p_user_id uuid, p_window_start timestamptz, p_schema_version integer, p_channel text)
 returns uuid
-language sql stable
--- As a UUID of one's own making (RFC 9562, version 8).
-return overlay(overlay(
-  left(encode(sha256(convert_to(
-    concat_ws(' ', 'weekly_performance_delivery', p_tenant_id, p_user_id, extract(epoch from p_window_start),
-              p_schema_version, p_channel), 'UTF8')), 'hex'), 32)
-  placing '8' from 13) placing '8' from 17)::uuid;
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_address text;
+begin
+  begin
+    select u.email::text into v_address from public.users as u where u.id = p_user_id;
+  exception when insufficient_privilege or undefined_column then
+    -- The functions' owner need not be able to read it; then the id follows from the rest.
+    v_address := null;
+  end;
+  -- As a UUID of one's own making (RFC 9562, version 8).
+  return overlay(overlay(
+    left(encode(sha256(convert_to(
+      concat_ws(' ', 'weekly_performance_delivery', p_tenant_id, p_user_id, extract(epoch from p_window_start),
+                p_schema_version, p_channel, v_address), 'UTF8')), 'hex'), 32)
+    placing '8' from 13) placing '8' from 17)::uuid;
+end $$;
 
 comment on function public.weekly_performance_delivery_id(uuid, uuid, timestamptz, integer, text) is
-  'The id of a delivery: it follows from whose report of which week it carries, by which channel.';
+  'The id of a delivery: it follows from whose report of which week it carries, by which channel, and the address.';
 
 -- What a run has to look for although it was sent: few rows.
 create index if not exists weekly_performance_deliveries_unwritten

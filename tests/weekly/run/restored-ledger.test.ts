@@ -33,4 +33,16 @@ describe("runWeekly() on a ledger that was restored from a backup, or copied bef
     });
     expect(weekly.email.accepted).toHaveLength(1);
   });
+
+  test("sends an e-mail to another address: a copy for staging is not in the way of the real run", async () => {
+    const weekly = shared();
+    const { userId } = await seedOwner(weekly.db.sql);
+    await weekly.run({ skipWhatsapp: true });
+    await forgetLedger(weekly);
+    await weekly.db.sql`update users set email = 'somebody@staging.example' where id = ${userId}`;
+
+    expect(await weekly.run({ skipWhatsapp: true })).toMatchObject({ exitCode: 0, email: { sent: 1 } });
+    expect(weekly.email.accepted.at(-1)!.to).toEqual(["somebody@staging.example"]);
+    expect(weekly.email.accepted).toHaveLength(2);
+  });
 });
