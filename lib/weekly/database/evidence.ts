@@ -14,7 +14,8 @@ export type AnalysisRow = {
   insights: unknown;
   evidence: unknown;
   triggers: unknown;
-  updatedAt: string;
+  /** Null for a time that no report can name, such as infinity. */
+  updatedAt: string | null;
 };
 
 /**
@@ -165,7 +166,8 @@ function analysesOf(sql: postgres.Sql, connectionIds: string[]): Fragment {
              'id', c.id, 'connectionId', c.connection_id, 'channel', c.channel,
              'coverageStatus', c.coverage_status, 'reason', c.reason, 'metrics', c.metrics,
              'insights', c.insights, 'evidence', c.evidence, 'triggers', c.triggers,
-             'updatedAt', to_char(c.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
+             'updatedAt', case when c.updated_at between timestamptz '1970-01-01Z' and timestamptz '9999-12-31Z'
+                               then to_char(c.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') end)
              order by c.connection_id), '[]')
     from public.social_channel_analyses as c
     where c.tenant_id = b.tenant_id and c.user_id = b.user_id

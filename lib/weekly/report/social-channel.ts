@@ -73,7 +73,8 @@ function findingOf(connection: CollectedConnection, analyses: AnalysisRow[]): Fi
 }
 
 function sourceOf({ connection, row, reason }: Finding): Source {
-  const analysis = row ? { analysisId: row.id, updatedAt: row.updatedAt } : {};
+  const updatedAt = row?.updatedAt ?? null;
+  const analysis = row ? { analysisId: row.id, ...(updatedAt === null ? {} : { updatedAt }) } : {};
   const base = { channel: connection.network, connectionId: connection.id };
   if (reason === null) return { ...base, status: "ok", ...analysis };
   const status = connection.code === null || connection.code === LEFT_OUT ? "missing" : "failed";
@@ -113,12 +114,16 @@ function shownChannel(
   };
 }
 
-/** Of several with the same time, the first. */
+/** Of several with the same time, the first; one without a time comes last. */
 function newestOf<T extends { row: AnalysisRow }>(findings: T[]): T | undefined {
   return findings.reduce<T | undefined>(
-    (best, next) => (best && best.row.updatedAt >= next.row.updatedAt ? best : next),
+    (best, next) => (best && timeOf(best) >= timeOf(next) ? best : next),
     undefined,
   );
+}
+
+function timeOf({ row }: { row: AnalysisRow }): string {
+  return row.updatedAt ?? "";
 }
 
 // A source has a code; a reason in the application's own words is shown by the channel only.

@@ -218,3 +218,28 @@ test.each([
     );
   },
 );
+
+test.each(["'infinity'", "'-infinity'", "'294276-01-01Z'", "'4000-01-01Z BC'", "null"])(
+  "an analysis of the time %s is shown, and its source names no time",
+  async (time) => {
+    await using weekly = await weeklyFixture();
+    const { sql } = weekly.db;
+    await sql`alter table social_channel_analyses alter column updated_at drop not null`;
+    const owner = await seedOwner(sql, { networks: ["instagram", "instagram"] });
+    const [first, second] = owner.connections;
+    weekly.onAnalyze = async (body) => {
+      const reach = body.connectionId === first!.id ? 1 : 2;
+      await writeAnalysis(sql, body, { metrics: { reach } });
+      if (reach === 1)
+        await sql.unsafe(
+          `update social_channel_analyses set updated_at = ${time} where connection_id = '${first!.id}'`,
+        );
+    };
+    expect(await weekly.run()).toMatchObject({ status: "success", failures: [] });
+    const { channels, provenance } = (await storedReport(sql, owner)).payload;
+    expect(channels.instagram).toMatchObject({ status: "available", metrics: { reach: 2 } });
+    const source = (id: string) => provenance.sources.find(({ connectionId }) => connectionId === id);
+    expect(source(first!.id)).not.toHaveProperty("updatedAt");
+    expect(source(second!.id)).toMatchObject({ status: "ok", updatedAt: expect.any(String) });
+  },
+);
