@@ -52,7 +52,8 @@ comment on function public.weekly_performance_delivery_state(text, timestamptz, 
 
 -- The same delivery has the same id in a ledger that was restored from a backup, or copied with its database: under it
 -- the e-mail provider knows a message that this ledger has forgotten, and does not send it again. A copy whose addresses
--- were replaced has other ids: under one account its e-mails must not stand in the way of the real ones.
+-- were replaced has other ids: under one account its e-mails must not stand in the way of the real ones. Of the address
+-- only what the ledger keeps in any case goes in, its mask: from the whole of it, a guess at it could be confirmed.
 
 create or replace function public.weekly_performance_delivery_id(
   p_tenant_id uuid, p_user_id uuid, p_window_start timestamptz, p_schema_version integer, p_channel text)
@@ -61,24 +62,25 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_address text;
+  v_mask text;
 begin
   begin
-    select u.email::text into v_address from public.users as u where u.id = p_user_id;
+    select left(u.email::text, 1) || '***@' || substring(u.email::text from '@([^@]*)$') into v_mask
+    from public.users as u where u.id = p_user_id;
   exception when insufficient_privilege or undefined_column then
     -- The functions' owner need not be able to read it; then the id follows from the rest.
-    v_address := null;
+    v_mask := null;
   end;
   -- As a UUID of one's own making (RFC 9562, version 8).
   return overlay(overlay(
     left(encode(sha256(convert_to(
       concat_ws(' ', 'weekly_performance_delivery', p_tenant_id, p_user_id, extract(epoch from p_window_start),
-                p_schema_version, p_channel, v_address), 'UTF8')), 'hex'), 32)
+                p_schema_version, p_channel, v_mask), 'UTF8')), 'hex'), 32)
     placing '8' from 13) placing '8' from 17)::uuid;
 end $$;
 
 comment on function public.weekly_performance_delivery_id(uuid, uuid, timestamptz, integer, text) is
-  'The id of a delivery: it follows from whose report of which week it carries, by which channel, and the address.';
+  'The id of a delivery: it follows from whose report of which week it carries, by which channel, and the masked address.';
 
 -- What a run has to look for although it was sent: few rows.
 create index if not exists weekly_performance_deliveries_unwritten

@@ -17,7 +17,7 @@ async function idOf(
 }
 
 describeLedger("the id of a delivery", (ledger) => {
-  test("follows from owner, address, week, version and channel, and from nothing else", async () => {
+  test("follows from owner, masked address, week, version and channel, and from nothing else", async () => {
     const [owner, other] = [await ledger.newOwner(), await ledger.newOwner()];
     const id = await idOf(ledger.sql, owner);
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -31,6 +31,9 @@ describeLedger("the id of a delivery", (ledger) => {
     await ledger.sql`update users set email = 'ana@client.example' where id = ${owner.userId}`;
     changed.push(await idOf(ledger.sql, owner));
     expect(new Set([id, ...changed]).size).toBe(7);
+    // What the ledger must not keep cannot be guessed from the id.
+    await ledger.sql`update users set email = 'amelia@client.example' where id = ${owner.userId}`;
+    expect(await idOf(ledger.sql, owner)).toBe(changed.at(-1)!);
 
     for (const setting of ["TimeZone = 'Asia/Kathmandu'", "DateStyle = 'German'", "extra_float_digits = -15"])
       await ledger.sql.begin(async (tx) => {
