@@ -1,6 +1,7 @@
 import { afterAll } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { plugin } from "bun";
+import fc from "fast-check";
 import { runAtEnd } from "./support/at-end.ts";
 import { putOnPath } from "./support/debian-tool.ts";
 import { IPROUTE2 } from "./support/iproute2.ts";
@@ -17,6 +18,9 @@ for (const name of Object.keys(process.env)) if (name.startsWith("BUN_JSC_")) de
 
 // opsctl refuses directories that a group may write to, and some hosts make every directory so.
 process.umask(0o022);
+
+// Otherwise an array that may have sixty elements never has more than about ten.
+fc.configureGlobal({ defaultSizeToMaxWhenMaxSpecified: true });
 
 // A minimal Debian has neither `ss`, which the collector starts, nor `ip`.
 for (const tool of IPROUTE2) putOnPath(tool);

@@ -12,18 +12,19 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 /** What happens between two attempts: how long the row was to wait, stood behind others, and was held. */
 const step = fc.record({
-  delayMs: fc.integer({ min: 0, max: 5 * MINUTE_MS }),
+  delayMs: fc.integer({ min: 0, max: HOUR_MS }),
   behindMs: fc.integer({ min: 0, max: 3 * DAY_MS }),
   tookMs: fc.integer({ min: 0, max: 35 * SECOND_MS }),
   isRefusal: fc.boolean(),
 });
 
 describe("TryingTime", () => {
-  test("never counts more than the waits it was given and the attempts themselves, and never goes back", () => {
+  test("never counts more than its waits and the attempts themselves, nor than has passed, and never goes back", () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 60 }), (steps) => {
         const time = new TryingTime();
         let [now, triedMs, most, counted] = [0, 0, 0, 0];
+        const firstMs = steps[0]!.behindMs;
         for (const { delayMs, behindMs, tookMs, isRefusal } of steps) {
           const startedMs = now + behindMs;
           const tried = time.count(
@@ -32,10 +33,10 @@ describe("TryingTime", () => {
           );
           if (!isRefusal) most += tookMs;
           expect(tried.triedMs).toBeGreaterThanOrEqual(triedMs);
-          expect(tried.triedMs).toBeLessThanOrEqual(most);
+          expect(tried.triedMs).toBeLessThanOrEqual(Math.min(most, startedMs + tookMs - firstMs));
           triedMs = tried.triedMs;
           counted += isRefusal ? 0 : 1;
-          expect(tried.mayEnd && (counted < 10 || triedMs < HOUR_MS)).toBe(false);
+          expect(tried.mayEnd).toBe(counted >= 10 && triedMs >= HOUR_MS);
           time.expect(1, delayMs);
           most += delayMs;
           now = startedMs + tookMs;
@@ -50,6 +51,40 @@ describe("TryingTime", () => {
     time.expect(1, 1_000);
     const again = { startedMs: 2_000, endedMs: 2_005, openSinceMs: 700, counts: true };
     expect(time.count({ id: 1, triedMs: 10 }, again).triedMs).toBe(10 + (1_010 - 700) + 5);
+    time.expect(1, 1_000);
+    const afterAll = { startedMs: 5_000, endedMs: 5_005, openSinceMs: 4_000, counts: true };
+    expect(time.count({ id: 1, triedMs: 325 }, afterAll).triedMs).toBe(325 + 5);
+  });
+
+  test.each([
+    { waitedMs: 400 * SECOND_MS, mayEnd: [false, true], why: "an hour, at the tenth" },
+    { waitedMs: 400 * SECOND_MS - 1, mayEnd: [false, false, true], why: "less than an hour at the tenth" },
+    { waitedMs: HOUR_MS, mayEnd: [false, true], why: "nine hours, at the tenth" },
+  ])("lets a row end with ten attempts over an hour of this process: $why", ({ waitedMs, mayEnd }) => {
+    const time = new TryingTime();
+    const ends: boolean[] = [];
+    for (let n = 0; n < 8 + mayEnd.length; n += 1) {
+      const at = { startedMs: n * waitedMs, endedMs: n * waitedMs, openSinceMs: 0, counts: true };
+      ends.push(time.count({ id: 1, triedMs: GIVE_UP_MS }, at).mayEnd);
+      // A refusal that meets every row is no attempt of this one.
+      time.count({ id: 1, triedMs: GIVE_UP_MS }, { ...at, counts: false });
+      time.expect(1, waitedMs);
+    }
+    expect(ends).toEqual([...Array.from({ length: 8 }, () => false), ...mayEnd]);
+  });
+
+  test("of more than a hundred thousand rows lets go of the one that was untried longest", () => {
+    const time = new TryingTime();
+    const count = (id: number, at: number) =>
+      time.count({ id, triedMs: 0 }, { startedMs: at, endedMs: at, openSinceMs: 0, counts: true }).triedMs;
+    for (let id = 0; id < 100_000; id += 1) {
+      count(id, 0);
+      time.expect(id, 1_000);
+    }
+    expect(count(0, 1_000)).toBe(1_000);
+    time.expect(0, 1_000);
+    count(100_000, 1_000);
+    expect([0, 2, 1].map((id) => count(id, 2_000))).toEqual([1_000, 1_000, 0]);
   });
 
   test("begins anew in each process, for each row, and after a row has ended", () => {
