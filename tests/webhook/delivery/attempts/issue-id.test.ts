@@ -12,6 +12,16 @@ describe("issueIdOf()", () => {
     expect(id.slice(-12)).toBe(hash.slice(20, 32));
   });
 
+  test.each([
+    ["a", 1, "135f17a4-75a6-4afd-aeaf-3759ad2e45ad"],
+    ["c", 1, "ed59a555-f0a1-4efb-84bc-c986dfe71f91"],
+    ["d", 1, "d3ea4633-5a97-49bf-b691-2600ae6005db"],
+    ["e", 2, "8742fbc5-22cd-4e81-a188-0bef3bc50cf3"],
+    ["f", 82, "ed866c4f-1fe1-4e22-b780-99688dea8035"],
+  ])("stays what another version of opsctl asked for: %s, %d", (fingerprint, claimedAtMs, id) => {
+    expect(issueIdOf(fingerprint, claimedAtMs)).toBe(id);
+  });
+
   test("is a UUID of version 4, whatever the fingerprint", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.maxSafeInteger(), (fingerprint, claimedAtMs) => {
