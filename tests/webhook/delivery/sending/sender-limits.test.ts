@@ -18,8 +18,11 @@ function rowOf(id: number, fingerprint = `f${id}`): DueRow {
   return dueRow({ id, alert: sampleAlert({ fingerprint }) });
 }
 
-/** A sender at the pace of one message a minute after a burst of four; what it starts ends when a test says so. */
-function opened(due: DueRow[] = []) {
+/** A sender at the pace of one message a minute after a burst; what it starts ends when a test says so. */
+function opened(
+  due: DueRow[] = [],
+  { concurrency = 4, burst = 4 }: { concurrency?: number; burst?: number | null } = {},
+) {
   const started: number[] = [];
   const held: (string | null)[] = [];
   const ends = new Map<number, (result: AttemptResult) => void>();
@@ -43,8 +46,8 @@ function opened(due: DueRow[] = []) {
     },
     lookUp: null,
     textOf: () => "text",
-    concurrency: 4,
-    rate: new TokenBucket({ perMinute: 1, burst: 4 }, 0),
+    concurrency,
+    ...(burst === null ? {} : { rate: new TokenBucket({ perMinute: 1, burst }, 0) }),
     metrics: createWebhookMetrics({ version: "test" }),
     log: silentLog,
     monotonicMs: () => clockMs,
@@ -86,6 +89,46 @@ describe("Sender", () => {
     // The pace allows no more.
     expect(started).toHaveLength(4);
     expect(reads()).toBeGreaterThan(0);
+  });
+
+  test("has no more rows on their way at once than it may, and one while the peer is not known to take any", async () => {
+    const due = [1, 2, 3, 4, 5, 6, 7].map((id) => rowOf(id));
+    const { sender, started, pump, end, pass } = opened(due, { concurrency: 3, burst: 10 });
+    await pump();
+    await pump();
+    expect(started).toEqual([1, 2, 3]);
+    await end(1, DELIVERED);
+    await pump();
+    expect(started).toEqual([1, 2, 3, 4]);
+    await end(2, REFUSED);
+    pass(90_000);
+    // Two are still on their way.
+    expect(sender.startable).toBe(0);
+    await end(3, AWAY);
+    await end(4, AWAY);
+    pass(90_000);
+    await pump();
+    expect(started).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test("lets as many go out beside the rows as rows at once, and at the pace of the rows", async () => {
+    const { sender, aside, turns, end, pass } = opened([], { concurrency: 3, burst: 4 });
+    for (const id of [-1, -2, -3]) {
+      expect(sender.mayStart).toBe(true);
+      void aside(rowOf(id));
+    }
+    expect(sender.mayStart).toBe(false);
+    await turns();
+    for (const id of [-1, -2, -3]) await end(id, DELIVERED);
+    expect(sender.mayStart).toBe(true);
+    void aside(rowOf(-4));
+    expect([sender.mayStart, sender.startable]).toEqual([false, 0]);
+    pass(60_000);
+    expect(sender.mayStart).toBe(true);
+  });
+
+  test("lets them go out at once where the peer's own answers set the pace", () => {
+    expect(opened([], { burst: null }).sender.mayStart).toBe(true);
   });
 
   test("knows what is on its way of a fingerprint that was accepted before a row", async () => {
