@@ -25,6 +25,6 @@ export function leavesFileToOther(
   return isOnlyHeldElsewhere(summary) || (hasDoneNothing(summary) && file.status === summary.status);
 }
 
-function hasDoneNothing({ status, reports, whatsapp, email }: WeeklySummary): boolean {
-  return status === "not_ready" || reports.completed + whatsapp.sent + email.sent === 0;
+function hasDoneNothing({ reports, whatsapp, email }: WeeklySummary): boolean {
+  return reports.completed + whatsapp.sent + email.sent === 0;
 }

@@ -57,9 +57,34 @@ const ROWS: Row[] = [
   ["what another process has", failedWith([BUSY, SENDING], { week: inWork, reports: withBusy(1) }), none],
   ["the same, and one connection's failure", failedWith([ONE_CONNECTION, BUSY], { week: inWork }), none],
   ["only the ledger shows work of another", failedWith([OPEN], { week: inWork }), none],
+  ...(["reports", "whatsapp", "email"] as const).map(
+    (part): Row => [`only its ${part}`, failedWith([OPEN], open({ [part]: { running: 1 } })), none],
+  ),
+  [
+    "what another process has, and the drain failed",
+    failedWith([BUSY], { week: inWork, editorials: noEditorials("failed", "WORKER_TIMEOUT") }),
+    critical,
+  ],
+  [
+    "what another process has, and no heartbeat",
+    failedWith([BUSY], { week: inWork, heartbeat: "failed" }),
+    critical,
+  ],
+  [
+    "what another process has, and the run broke off",
+    failedWith([BUSY], { week: inWork, error: { code: "DATABASE_LOST", message: "" } }),
+    critical,
+  ],
+  ...(["whatsapp", "email"] as const).map(
+    (part): Row => [
+      `what another process has, and a failed ${part} of before`,
+      failedWith([BUSY], open({ [part]: { failed: 1, sent: 9 } })),
+      critical,
+    ],
+  ),
   [
     "the ledger shows work of another, and doubt",
-    failedWith([OPEN], open({ email: { running: 1, unknown: 1 } })),
+    failedWith([OPEN], open({ email: { running: 1, unknown: 1, partial: 1 } })),
     critical,
   ],
   [

@@ -1,5 +1,7 @@
 /** The record of a run against a real directory and a webhook that answers, refuses, hangs or is not there. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   existsSync,
   lstatSync,
@@ -29,6 +31,7 @@ import {
 } from "../../../lib/weekly/announce/run-record.ts";
 import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
 import { type StandIn, startStandIn } from "../../standins/standin.ts";
+import { startTcpProxy } from "../../standins/tcp-proxy.ts";
 import { freePort } from "../../support/free-port.ts";
 import { recordingLog } from "../support/weekly-fixture.ts";
 import { FINISHED_AT, failedWith, notReady, START, summaryOf, WEEK, weekOf } from "./support.ts";
@@ -392,15 +395,28 @@ describe("a webhook that", () => {
     expect(log.lines[0]!.fields).toMatchObject({ code: "ANNOUNCE_FAILED", cause: "unreachable" });
   });
 
+  test("restarts takes it a moment later", async () => {
+    const proxy = await startTcpProxy(Number(new URL(webhook.url).port));
+    const url = async () => new URL(`http://127.0.0.1:${proxy.port}/webhook`);
+    const findSecret = async () => new Secret(SECRET);
+    proxy.vanish();
+    const sleep = async () => proxy.open();
+    expect((await runTo(GATEWAY, { webhook: { url, findSecret }, sleep })).announced).toBe("firing");
+    expect(posts()).toEqual(["firing"]);
+    await proxy.stop();
+  });
+
   test("has no secret here, or one that never comes", async () => {
     const url = async () => new URL(`${webhook.url}/webhook`);
     const missing = () =>
       Promise.reject(new OpsError({ code: "CONFIG_INVALID", message: "WEBHOOK_SECRET is missing" }));
+    const broken = () => Promise.reject(new TypeError("a fault of opsctl itself"));
     const never = () => new Promise<Secret>(() => {});
-    await runTo(GATEWAY, { webhook: { url, findSecret: missing } });
+    for (const findSecret of [missing, broken]) await runTo(GATEWAY, { webhook: { url, findSecret } });
     await runTo(GATEWAY, { webhook: { url, findSecret: never }, limitsMs: { usual: 50, interrupted: 1 } });
     expect(log.lines.map(({ fields }) => (fields as { cause: string }).cause)).toEqual([
       "CONFIG_INVALID",
+      "TypeError",
       "secret_timeout",
     ]);
     expect(posts()).toEqual([]);
@@ -497,16 +513,42 @@ describe("two runs of one host at the same time", () => {
     expect(read()).toMatchObject({ runId: "theirs", status: "success", whatsapp: { sent: 10 } });
   });
 
-  test("a run that failed by itself, or mended what the other left, is the last one", async () => {
-    for (const summary of [failedWith(GATEWAY.failures, { runId: "ours" }), idle]) {
-      const first = open({ process: other });
-      first.begin({ ...START, runId: "theirs" });
-      const ours = open();
-      ours.begin({ ...START, runId: "ours" });
-      await first.end(summary === idle ? GATEWAY : theirs);
-      await ours.end(summary);
-      expect(read()).toMatchObject({ runId: "ours", status: summary.status });
-    }
+  const nothing = idle.reports;
+  const sent = (channel: "whatsapp" | "email") => ({ [channel]: { ...idle[channel], sent: 1 } });
+  test.each<[how: string, ours: WeeklySummary, theirs: WeeklySummary]>([
+    ["failed by itself", failedWith(GATEWAY.failures, { reports: nothing }), theirs],
+    ["mended what the other left", idle, GATEWAY],
+    ["made reports, too", summaryOf(), theirs],
+    ["sent messages, too", { ...idle, ...sent("whatsapp") }, theirs],
+    ["sent e-mails, too", { ...idle, ...sent("email") }, theirs],
+  ])("a run that %s is the last one", async (_how, summary, otherEnd) => {
+    const first = open({ process: other });
+    first.begin({ ...START, runId: "theirs" });
+    const ours = open();
+    ours.begin({ ...START, runId: "ours" });
+    await first.end(otherEnd);
+    const { announced } = await ours.end({ ...summary, runId: "ours" });
+    expect(read()).toMatchObject({ runId: "ours", status: summary.status, announced });
+  });
+
+  test("a run that begins after the other has ended is the last one, also when it did nothing", async () => {
+    const first = open({ process: other });
+    first.begin({ ...START, runId: "theirs" });
+    await first.end(theirs);
+    await runTo(idle);
+    expect(read()).toMatchObject({ runId: "ours", status: "success" });
+  });
+
+  test("a run that met only what the other worked on is the last one when the other was killed then", async () => {
+    const child = spawn("sleep", ["600"]);
+    const killed = { ...ownProcessMark(), pid: child.pid!, startTicks: ticksOf(child.pid!) };
+    open({ process: killed }).begin({ ...START, runId: "theirs" });
+    const ours = open();
+    ours.begin({ ...START, runId: "ours" });
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    await ours.end(heldElsewhere);
+    expect(read()).toMatchObject({ runId: "ours", status: "failed" });
   });
 
   test("a run that is over replaces that of a process that was killed", async () => {
