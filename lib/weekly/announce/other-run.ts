@@ -17,9 +17,9 @@ export function isOtherRun(file: LastRun | null, own: ProcessMark): boolean {
  */
 export function leavesFileToOther(
   summary: WeeklySummary,
-  { file, own, hasOverlapped }: { file: LastRun | null; own: ProcessMark; hasOverlapped: boolean },
+  { file, own, hasOverlapped }: { file: LastRun; own: ProcessMark; hasOverlapped: boolean },
 ): boolean {
-  if (file === null || isSameProcess(file.process, own)) return false;
+  if (isSameProcess(file.process, own)) return false;
   if (isOtherRun(file, own)) return true;
   if (!hasOverlapped || file.status === "running") return false;
   return isOnlyHeldElsewhere(summary) || (hasDoneNothing(summary) && file.status === summary.status);

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
 import { renderMessage } from "../../../lib/webhook/texts/message/message-text.ts";
 import { type RunAlert, renderFiring, renderResolved } from "../../../lib/weekly/announce/render-alert.ts";
-import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
+import { noEditorials, type WeeklySummary } from "../../../lib/weekly/context/summary.ts";
 import { AT_ONCE } from "../../webhook/support/golden-parts.ts";
 import { FINISHED_AT, failedWith, notReady, START, summaryOf, UNTIL, WEEK, weekOf } from "./support.ts";
 
@@ -55,6 +55,26 @@ describe("renderFiring()", () => {
     expect(annotations.description).toEndWith(": sudo opsctl weekly");
   });
 
+  test.each<[string, WeeklySummary]>([
+    [
+      "WhatsApp: 3 não enviados e 1 em andamento; e-mail: 1 não enviado (x). Pode",
+      failedWith([{ step: "whatsapp", code: "x" }], {
+        week: weekOf({ whatsapp: { failed: 2, missing: 1, running: 1 }, email: { missing: 1 } }),
+      }),
+    ],
+    [
+      "22/11: 1 relatório aberto de 10 (x). Pode",
+      failedWith([{ step: "report", code: "x" }], { week: weekOf({ reports: { failed: 1 } }) }),
+    ],
+    [
+      "22/11: editoriais: WORKER_TIMEOUT. Pode",
+      failedWith([], { editorials: noEditorials("failed", "WORKER_TIMEOUT") }),
+    ],
+    ["22/11: nenhum envio ficou aberto, mas a execução falhou. Pode", failedWith([])],
+  ])("says %s", (words, summary) => {
+    expect(firing(summary).annotations.summary).toContain(words);
+  });
+
   test("keeps its commands whole in the message that people get", () => {
     const message = renderMessage(parsed(firing(BROKEN)), AT_ONCE);
     expect(message.split("\n")[0]).toContain("*Relatório semanal falhou*");
@@ -76,7 +96,9 @@ describe("renderFiring()", () => {
       "Semana de 16/11 a 22/11: nada foi enviado por esta execução (DATABASE_UNREACHABLE). " +
         "Só pode ser enviada na segunda-feira, até a meia-noite de São Paulo",
     );
-    expect(annotations.description).toContain("sudo opsctl doctor weekly");
+    expect(annotations.description).toBe(
+      "O que falta: sudo opsctl doctor weekly\nDepois de corrigir, repetir: sudo opsctl weekly",
+    );
   });
 
   test.each<[string, Parameters<typeof weekOf>[0], string, string[]]>([
@@ -104,14 +126,30 @@ describe("renderFiring()", () => {
 
   test.each<[string, WeeklySummary]>([
     ["a run broke off", failedWith([], { error: { code: "DATABASE_LOST", message: "" } })],
-    ["a step beside the ledger failed", failedWith([{ step: "heartbeat", code: "heartbeat_unwritable" }])],
+    ...(["scope", "editorials", "heartbeat", "readiness", "week", "run"] as const).map(
+      (step): [string, WeeklySummary] => [
+        `a step beside the ledger failed: ${step}`,
+        failedWith([
+          { step: "whatsapp", code: "x" },
+          { step, code: "y" },
+        ]),
+      ],
+    ),
+    ["the drain failed", failedWith([], { editorials: noEditorials("failed", "WORKER_TIMEOUT") })],
+    ["the heartbeat could not be written", failedWith([], { heartbeat: "failed" })],
     ["something was not sent", failedWith([], { week: weekOf({ email: { sent: 8, failed: 1 } }) })],
   ])("offers a repetition beside the look-up when %s", (_when, summary) => {
-    const week = summary.week && { ...summary.week, whatsapp: { ...summary.week.whatsapp, unknown: 1 } };
+    const week = summary.week && {
+      ...summary.week,
+      whatsapp: { ...summary.week.whatsapp, unknown: 1, partial: 1 },
+      email: { ...summary.week.email, unknown: 1 },
+    };
     const { annotations } = firing({ ...summary, week });
     expect(annotations.summary).toContain("Pode ser repetida até");
-    expect(annotations.description).toContain("deliveries look-up --all\n");
-    expect(annotations.description).toEndWith("Repetir: sudo opsctl weekly");
+    const offered = annotations.description.split("\n").slice(2);
+    expect(offered.map((line) => line.split("opsctl ")[1])).toEqual([
+      ...["deliveries look-up --all", "deliveries repair", "weekly"],
+    ]);
   });
 
   test("offers a repetition when nothing is open and nothing says why it failed", () => {
@@ -133,16 +171,20 @@ describe("renderFiring()", () => {
   });
 
   test("counts by itself where the ledger could not be read", () => {
-    const { whatsapp, reports } = summaryOf();
+    const { whatsapp, email, reports } = summaryOf();
     const summary = failedWith([], {
       week: null,
       error: { code: "DATABASE_LOST", message: "" },
-      reports: { ...reports, scopes: 10, completed: 4, failed: 1 },
-      whatsapp: { ...whatsapp, sent: 3, failed: 1 },
+      reports: { ...reports, scopes: 10, completed: 4, reused: 2, ineligible: 1, failed: 1 },
+      whatsapp: { ...whatsapp, sent: 3, failed: 1, unknown: 1 },
+      email: { ...email, sent: 2, failed: 1, skipped: 2, unknown: 1 },
     });
-    expect(firing(summary).annotations.summary).toContain(
-      "6 relatórios abertos de 10; WhatsApp: 1 não enviado (",
+    const { annotations } = firing(summary);
+    expect(annotations.summary).toContain(
+      "22/11: 3 relatórios abertos de 10; " +
+        "WhatsApp: 1 não enviado e 1 em dúvida; e-mail: 3 não enviados e 1 em dúvida (",
     );
+    expect(annotations.description).toContain("deliveries look-up --all\n");
   });
 
   test("holds nothing that a person or a peer worded", () => {

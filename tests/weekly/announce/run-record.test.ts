@@ -252,7 +252,7 @@ describe("the record of a run", () => {
   ])("is not made for %s, and nobody is told", async (_name, changes, summary) => {
     const record = open(changes);
     if (summary.status !== "refused") record.begin(START);
-    expect((await record.end(summary)).announced).toBe("none");
+    expect(await record.end(summary)).toEqual({ ...summary, announced: "none" });
     expect((await open({ ...changes, webhook: null }).end(summary)).announced).toBe("off");
     expect([readdirSync(folder), posts()]).toEqual([[], []]);
   });
@@ -437,6 +437,14 @@ describe("a webhook that", () => {
 });
 
 describe("a file that cannot be", () => {
+  test("named, because the settings have no directory, is none, and the alert goes out", async () => {
+    const record = open({ logDir: null });
+    record.wait(WAIT);
+    record.begin(START);
+    expect(await record.end(GATEWAY)).toEqual({ ...GATEWAY, announced: "firing" });
+    expect(log.lines).toEqual([]);
+  });
+
   test("written changes nothing but the log, and the alert goes out", async () => {
     const missing = join(folder, "missing");
     expect(await runTo(GATEWAY, { logDir: missing })).toEqual({ ...GATEWAY, announced: "firing" });
@@ -523,20 +531,20 @@ describe("two runs of one host at the same time", () => {
     ["sent e-mails, too", { ...idle, ...sent("email") }, theirs],
   ])("a run that %s is the last one", async (_how, summary, otherEnd) => {
     const first = open({ process: other });
-    first.begin({ ...START, runId: "theirs" });
+    first.begin({ ...START, runId: "theirs", startedAt: "2026-11-23T10:59:00Z" });
     const ours = open();
     ours.begin({ ...START, runId: "ours" });
     await first.end(otherEnd);
     const { announced } = await ours.end({ ...summary, runId: "ours" });
-    expect(read()).toMatchObject({ runId: "ours", status: summary.status, announced });
+    const begunAt = START.startedAt;
+    expect(read()).toMatchObject({ runId: "ours", status: summary.status, announced, begunAt });
   });
 
-  test("a run that begins after the other has ended is the last one, also when it did nothing", async () => {
-    const first = open({ process: other });
-    first.begin({ ...START, runId: "theirs" });
-    await first.end(theirs);
-    await runTo(idle);
-    expect(read()).toMatchObject({ runId: "ours", status: "success" });
+  test("a run that was not ready is the last one, also after another that was not ready either", async () => {
+    const notReadyAt = (finishedAt: string) => ({ ...notReady("DATABASE_UNREACHABLE"), finishedAt });
+    await open({ process: other }).end(notReadyAt(FINISHED_AT));
+    await open().end(notReadyAt("2026-11-23T15:00:00Z"));
+    expect(read()).toMatchObject({ status: "not_ready", finishedAt: "2026-11-23T15:00:00Z" });
   });
 
   test("a run that met only what the other worked on is the last one when the other was killed then", async () => {
