@@ -6,7 +6,7 @@ import { isOnlyHeldElsewhere, isOnlyRecipients } from "./failing.ts";
 export type AnnouncementChoice =
   | { status: "none" }
   | { status: "firing"; severity: "critical" | "warning" }
-  | { status: "resolved"; announcement: Announcement };
+  | { status: "resolved" };
 
 /**
  * Whether the end of a run is announced: a failure once for each run, a success when this host has announced a failure
@@ -18,8 +18,7 @@ export function decideAnnouncement(
   summary: WeeklySummary,
   { held, week }: { held: Announcement | null; week: string },
 ): AnnouncementChoice {
-  if (summary.status === "success")
-    return held?.week === week ? { status: "resolved", announcement: held } : { status: "none" };
+  if (summary.status === "success") return { status: held?.week === week ? "resolved" : "none" };
   if (isOnlyHeldElsewhere(summary)) return { status: "none" };
   return { status: "firing", severity: isOnlyRecipients(summary) ? "warning" : "critical" };
 }

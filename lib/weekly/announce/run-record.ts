@@ -143,7 +143,7 @@ async function announceEnd(
   const choice = decideAnnouncement(summary, { held, week });
   if (choice.status === "none") return write("none", held);
   const at = summary.finishedAt ?? new Date(nowMs()).toISOString();
-  const announcement = announcementOf(choice, { held, week, at });
+  const announcement = announcementOf(held, { week, at });
   write("failed", announcement);
   const alert = renderAlert(choice, { summary, week, host, startsAt: announcement.startsAt, at });
   const outcome = await announce(webhook, alert, dependencies);
@@ -167,11 +167,7 @@ function renderAlert(
 }
 
 /** The announcement that the file holds from now on; a later failure of the same week goes on from the first. */
-function announcementOf(
-  choice: Exclude<AnnouncementChoice, { status: "none" }>,
-  { held, week, at }: { held: Announcement | null; week: string; at: string },
-): Announcement {
-  if (choice.status === "resolved") return choice.announcement;
+function announcementOf(held: Announcement | null, { week, at }: { week: string; at: string }): Announcement {
   return held?.week === week ? held : { week, fingerprint: weekFingerprint(week), startsAt: at };
 }
 
