@@ -28,7 +28,7 @@ import { afterProbe, beginWait, isLastProbe, type Wait, waitStep } from "./wait.
  * The right to claim one owner and to call the application for it; a probe has it while all others wait.
  *
  * Shape: `failedAt` is the moment at which a call of this turn failed last in a way that may heal, else its beginning.
- * Units: moments are counted: one for each call that begins and for each that fails.
+ * Units: moments are counted: one for each call that begins.
  */
 export type Turn = { readonly owner: string; readonly isProbe: boolean; calls: number; failedAt: number };
 
@@ -96,7 +96,6 @@ export function createAdmission(options: AdmissionOptions) {
     goodBeforePass: 0,
     leftBetweenPassesMs: options.patienceMs,
   };
-  options.stop.signal.addEventListener("abort", () => advance(state), { once: true });
   return {
     /** Waits until this owner may be claimed; null when the run stops before that. */
     enter: (owner: string): Promise<Turn | null> => enter(state, owner),
@@ -158,10 +157,7 @@ function record(state: State, turn: Turn, { verdict, code, beganAt }: FinishedCa
   const call: JudgedCall = { owner: turn.owner, verdict, code };
   const isGood = verdict === "good";
   if (isGood) state.goodBeganAt = Math.max(state.goodBeganAt, beganAt);
-  else if (verdict === "may_heal") {
-    state.moment += 1;
-    turn.failedAt = state.moment;
-  }
+  else if (verdict === "may_heal") turn.failedAt = state.moment;
   if (isGood) state.confirmation = null;
   else if (!state.breaker.hasGood) state.confirmation = afterAnswer(state.confirmation, call);
   // The bad calls of a short wait are not made to find out whether the breaker has to trip.

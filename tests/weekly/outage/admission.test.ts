@@ -47,7 +47,12 @@ describe("createAdmission()", () => {
       { owner: "b", isProbe: false, calls: 0, failedAt: 0 },
     ]);
     expect(await take("c", "good", "lasting")).toMatchObject({ isProbe: false });
-    expect(admission.isFlowing()).toBe(true);
+    expect([admission.isFlowing(), admission.isAsked("c"), admission.isRefusedByAll()]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect([admission.isLastProbe(one!), admission.mustPutBack(one!)]).toEqual([false, false]);
   });
 
   test("tripped: one owner every 30 seconds, others in between wait, the first good answer lets all in", async () => {
@@ -62,6 +67,17 @@ describe("createAdmission()", () => {
     await Promise.all(all);
     expect(entered).toEqual(["a 30000", "b 60000", "c 90000", "d 90000", "e 90000"]);
     expect(told).toEqual(["tripped until 900000", "tripped answered"]);
+  });
+
+  test("tripped: knows the last owner who is asked before the run breaks off", async () => {
+    const { admission, call, trip } = opened({ patienceMs: MINUTE });
+    await trip();
+    for (const isLast of [false, true]) {
+      const turn = (await admission.enter("probe"))!;
+      expect(admission.isLastProbe(turn)).toBe(isLast);
+      call(turn, "may_heal");
+      admission.leave(turn);
+    }
   });
 
   test("tripped: owners in flight are put back, and a good answer of theirs lets nobody in", async () => {
@@ -102,14 +118,17 @@ describe("createAdmission()", () => {
     [15 * MINUTE, 600 * MINUTE, 15 * MINUTE, 30],
     [0, 600 * MINUTE, 0, 0],
     [15 * MINUTE, 100_000, 100_000, 4],
+    // Whether Monday is over is for the claim to say.
+    [15 * MINUTE, -1, 1, 1],
   ])(
     "tripped: a patience of %i ms with %i ms of Monday left ends after %i",
     async (patienceMs, mondayLeftMs, endMs, probes) => {
-      const { stop, time, take, trip } = opened({ patienceMs, mondayLeftMs });
+      const { stop, time, told, take, trip } = opened({ patienceMs, mondayLeftMs });
       await trip();
       let asked = 0;
       while ((await take(`probe ${asked}`, "may_heal")) !== null) asked += 1;
       expect([time.monotonicMs(), asked]).toEqual([endMs, probes]);
+      expect(told).toEqual(endMs === 0 ? [] : [`tripped until ${endMs}`]);
       expect(stop.reason()?.code).toBe("APP_NOT_ANSWERING");
     },
   );
@@ -123,18 +142,101 @@ describe("createAdmission()", () => {
     expect(await take("second pass", "may_heal")).toMatchObject({ isProbe: false });
     expect([time.monotonicMs(), stop.reason()]).toEqual([2 * MINUTE, null]);
     expect(told).toEqual(["short until 120000", "short second_pass"]);
+    expect(admission.isWaitingOver()).toBe(true);
+    // Its calls do not count, nor those before it: nine owners are not enough for an outage.
+    for (let i = 0; i < 8; i += 1) await take(`owner ${i}`, "may_heal", "may_heal", "may_heal");
+    expect(admission.isFlowing()).toBe(true);
   });
 
-  test.each<[string, CallVerdict[], number]>([
-    ["nothing was called", [], 15],
-    ["the last call was good", ["may_heal", "good"], 15],
-    ["another answer came since", ["good", "lasting", "may_heal"], 15],
-    ["there is no patience", ["may_heal"], 0],
-  ])("short: no wait when %s", async (_name, verdicts, minutes) => {
+  test("short: the first good answer ends it", async () => {
+    const { admission, time, told, take } = opened();
+    await take("a", "may_heal");
+    admission.endPass({ hasDecided: true });
+    await take("b", "may_heal");
+    await take("c", "good");
+    expect([time.monotonicMs(), admission.isFlowing()]).toEqual([MINUTE, true]);
+    expect(told).toEqual(["short until 120000", "short answered"]);
+    expect([admission.isWaitingOver(), admission.hasGood()]).toEqual([false, true]);
+  });
+
+  test("short: a refusal of the first call that is answered is confirmed at once", async () => {
+    const { stop, time, take, admission } = opened();
+    await take("a", "may_heal");
+    admission.endPass({ hasDecided: true });
+    for (const owner of ["b", "c", "d"]) await take(owner, "refused");
+    expect([stop.reason()?.code, time.monotonicMs()]).toEqual(["APP_HTTP_401", MINUTE / 2]);
+  });
+
+  test.each([
+    [false, 5 * MINUTE],
+    [true, 10 * MINUTE],
+  ])(
+    "short: the waits before passes share the patience, unless a pass decided about an owner (%p)",
+    async (hasDecided, waitedMs) => {
+      const { admission, time, take } = opened({ patienceMs: 5 * MINUTE });
+      for (let pass = 0; pass < 20; pass += 1) {
+        await take("a", "good", "may_heal");
+        admission.endPass({ hasDecided });
+        await take("b", "good");
+      }
+      expect([time.monotonicMs(), admission.isWaitingOver()]).toEqual([waitedMs, !hasDecided]);
+    },
+  );
+
+  test("short: no longer than the patience", async () => {
+    const { admission, told, take } = opened({ patienceMs: MINUTE });
+    await take("a", "may_heal");
+    admission.endPass({ hasDecided: true });
+    expect(told).toEqual(["short until 60000"]);
+  });
+
+  test("once the waiting is over no pass waits, and the run breaks off after one that was of no use at all", async () => {
+    const { admission, stop, time, take } = opened();
+    await take("a", "good", "lasting", "may_heal");
+    admission.endPass({ hasDecided: false });
+    await take("a", "good", "may_heal");
+    admission.endPass({ hasDecided: false });
+    await take("a", "may_heal");
+    admission.endPass({ hasDecided: true });
+    expect([stop.reason(), admission.isFlowing(), time.monotonicMs()]).toEqual([null, true, 0]);
+    await take("a", "may_heal");
+    admission.endPass({ hasDecided: false });
+    expect(stop.reason()?.code).toBe("APP_NOT_ANSWERING");
+  });
+
+  test("tripped: a pass that ends meanwhile changes nothing", async () => {
+    const { admission, stop, time, told, take, trip } = opened();
+    await trip();
+    admission.endPass({ hasDecided: true });
+    for (let asked = 0; stop.reason() === null; asked += 1) await take(`probe ${asked}`, "may_heal");
+    expect([time.monotonicMs(), told]).toEqual([15 * MINUTE, ["tripped until 900000"]]);
+  });
+
+  test.each<[string, CallVerdict[]]>([
+    ["APP_HTTP_401", ["refused"]],
+    ["APP_NOT_ANSWERING", ["refused", "may_heal"]],
+  ])("breaks off with %s when the only owner gets %p after an outage", async (code, verdicts) => {
+    const { admission, stop, take } = opened();
+    await take("a", "may_heal");
+    admission.endPass({ hasDecided: true });
+    for (let i = 0; i < 4; i += 1) await take("a", "may_heal");
+    await take("a", ...verdicts);
+    expect(stop.reason()).toBeNull();
+    admission.endPass({ hasDecided: false });
+    expect(stop.reason()?.code).toBe(code);
+  });
+
+  test.each<[string, CallVerdict[], number, boolean]>([
+    ["nothing was called", [], 15, false],
+    ["the last call was good", ["may_heal", "good"], 15, false],
+    ["another answer came since", ["good", "lasting", "may_heal"], 15, true],
+    ["there is no patience", ["may_heal"], 0, true],
+    ["there is no patience, and the last call was good", ["may_heal", "good"], 0, true],
+  ])("short: no wait when %s", async (_name, verdicts, minutes, isOver) => {
     const { admission, take } = opened({ patienceMs: minutes * MINUTE });
     await take("a", ...verdicts);
     admission.endPass({ hasDecided: true });
-    expect(admission.isFlowing()).toBe(true);
+    expect([admission.isFlowing(), admission.isWaitingOver()]).toEqual([true, isOver]);
   });
 
   test("a refusal before any good call: two others are asked, one at a time, without a pause", async () => {
@@ -165,12 +267,15 @@ describe("createAdmission()", () => {
   test("those in flight are heard before anything is concluded from a refusal", async () => {
     const { admission, stop, call } = opened();
     const turns = (await Promise.all(["a", "b", "c", "d"].map((owner) => admission.enter(owner)))) as Turn[];
-    for (const turn of turns.slice(0, 3)) {
+    const areAllRefused = turns.slice(0, 3).map((turn) => {
       call(turn, "refused");
       admission.leave(turn);
-    }
-    expect(stop.reason()).toBeNull();
+      return admission.isRefusedByAll();
+    });
+    expect([stop.reason(), areAllRefused]).toEqual([null, [false, false, true]]);
     call(turns[3]!, "good");
+    expect([stop.reason(), admission.isFlowing(), admission.isRefusedByAll()]).toEqual([null, true, false]);
+    call(turns[3]!, "refused");
     admission.leave(turns[3]!);
     expect([stop.reason(), admission.isFlowing()]).toEqual([null, true]);
   });
@@ -180,6 +285,16 @@ describe("createAdmission()", () => {
     await take("a", "refused");
     const again = take("a", "refused");
     expect(await again).toBeNull();
+    expect(stop.reason()?.code).toBe("APP_HTTP_401");
+  });
+
+  test("an owner that was asked lets another one go first", async () => {
+    const { admission, stop, take } = opened();
+    const late = (await admission.enter("late"))!;
+    await take("a", "refused");
+    const turns = [take("a", "good"), take("b", "refused"), take("c", "refused")];
+    admission.leave(late);
+    expect((await Promise.all(turns)).map((turn) => turn?.owner)).toEqual([undefined, "b", "c"]);
     expect(stop.reason()?.code).toBe("APP_HTTP_401");
   });
 
@@ -194,7 +309,13 @@ describe("createAdmission()", () => {
     expect([...known(), admission.hasGoodSince(late)]).toEqual([true, true, false]);
     call(other, "may_heal");
     expect([...known(), admission.hasGoodSince(late)]).toEqual([true, false, false]);
+    const [earlier, later] = [admission.begin(one), admission.begin(one)];
+    call(other, "may_heal");
+    admission.record(one, { verdict: "good", code: null, beganAt: later });
+    expect([...known(), admission.hasGoodSince(late)]).toEqual([true, false, true]);
     call(one, "good");
+    admission.record(one, { verdict: "good", code: null, beganAt: earlier });
+    call(other, "lasting");
     expect([...known(), admission.hasGoodSince(late)]).toEqual([true, true, true]);
   });
 

@@ -25,10 +25,13 @@ describe("createPutBackOwners()", () => {
     for (let i = 0; i < 20; i += 1) {
       expect(list.mayRemember()).toBe(true);
       list.add(owner(`remembered ${i}`, new Map()));
-      list.add(owner(`other ${i}`));
+      for (const other of ["other", "another"]) list.add(owner(`${other} ${i}`));
     }
     expect(list.mayRemember()).toBe(false);
     list.take();
     expect(list.mayRemember()).toBe(true);
+    list.add(owner("remembered again", new Map()));
+    list.take();
+    expect(list.mayRemember()).toBe(false);
   });
 });

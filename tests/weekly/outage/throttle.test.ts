@@ -11,12 +11,13 @@ const START = Temporal.Instant.from("2026-11-23T11:00:00Z");
 function throttleAtZero({ mondayMs = 24 * 60 * MINUTE_MS } = {}) {
   const time = virtualTime();
   const told: object[] = [];
+  const stop = new AbortController();
   const throttle = createThrottle({
     ...time,
     patienceMs: 15 * MINUTE_MS,
     mondayLeftMs: () => mondayMs - time.monotonicMs(),
     clockAt: (ms) => START.add({ milliseconds: ms }),
-    signal: new AbortController().signal,
+    signal: stop.signal,
     log: { ...silentLog, info: (msg, fields) => told.push({ msg, ...fields }) },
   });
   /** Repeats one call for as long as it is worth it, and returns how long that took. */
@@ -29,7 +30,7 @@ function throttleAtZero({ mondayMs = 24 * 60 * MINUTE_MS } = {}) {
     }
   };
   const pass = (ms: number) => time.sleep(ms);
-  return { throttle, waitInVain, pass, told };
+  return { throttle, waitInVain, pass, told, stop };
 }
 
 test("one connection that always gets 429 does not end the waits for the whole run", async () => {
@@ -39,6 +40,25 @@ test("one connection that always gets 429 does not end the waits for the whole r
   expect(await waitInVain(2_000)).toBe(2_000);
   throttle.helped();
   expect(await waitInVain(60_000)).toBe(15 * MINUTE_MS);
+});
+
+test("waits longer before each repeat of a call, up to half a minute, where the answer names no time", () => {
+  const { throttle } = throttleAtZero();
+  const waits = [0, 1, 2, 3, 4, 5, 6, 60].map((repeats) => throttle.waitUntil({ retryAfterMs: 0, repeats }));
+  expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+  expect(throttle.waitUntil({ retryAfterMs: 45_000, repeats: 6 })).toBe(45_000);
+});
+
+test("begins no wait that is longer than the patience", () => {
+  const { throttle } = throttleAtZero();
+  expect(throttle.waitUntil({ retryAfterMs: 15 * MINUTE_MS + 1, repeats: 0 })).toBeNull();
+  expect(throttle.waitUntil({ retryAfterMs: 15 * MINUTE_MS, repeats: 0 })).toBe(15 * MINUTE_MS);
+});
+
+test("ends a wait without a word when the run stops", async () => {
+  const { throttle, stop } = throttleAtZero();
+  stop.abort();
+  await expect(throttle.wait(60_000)).resolves.toBeUndefined();
 });
 
 test("says of a wait until when it lasts, once until one has helped", () => {
@@ -77,6 +97,18 @@ test("once the patience is spent, no wait is begun before twenty times its lengt
   expect(await waitInVain(2_000)).toBe(0);
   await pass(1);
   expect(await waitInVain(2_000)).toBe(2_000);
+});
+
+test("and none before that of the one that ended last, whichever began last", async () => {
+  const { throttle, waitInVain, pass } = throttleAtZero();
+  await waitInVain(14 * MINUTE_MS);
+  const now = 14 * MINUTE_MS;
+  expect(throttle.waitUntil({ retryAfterMs: 60_000, repeats: 0 })).toBe(now + 60_000);
+  expect(throttle.waitUntil({ retryAfterMs: 2_000, repeats: 0 })).toBe(now + 2_000);
+  await pass(60_000 + 40_000 - 1);
+  expect(throttle.waitUntil({ retryAfterMs: 2_000, repeats: 0 })).toBeNull();
+  await pass(1);
+  expect(throttle.waitUntil({ retryAfterMs: 2_000, repeats: 0 })).not.toBeNull();
 });
 
 test("no wait goes beyond midnight: what there is can still be sent", async () => {
