@@ -181,13 +181,22 @@ describe("monitorSockets()", () => {
     const alerts = await Promise.all([run(), run()]);
     expect(alerts.map(({ alert }) => alert).sort()).toEqual(["sent", "suppressed"]);
     await run(at(1));
-    // Killed between its claim and its message.
-    const { dedup, close } = await dependenciesOf().openDedup();
-    await dedup.claim("socket-monitor:total", 4 * MINUTE_MS);
-    close();
+    // Stopped between its claim and its message, as by a kill.
+    const [claimed, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const findInstance = async () => {
+      claimed.resolve();
+      await goesOn.promise;
+      return { status: "failed", code: "gateway_timeout", stopsChannel: false } as const;
+    };
+    const stopped = run({ messenger: { ...dependenciesOf().messenger, findInstance } });
+    await claimed.promise;
     expect((await run()).alert).toBe("suppressed");
-    nowMs += 5 * MINUTE_MS;
+    // The next one may begin a second early.
+    nowMs += 5 * MINUTE_MS - 1_000;
     expect((await run()).alert).toBe("sent");
+    goesOn.resolve();
+    expect((await stopped).alert).toBe("failed");
+    expect((await run()).alert).toBe("suppressed");
   });
 
   test("a run below does not take the claim of one that is sending", async () => {
@@ -204,6 +213,33 @@ describe("monitorSockets()", () => {
     const report = await run({ openDedup });
     expect(report).toMatchObject({ alert: "sent", problems: [{ code: "STATE_UNAVAILABLE" }] });
     expect(await run({ openDedup, ...at(1) })).toMatchObject({ problems: [{ code: "STATE_UNAVAILABLE" }] });
+    gateway.instances.clear();
+    const failed = await run({ openDedup });
+    expect(failed).toMatchObject({
+      alert: "failed",
+      problems: [{ code: "STATE_UNAVAILABLE" }, { code: "sem_instancia_gateway" }],
+    });
+  });
+
+  test("fails when the dedup is lost while it sends, and leaves none open", async () => {
+    let [opened, closed] = [0, 0];
+    const openDedup = async () => {
+      opened += 1;
+      if (opened > 1) throw Object.assign(new Error("gone"), { code: "EIO" });
+      const { dedup, close } = await dependenciesOf().openDedup();
+      return {
+        dedup,
+        close() {
+          closed += 1;
+          close();
+        },
+      };
+    };
+    expect(await run({ openDedup })).toMatchObject({
+      alert: "sent",
+      problems: [{ code: "STATE_UNAVAILABLE", message: "Cannot use the shared dedup: EIO" }],
+    });
+    expect([opened, closed]).toEqual([2, 1]);
   });
 
   test("logs one line a run, null for what is not known, and nothing private", async () => {
