@@ -264,6 +264,13 @@ describe("createAdmission()", () => {
     },
   );
 
+  test("another answer to the same owner refutes it, also when no other owner is left", async () => {
+    const { admission, stop, take } = opened();
+    await take("a", "refused", "lasting");
+    expect(await take("a")).toMatchObject({ isProbe: false });
+    expect([admission.isFlowing(), stop.reason()]).toEqual([true, null]);
+  });
+
   test("those in flight are heard before anything is concluded from a refusal", async () => {
     const { admission, stop, call } = opened();
     const turns = (await Promise.all(["a", "b", "c", "d"].map((owner) => admission.enter(owner)))) as Turn[];

@@ -24,6 +24,7 @@ function opened(
   { concurrency = 4, burst = 4 }: { concurrency?: number; burst?: number | null } = {},
 ) {
   const started: number[] = [];
+  const settled = new Set<number>();
   const held: (string | null)[] = [];
   const ends = new Map<number, (result: AttemptResult) => void>();
   const signals = new Map<number, AbortSignal>();
@@ -33,11 +34,11 @@ function opened(
     kind: "message",
     state: {
       due: async (_kind, { except, limit }) =>
-        due.filter(({ id }) => !started.includes(id) && !except.includes(id)).slice(0, limit),
+        due.filter(({ id }) => !settled.has(id) && !except.includes(id)).slice(0, limit),
       begin: async () => true,
       membersOf: async () => [],
       hold: async (_kind, code) => void held.push(code),
-      settle: async () => {},
+      settle: async (row) => void settled.add(row),
     },
     attempt: ({ id }, signal) => {
       started.push(id);
@@ -112,16 +113,19 @@ describe("Sender", () => {
   });
 
   test("lets as many go out beside the rows as rows at once, and at the pace of the rows", async () => {
-    const { sender, aside, turns, end, pass } = opened([], { concurrency: 3, burst: 4 });
-    for (const id of [-1, -2, -3]) {
-      expect(sender.mayStart).toBe(true);
-      void aside(rowOf(id));
+    const { sender, aside, turns, end, pass } = opened([], { concurrency: 3, burst: 6 });
+    for (const ids of [
+      [-1, -2, -3],
+      [-4, -5, -6],
+    ]) {
+      for (const id of ids) {
+        expect(sender.mayStart).toBe(true);
+        void aside(rowOf(id));
+      }
+      expect(sender.mayStart).toBe(false);
+      await turns();
+      for (const id of ids) await end(id, DELIVERED);
     }
-    expect(sender.mayStart).toBe(false);
-    await turns();
-    for (const id of [-1, -2, -3]) await end(id, DELIVERED);
-    expect(sender.mayStart).toBe(true);
-    void aside(rowOf(-4));
     expect([sender.mayStart, sender.startable]).toEqual([false, 0]);
     pass(60_000);
     expect(sender.mayStart).toBe(true);
