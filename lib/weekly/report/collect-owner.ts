@@ -131,9 +131,7 @@ async function judgeRefused(
   connections: CollectedConnection[],
 ): Promise<void> {
   const { code, beganAt } = connections.at(-1)!;
-  const mayRefuseWorker = !run.admission.hasGood();
   run.admission.record(turn, { verdict: "refused", code, beganAt });
-  if (!mayRefuseWorker) return;
   if (run.admission.isRefusedByAll()) await askReportedOfRefusal(run);
   if (!run.admission.hasGood())
     throw new PutBack(code!, run.putBack.mayRemember() ? standing(connections) : null);

@@ -222,6 +222,20 @@ describe("a run in which no call has been good yet", () => {
     expect(Object.keys(await reportStates(weekly))).toEqual(["failed social_retry"]);
   });
 
+  test("analyses come back after a minute: owners whose answers are remembered are asked all the same to learn it", async () => {
+    const weekly = shared();
+    await seedOwners(weekly, 10);
+    const time = virtualTime();
+    const usual = weekly.onAnalyze;
+    weekly.onAnalyze = async (body) => {
+      if (time.monotonicMs() >= 60_000) await usual(body);
+    };
+    const summary = await weekly.run(PATIENT, time);
+    expect(summary).toMatchObject({ error: null, reports: { completed: 10 }, social: { calls: 24 } });
+    expect(time.waitsMs).toEqual([30_000, 30_000]);
+    expect((await lackingNetworks(weekly)).lacking).toHaveLength(18);
+  });
+
   test("a page for everyone, with 200: it breaks off, and leaves no report behind", async () => {
     const weekly = shared();
     await seedOwners(weekly, 12);
