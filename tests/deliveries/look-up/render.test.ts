@@ -48,6 +48,35 @@ test("renderLookUps() of what was recorded needs nothing more", () => {
   expect(text).toEndWith("\n1 found (1 settled as sent).\n");
 });
 
+test("renderLookUps() says what the ledger remarks on what was recorded", () => {
+  const recorded = one({ ...found, state: "sent", settled: true, remark: "timeline_entry_failed" });
+  const text = renderLookUps([recorded]);
+  expect(text).toContain("  found   timeline_entry_failed  ");
+  expect(text).toEndWith(
+    "\n1 found (1 settled as sent).\n" +
+      "  timeline_entry_failed: write the missing entries with opsctl deliveries repair.\n",
+  );
+});
+
+test("renderLookUps() of several counts each end, records all that was found, and names the first to decide about", () => {
+  const ends = [
+    one(found),
+    one({ id: "not-in-doubt", status: "not_in_doubt", state: "sent" }),
+    one({ id: "not-unique", status: "not_unique", code: "evidence_several" }),
+  ];
+  expect(renderLookUps(ends)).toEndWith(
+    [
+      "\n1 found, 1 not unique, 1 not in doubt.",
+      "  evidence_several: there are several messages like it; find out which one is this delivery's.",
+      "",
+      "Next:",
+      "  Record what was found: opsctl deliveries look-up --all --settle",
+      "  Decide the others by hand: opsctl deliveries show not-unique",
+      "",
+    ].join("\n"),
+  );
+});
+
 test("renderLookUps() says once for all why not finding it proves nothing", () => {
   const text = renderLookUps([
     one({ status: "not_found", code: "message_not_found" }),

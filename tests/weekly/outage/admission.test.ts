@@ -266,8 +266,11 @@ describe("createAdmission()", () => {
 
   test("another answer to the same owner refutes it, also when no other owner is left", async () => {
     const { admission, stop, take } = opened();
+    const late = (await admission.enter("late"))!;
     await take("a", "refused", "lasting");
-    expect(await take("a")).toMatchObject({ isProbe: false });
+    const again = take("a");
+    admission.leave(late);
+    expect(await again).toMatchObject({ isProbe: false });
     expect([admission.isFlowing(), stop.reason()]).toEqual([true, null]);
   });
 

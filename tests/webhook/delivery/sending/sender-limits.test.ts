@@ -1,7 +1,7 @@
 /** What a sender may start, in which order, and how it ends. */
 import { describe, expect, test } from "bun:test";
 import { TokenBucket } from "../../../../lib/platform/rate/token-bucket.ts";
-import type { AttemptResult, Retry } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
+import type { AttemptResult, LookUp, Retry } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
 import { Sender } from "../../../../lib/webhook/delivery/sending/sender.ts";
 import { createWebhookMetrics } from "../../../../lib/webhook/metrics/metrics.ts";
 import type { DueRow } from "../../../../lib/webhook/state/contract.ts";
@@ -21,7 +21,11 @@ function rowOf(id: number, fingerprint = `f${id}`): DueRow {
 /** A sender at the pace of one message a minute after a burst; what it starts ends when a test says so. */
 function opened(
   due: DueRow[] = [],
-  { concurrency = 4, burst = 4 }: { concurrency?: number; burst?: number | null } = {},
+  {
+    concurrency = 4,
+    burst = 4,
+    lookUp = null,
+  }: { concurrency?: number; burst?: number | null; lookUp?: LookUp | null } = {},
 ) {
   const started: number[] = [];
   const settled = new Set<number>();
@@ -45,7 +49,7 @@ function opened(
       signals.set(id, signal);
       return new Promise((resolve) => ends.set(id, resolve));
     },
-    lookUp: null,
+    lookUp,
     textOf: () => "text",
     concurrency,
     ...(burst === null ? {} : { rate: new TokenBucket({ perMinute: 1, burst }, 0) }),
@@ -110,6 +114,24 @@ describe("Sender", () => {
     pass(90_000);
     await pump();
     expect(started).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test("lets what a killed process began wait until it can be found, and what stands behind it go first", async () => {
+    const due = [{ ...rowOf(1), isUnsettled: true }, rowOf(2)];
+    const lookUp = async () => ({ status: "not_found" }) as const;
+    const { sender, started, pump, end, pass } = opened(due, { concurrency: 1, lookUp });
+    // It stood by for a minute before it took over.
+    pass(60_000);
+    sender.recall(null);
+    pass(4_999);
+    await pump();
+    expect(started).toEqual([2]);
+    await end(2, DELIVERED);
+    await pump();
+    expect(started).toEqual([2]);
+    pass(1);
+    await pump();
+    expect(started).toEqual([2, 1]);
   });
 
   test("lets as many go out beside the rows as rows at once, and at the pace of the rows", async () => {
