@@ -167,6 +167,16 @@ describe("Sender", () => {
     expect(isSending()).toEqual([false, false, false]);
   });
 
+  test("has the rows that a repeated text tells on their way with it", async () => {
+    const { sender, pump, end } = opened([{ ...rowOf(1), text: "told", members: [2, 3] }]);
+    const onTheirWay = () => [1, 2, 3, 4].filter((row) => sender.inFlight(row) !== null);
+    await pump();
+    expect(onTheirWay()).toEqual([1, 2, 3]);
+    const settled = sender.inFlight(3);
+    await end(1, DELIVERED);
+    expect([await settled, onTheirWay()]).toEqual([DELIVERED, []]);
+  });
+
   test("lets one at a time find out about a peer that fails, be it a row or not", async () => {
     const { sender, pass, turns } = opened();
     const answers: Promise<AttemptResult | null>[] = [];
