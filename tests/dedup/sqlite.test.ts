@@ -1,3 +1,4 @@
+import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +7,28 @@ import { SQLITE_DEDUP_TABLE, sqliteDedup } from "../../lib/dedup/sqlite.ts";
 import { type DedupFixture, dedupSuite, START_MS } from "./support/suite.ts";
 
 dedupSuite("sqliteDedup()", openFixture);
+
+test("sqliteDedup() outside of a transaction: what another process takes after the look is a duplicate", () => {
+  const db = new DatabaseSync(":memory:");
+  db.exec(SQLITE_DEDUP_TABLE);
+  const other = sqliteDedup(db, () => START_MS);
+  let looks = 0;
+  const prepare = (sql: string) => {
+    const statement = db.prepare(sql);
+    if (!sql.startsWith("select")) return statement;
+    return {
+      get(key: string) {
+        const found = statement.get(key);
+        looks += 1;
+        if (looks === 1) other.claim(key, 1_000);
+        return found;
+      },
+    };
+  };
+  const dedup = sqliteDedup({ prepare } as unknown as DatabaseSync, () => START_MS);
+  expect(dedup.claim("a", 1_000)).toEqual({ status: "duplicate", claimedAtMs: START_MS, value: null });
+  db.close();
+});
 
 async function openFixture(): Promise<DedupFixture> {
   const folder = mkdtempSync(join(tmpdir(), "opsctl-dedup-"));

@@ -3,7 +3,7 @@ import type postgres from "postgres";
 import { applyMigrations, migrationStatus } from "../../lib/migrate/run.ts";
 import { MIGRATIONS } from "../../lib/schema/migrations.ts";
 import { checkReadiness } from "../../lib/schema/readiness.ts";
-import { HOSTED_DEFAULT_PRIVILEGES } from "../support/postgres.ts";
+import { connect, HOSTED_DEFAULT_PRIVILEGES } from "../support/postgres.ts";
 import { errorOf, withUnmigrated } from "./support/unmigrated.ts";
 
 const ALL = MIGRATIONS.map((migration) => migration.name);
@@ -93,6 +93,31 @@ test("applyMigrations() gives up on a table that stays busy, and says so", async
       expect(error.hint).toContain("when the application is quiet");
     });
     await applyMigrations({ sql });
+  });
+});
+
+test("applyMigrations() gives up on a file that deadlocks five times, and says what to do", async () => {
+  await withUnmigrated({}, async ({ sql }) => {
+    await sql`create sequence tries`;
+    const deadlocks = "do $$ begin perform nextval('tries'); raise exception using errcode = '40P01'; end $$";
+    const known = [{ version: 1, name: "0001_deadlocks", sql: deadlocks }];
+    const error = await errorOf(applyMigrations({ sql, known }));
+    expect(error).toMatchObject({ code: "MIGRATION_FAILED" });
+    expect(error.message).toStartWith("Cannot apply 0001_deadlocks: SQL state 40P01");
+    expect(error.hint).toContain("when the application is quiet");
+    expect(await sql`select last_value::int as tries from tries`).toMatchObject([{ tries: 5 }]);
+  });
+});
+
+test("applyMigrations() is not cut off by the time limits of login or server", async () => {
+  await withUnmigrated({}, async ({ sql, name, url }) => {
+    const limits = ["statement_timeout", "transaction_timeout", "idle_in_transaction_session_timeout"];
+    for (const limit of limits) await sql.unsafe(`alter database ${name} set ${limit} = '1h'`);
+    const limited = connect(url, 1);
+    const asks = limits.map((limit) => `select 1 / (current_setting('${limit}') = '0')::int`).join(";");
+    const known = [{ version: 1, name: "0001_asks", sql: asks }];
+    expect(await applyMigrations({ sql: limited, known })).toMatchObject({ applied: ["0001_asks"] });
+    await limited.end();
   });
 });
 
