@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { classifyDatabaseError } from "../platform/database/error.ts";
 import { liftSessionLimits } from "../platform/database/session-limits.ts";
 import { OpsError } from "../platform/errors.ts";
 import { readCatalog } from "../schema/catalog.ts";
@@ -175,14 +176,14 @@ function joined(messages: string[]): string {
 }
 
 function migrationError(migration: Migration, error: unknown): unknown {
-  const state = (error as { code?: unknown } | null)?.code;
-  if (error instanceof OpsError || typeof state !== "string" || !/^[0-9A-Z]{5}$/.test(state)) return error;
+  const { sqlState } = classifyDatabaseError(error);
+  if (sqlState === undefined) return error;
   const reason = error instanceof Error ? error.message : String(error);
   return new OpsError({
     code: "MIGRATION_FAILED",
-    message: `Cannot apply ${migration.name}: SQL state ${state}, ${reason}`,
+    message: `Cannot apply ${migration.name}: SQL state ${sqlState}, ${reason}`,
     hint:
-      state === "55P03" || state === DEADLOCK
+      sqlState === "55P03" || sqlState === DEADLOCK
         ? "A table is in use: run migrate again when the application is quiet. Nothing of this file was kept"
         : "Nothing of this file was kept; the files before it are applied",
     cause: error,

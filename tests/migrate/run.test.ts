@@ -109,6 +109,20 @@ test("applyMigrations() gives up on a file that deadlocks five times, and says w
   });
 });
 
+// EPIPE has the form of an SQL state.
+test.each(["EPIPE", "CONNECTION_CLOSED"])(
+  "applyMigrations() calls no lost connection a failed file: %s",
+  async (code) => {
+    await withUnmigrated({}, async ({ sql }) => {
+      const lost = Object.assign(new Error("write failed"), { code });
+      const broken = new Proxy(sql, {
+        get: (target, key) => (key === "begin" ? () => Promise.reject(lost) : Reflect.get(target, key)),
+      });
+      expect(await errorOf(applyMigrations({ sql: broken }))).toBe(lost as never);
+    });
+  },
+);
+
 test("applyMigrations() is not cut off by the time limits of login or server", async () => {
   await withUnmigrated({}, async ({ sql, name, url }) => {
     const limits = ["statement_timeout", "transaction_timeout", "idle_in_transaction_session_timeout"];
