@@ -25,7 +25,13 @@ function opened(
     concurrency = 4,
     burst = 4,
     lookUp = null,
-  }: { concurrency?: number; burst?: number | null; lookUp?: LookUp | null } = {},
+    gatherDigest,
+  }: {
+    concurrency?: number;
+    burst?: number | null;
+    lookUp?: LookUp | null;
+    gatherDigest?: () => Promise<DueRow[]>;
+  } = {},
 ) {
   const started: number[] = [];
   const settled = new Set<number>();
@@ -52,6 +58,7 @@ function opened(
     lookUp,
     textOf: () => "text",
     concurrency,
+    ...(gatherDigest === undefined ? {} : { gatherDigest }),
     ...(burst === null ? {} : { rate: new TokenBucket({ perMinute: 1, burst }, 0) }),
     metrics: createWebhookMetrics({ version: "test" }),
     log: silentLog,
@@ -175,6 +182,18 @@ describe("Sender", () => {
     const settled = sender.inFlight(3);
     await end(1, DELIVERED);
     expect([await settled, onTheirWay()]).toEqual([DELIVERED, []]);
+  });
+
+  test("knows of each alert of a message that tells several that it is on its way", async () => {
+    const rows = [rowOf(1, "one"), rowOf(2, "other")];
+    let left = 1;
+    const gatherDigest = async () => (left-- > 0 ? rows : []);
+    const { sender, started, pump, end } = opened(rows, { gatherDigest });
+    const isSending = () => ["one", "other", "third"].map((fingerprint) => sender.isSending(fingerprint, 3));
+    await pump();
+    expect([started, isSending()]).toEqual([[1], [true, true, false]]);
+    await end(1, DELIVERED);
+    expect(isSending()).toEqual([false, false, false]);
   });
 
   test("lets one at a time find out about a peer that fails, be it a row or not", async () => {
