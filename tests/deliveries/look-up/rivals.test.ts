@@ -38,6 +38,16 @@ describe("look-up of a WhatsApp message whose number another delivery went to", 
     expect(found).toMatchObject(SHARED);
   });
 
+  test("settles it while that one is claimed and not sent yet", async () => {
+    const found = await lookUpBeside(
+      (tx, other) => tx`
+        update weekly_performance_deliveries set status = 'running', error_code = null, settled_at = null,
+          dispatched_at = null, lease_expires_at = public.weekly_performance_now() + interval '4 minutes'
+        where id = ${other}`,
+    );
+    expect(found).toMatchObject([{ status: "found", settled: true }]);
+  });
+
   test("settles it once that one is known not to have been sent", async () => {
     const found = await lookUpBeside(
       (tx, other) => tx`
