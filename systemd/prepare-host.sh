@@ -73,7 +73,10 @@ secure_settings_directory() {
 # file of root's is not given away: the user may have renamed it while it owned the directory.
 secure_own_settings() { # file
 	[ -e "$1" ] || [ -L "$1" ] || return 0
-	if [ -L "$1" ] || [ ! -f "$1" ] || [ "$(stat -c '%U %h' "$1")" != "opsctl 1" ]; then
+	if [ -L "$1" ] || [ ! -f "$1" ] || [ "$(stat -c %h "$1")" != 1 ]; then
+		# chmod follows a link, and a second name may be one of root's.
+		complain "opsctl reads $1 itself, and it is no plain file: look at it, then mv -nT $1 $1.foreign; what is right in it belongs into a new one"
+	elif [ "$(stat -c %U "$1")" != opsctl ]; then
 		complain "opsctl reads $1 itself and cannot read this one: look at it, then chown -h opsctl:opsctl $1; chmod 0600 $1"
 	elif [ "$(stat -c '%G %a' "$1")" != "opsctl 600" ]; then
 		chown -h opsctl:opsctl "$1"

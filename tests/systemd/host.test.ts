@@ -105,6 +105,19 @@ chown root:root /etc/opsctl/alert-rules.env
 make install 2>&1 | grep -e 'alone now' -e 'cannot read this one'
 stat -c '%a %U:%G %n' /etc/opsctl/alert-rules.env /etc/opsctl/webhook.env
 chown opsctl:opsctl /etc/opsctl/alert-rules.env
+echo "## settings elsewhere"
+mv /etc/opsctl/weekly.env "$W/weekly.env"
+ln -s /etc/passwd /etc/opsctl/weekly.env
+chown -h opsctl:opsctl /etc/opsctl/weekly.env
+ln /etc/opsctl/webhook.env "$W/second-name"
+make install 2>&1 | sed -n 's/.* no plain file: look at it, then \\([^;]*\\).*/\\1/p' > "$W/lines"
+cat "$W/lines"
+sh -e "$W/lines"
+stat -c '%a %U' /etc/passwd
+stat -c '%h %U' /etc/opsctl/webhook.env.foreign
+mv -f "$W/weekly.env" /etc/opsctl/weekly.env
+rm -f "$W/second-name" /etc/opsctl/*.foreign
+make install > /dev/null 2>&1
 echo "## closed directories"
 chown root:root /var/log/opsctl /var/lib/opsctl
 make install 2>&1 | grep 'closed to'
@@ -282,6 +295,16 @@ describe("make install on a host, as root", () => {
         "chown -h opsctl:opsctl /etc/opsctl/alert-rules.env; chmod 0600 /etc/opsctl/alert-rules.env",
       "600 root:root /etc/opsctl/alert-rules.env",
       "600 opsctl:opsctl /etc/opsctl/webhook.env",
+    ]);
+  });
+
+  test("has what is no plain file moved away: its line follows no link and gives no second name away", () => {
+    if (!canHaveNamespace) return expectInScript("secure_own_settings() {");
+    expect(part("settings elsewhere")).toEqual([
+      "mv -nT /etc/opsctl/webhook.env /etc/opsctl/webhook.env.foreign",
+      "mv -nT /etc/opsctl/weekly.env /etc/opsctl/weekly.env.foreign",
+      "644 root",
+      "2 opsctl",
     ]);
   });
 

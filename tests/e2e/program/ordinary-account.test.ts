@@ -60,7 +60,7 @@ describe.concurrent(`an ordinary account${UNTRIED}`, () => {
       await run(["weekly", "--dry-run", "--json"], { uid: ACCOUNT.uid, env: { OPSCTL_ENV_DIR: folder } }),
     );
     expect(code).toBe("SECRET_FILE_UNREADABLE");
-    expect(hint).toBe(`As root: chown -h opsctl:opsctl ${path} && chmod 0600 ${path}`);
+    expect(hint).toBe(`As root: chown -h opsctl:opsctl ${path}`);
   });
 
   tried(
