@@ -4,14 +4,13 @@ import { KNOWN_SECRETS } from "../platform/config/names/known-secrets.ts";
 import { OpsError } from "../platform/errors.ts";
 import { isClosedHere } from "../platform/files/closed-here.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
-import { singleLine } from "../text/single-line.ts";
 
 /**
  * What an environment file says about secrets: never a value of one.
  *
  * Shape: `name` is the file's, `secrets` those that are set in it, `wanted` the secrets that its settings ask for,
- *        `secretsDir` its `OPSCTL_SECRETS_DIR`, `problem` the code for which it could not be read, `reason` that in
- *        words, `isClosed` says that it is only closed to this account.
+ *        `secretsDir` its `OPSCTL_SECRETS_DIR`, `problem` the code for which it could not be read, `isClosed` says that it
+ *        is only closed to this account.
  */
 export type FileFacts = {
   name: string;
@@ -21,7 +20,6 @@ export type FileFacts = {
   secretsDir: string | null;
   hasCommand: boolean;
   problem: string | null;
-  reason: string | null;
   isClosed: boolean;
 };
 
@@ -31,7 +29,8 @@ export const ACCOUNT_COMMANDS = ["weekly", "webhook", "socket-monitor", "alert-r
 export const ROOT_COMMANDS = ["collect-metrics"] as const;
 
 const MAX_PATH = 4_096;
-const MAX_REASON = 300;
+/** What may stand in a word of a shell without quotes: no blank is among it, and so no command. */
+const NOT_PLAIN = /[^\w.@%+,=:/-]/gu;
 
 /**
  * Reads the environment files of these commands in a directory; the empty text stands for none.
@@ -49,7 +48,7 @@ export function readFileFacts(commands: readonly string[], directory: string): F
       const known = error instanceof OpsError ? error : null;
       const problem = known?.code ?? "INTERNAL_ERROR";
       const isClosed = known !== null && isClosedHere(known.cause);
-      return [{ ...none, secrets: [], wanted: [], problem, reason: known && reasonOf(known), isClosed }];
+      return [{ ...none, secrets: [], wanted: [], problem, isClosed }];
     }
   });
 }
@@ -59,7 +58,7 @@ export function readFileFacts(commands: readonly string[], directory: string): F
  * the text is something else.
  *
  * Behaviour: root does not trust that account. Only names that opsctl knows are taken over, the path of a file is
- *            root's own knowledge, and no text can move a terminal's cursor.
+ *            root's own knowledge, and the one of a directory has a `?` for each character that is not plain.
  */
 export function parseFileFacts(text: string, directory: string): FileFacts[] | null {
   try {
@@ -85,21 +84,12 @@ function factsOf(env: Environment, { name, path }: { name: string; path: string 
     secretsDir: env.OPSCTL_SECRETS_DIR?.trim() || null,
     hasCommand: isSet("OPSCTL_SECRETS_COMMAND"),
     problem: null,
-    reason: null,
     isClosed: false,
   };
 }
 
-/** The lines that are wrong, or else what is wrong with the file, without what was tried. */
-function reasonOf({ message }: OpsError): string {
-  const [first = "", ...lines] = message.split("\n");
-  return lines.length === 0
-    ? first.replace(/^Cannot [^:]+: /, "")
-    : lines.map((line) => line.trim()).join("; ");
-}
-
 function factsIn(value: unknown, directory: string): FileFacts[] {
-  const { name, secrets, wanted, secretsDir, hasCommand, problem, reason } = Object(value) as FileFacts;
+  const { name, secrets, wanted, secretsDir, hasCommand, problem } = Object(value) as FileFacts;
   const isOwnFile = ACCOUNT_COMMANDS.some((command) => commandFile(command) === name);
   if (!isOwnFile) return [];
   return [
@@ -111,7 +101,6 @@ function factsIn(value: unknown, directory: string): FileFacts[] {
       secretsDir: typeof secretsDir === "string" && secretsDir.startsWith("/") ? plain(secretsDir) : null,
       hasCommand: hasCommand === true,
       problem: typeof problem === "string" ? codeIn(problem) : null,
-      reason: typeof reason === "string" ? plain(reason).slice(0, MAX_REASON) : null,
       // The account says so of its own file, which root is told as what it is.
       isClosed: false,
     },
@@ -128,6 +117,7 @@ function known(names: unknown): string[] {
   return KNOWN_SECRETS.map(({ name }) => name).filter((name) => names.includes(name));
 }
 
-function plain(text: string): string {
-  return singleLine(text).slice(0, MAX_PATH);
+/** A path in which the account cannot say anything: root is shown it. */
+function plain(path: string): string {
+  return path.replace(NOT_PLAIN, "?").slice(0, MAX_PATH);
 }

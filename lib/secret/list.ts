@@ -86,18 +86,11 @@ export function listSecrets(input: ListInput): SecretList {
 }
 
 /** The words come from a process of the account, which only tells; what root is given to do is said here. */
-function unreadProblem(
-  { name, path, problem, reason, isClosed }: FileFacts,
-  env: Environment,
-): SecretProblem[] {
+function unreadProblem({ name, path, problem, isClosed }: FileFacts, env: Environment): SecretProblem[] {
   if (problem === null) return [];
   if (isClosed) return [{ where: path, why: "this account may not read it", mend: seenByRoot(env) }];
-  const why = `it could not be read (${problem})${reason === null ? "" : `: ${reason}`}`;
-  const mend =
-    problem === "ENV_FILE_INVALID"
-      ? `Correct ${shellWord(path)}; what it sets is not known until then`
-      : withEnvDir(`sudo opsctl doctor ${name.replace(/\.env$/, "")}`, env);
-  return [{ where: path, why, mend }];
+  const mend = withEnvDir(`sudo opsctl doctor ${name.replace(/\.env$/, "")}`, env);
+  return [{ where: path, why: `it could not be read (${problem})`, mend }];
 }
 
 function listed(secret: KnownSecret, input: ListInput): ListedSecret {

@@ -124,7 +124,7 @@ function problemLines({ where, why, mend }: SecretProblem, screen: Screen): stri
   // An account may have chosen any of the names in it.
   const said = withoutArrows(`${where}: ${why}`);
   return [
-    ...proseLines(said, screen, { indent: "  " }),
+    ...proseLines(said, screen, { indent: "  ", hasCommand: false }),
     ...adviceLines("  -> ", withoutArrows(mend), screen),
   ];
 }

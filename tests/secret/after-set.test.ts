@@ -10,7 +10,7 @@ import { READER } from "./support/places.ts";
 
 const file = (name: string, more: Partial<FileFacts> = {}): FileFacts => ({
   ...{ name, path: `/etc/opsctl/${name}`, secrets: [], wanted: [], secretsDir: null, hasCommand: false },
-  ...{ problem: null, reason: null, isClosed: false, ...more },
+  ...{ problem: null, isClosed: false, ...more },
 });
 
 const conflicts = (

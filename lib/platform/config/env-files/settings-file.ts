@@ -121,7 +121,9 @@ function whoMayRead(
   // Root has become the account already: only the file can be wrong.
   if (startedByRoot) return `Give it to the account that reads it: chown -h opsctl:opsctl ${path}`;
   if (isClosedHere(cause))
-    return isReader(path) ? `As root: chown -h opsctl:opsctl ${path}` : withEnvDir(`sudo opsctl ${typed}`, env);
+    return isReader(path)
+      ? `As root: chown -h opsctl:opsctl ${path}`
+      : withEnvDir(`sudo opsctl ${typed}`, env);
   const hint = isRootsFile(basename(path))
     ? `Run it as root, with a new file of root's, because others chose what is in this one. Look at it, then move it away: mv -nT ${path} ${path}.foreign`
     : `Run it as root without --as-is, or as the account opsctl, to which the file belongs: chown -h opsctl:opsctl ${path}`;
