@@ -1,4 +1,5 @@
 import { nameMeant } from "../../name-meant.ts";
+import { isRootsFile } from "../env-files/command-file.ts";
 import { isOfOtherPrograms, SETTINGS_FILES, settingsOfFile } from "./known-settings.ts";
 
 /**
@@ -57,12 +58,18 @@ function filesByName(): ReadonlyMap<string, string[]> {
   return files;
 }
 
-/** What is to be said of it behind "sets", and what is to be done with its line. */
+/**
+ * What is to be said of it behind "sets", and what is to be done with its line.
+ *
+ * Behaviour: nobody is told to move it to a file of root's: whoever wrote the value would choose where root's secret is
+ *            sent.
+ */
 export function oddSettingTexts({ name, meant, readIn }: OddSetting): { what: string; todo: string } {
+  const places = readIn.filter((file) => !isRootsFile(file));
   if (readIn.length > 0)
     return {
       what: `${name}, which has no effect there: it is read in ${readIn.join(", ")}`,
-      todo: `Move ${name} to ${readIn.join(" or ")}`,
+      todo: places.length > 0 ? `Move ${name} to ${places.join(" or ")}` : `Take ${name} out`,
     };
   if (meant !== null)
     return {

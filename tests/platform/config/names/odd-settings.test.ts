@@ -29,6 +29,13 @@ describe("oddSettings()", () => {
     );
   });
 
+  test("has nobody move to root's file what an account has written", () => {
+    const todo = (name: string) => oddSettingTexts(oddSettings("weekly.env", [name]).told[0]!).todo;
+    expect(todo("HOSTING_API_URL")).toBe("Take HOSTING_API_URL out");
+    expect(todo("TEXTFILE_DIR")).toBe("Move TEXTFILE_DIR to socket-monitor.env");
+    expect(todo("ISSUE_TRACKER_URL")).toBe("Move ISSUE_TRACKER_URL to webhook.env");
+  });
+
   test("says of a name of opsctl's own kind that there is no such setting", () => {
     expect(said("webhook.env", "OPSCTL_RETENTION_DAYS")).toBe(
       "OPSCTL_RETENTION_DAYS, which nothing reads: opsctl has no such setting",
