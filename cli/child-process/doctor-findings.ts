@@ -64,10 +64,11 @@ type Become = { account: ServiceAccount; isLocal: boolean; spentMs: number; tria
  * The findings about these commands, in the order of their checks.
  *
  * Behaviour: started by root, the checks of the service account's commands run in a child process as that account,
- *            because they open and execute files that the account owns. All other checks run in this process. The login
- *            for migrations, which root keeps for itself, is handed to a child of its own, on its standard input: that
- *            one is closed to other processes of the account, and runs nothing that the account chose. Where root
- *            cannot become the account, or the host does not say who it is, that is the one finding of each such
+ *            because they open and execute files that the account owns. All other checks run in this process, also those
+ *            of its commands that look at files of root's alone. The login for migrations, which root keeps for itself,
+ *            is handed to a child of its own, on its standard input: that one is closed to other processes of the
+ *            account, and runs nothing that the account chose. Where root cannot become the account, or the host does
+ *            not say who it is, that is the one finding of each such
  *            command.
  */
 export async function doctorFindings(examination: Examination): Promise<Finding[]> {
@@ -171,17 +172,23 @@ async function runAs(
   const limits = isLocal
     ? { beginMs: BEGIN_LIMIT_MS, limitMs: SAID_LIMIT_MS }
     : { limitMs: directoryChildMs(spentMs) };
-  const reported = await reportedBy(child, checks, limits);
+  const [reported, seen] = await Promise.all([
+    reportedBy(child, checks, limits),
+    runDoctor(
+      openDoctorDependencies({ env, envDir, limitMs, findAccount: async () => account }),
+      checksFor(commands, { isNamed: true }).filter(({ isOfHost }) => isOfHost),
+    ),
+  ]);
   if (reported.length === 0) return commands.map((command) => nothingReported(command, { account, envDir }));
   const reporter = reporterOf(account, { env, envDir, handedLogin });
-  return checks.flatMap(
-    (check) =>
-      reported
-        .find((one) => isOf(one, check))
-        ?.findings.map((finding) => withSafeMend(finding, reporter)) ?? [
-        { command: check.command, check: check.name, ...noAnswer(check, { limitMs, envDir }) },
-      ],
-  );
+  return checks.flatMap((check) => {
+    const { command, name, isOfHost } = check;
+    const found = reported.find((one) => isOf(one, check))?.findings;
+    if (found === undefined) return [{ command, check: name, ...noAnswer(check, { limitMs, envDir }) }];
+    // The account only says whether the part is set up.
+    if (isOfHost && found.length > 0) return seen.filter((finding) => isOf(finding, check));
+    return found.map((finding) => withSafeMend(finding, reporter));
+  });
 }
 
 function withSafeMend(finding: Finding, reporter: Reporter): Finding {
@@ -209,7 +216,10 @@ async function reportedBy(
   return reported;
 }
 
-function isOf({ command, check }: ReportedCheck, { command: of, name }: Check): boolean {
+function isOf(
+  { command, check }: Record<"command" | "check", string>,
+  { command: of, name }: Check,
+): boolean {
   return command === of && check === name;
 }
 

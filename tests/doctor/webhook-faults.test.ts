@@ -256,7 +256,7 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
       ...{ command: "webhook", check: "state directory", status: "fail" },
       reason:
         /^\/.*\/state: the unit lets the service write nowhere but in \/srv\/state and \/var\/lib\/opsctl$/,
-      mend: /^systemctl edit opsctl-webhook\.service: below \[Service\] write ReadWritePaths= and this directory, then systemctl restart/,
+      mend: /^systemctl edit opsctl-webhook\.service: below \[Service\] write ReadWritePaths=\/\S+\/state, then systemctl restart/,
       spoil: (host) => hardened(host, "-/srv/state"),
     },
     "the service ends over and over": {

@@ -9,11 +9,8 @@ import { PEER_NAMES } from "../checks/peers/peer-names.ts";
 import { DOCTOR_COMMANDS } from "../finding.ts";
 import { ODD_PATH } from "./safe-mend.ts";
 
-/**
- * A slot for a path, which the caller judges: any file, a directory of secrets, a file of the webhook's unit,
- * the cron file, the directory of the environment files.
- */
-export type PathSlot = "path" | "secretsdir" | "unitfile" | "cronfile" | "envdir";
+/** A slot for a path, which the caller judges: any file, a directory of secrets, the directory of the environment files. */
+export type PathSlot = "path" | "secretsdir" | "envdir";
 
 const PATH = "/[\\w.@%+,=/-]*[\\w@%+=/-]";
 const PLAIN_SETTINGS = [...new Set(SETTINGS_FILES.flatMap(plainSettingsOfFile))];
@@ -32,12 +29,9 @@ const SLOTS: Readonly<Record<string, string>> = {
   check: oneOf(checksFor(DOCTOR_COMMANDS, { isNamed: true }).map(({ name }) => name)),
   path: PATH,
   secretsdir: PATH,
-  unitfile: PATH,
-  cronfile: PATH,
   envdir: PATH,
   number: "\\d{1,9}",
   command: oneOf(DOCTOR_COMMANDS),
-  unit: "opsctl-webhook\\.(?:service|socket)",
 } satisfies Record<PathSlot, string> & Record<string, string>;
 
 /** The same where the line names a place of the account: what is put there, the account reads. */
@@ -47,7 +41,7 @@ const SLOTS_IN_PLACE: Readonly<Record<string, string>> = {
   secret: oneOf(ACCOUNT_SECRETS),
 };
 /** Its files and directories, and the program by which its own settings have secrets looked up. */
-const PLACE = /\{(?:path|secretsdir|unitfile)\}|OPSCTL_SECRETS_COMMAND/;
+const PLACE = /\{(?:path|secretsdir)\}|OPSCTL_SECRETS_COMMAND/;
 
 /** About the settings and secrets. */
 const SETTINGS = [
@@ -60,12 +54,10 @@ const SETTINGS = [
   "Correct {variable} in {path}, then systemctl reload opsctl-webhook.service",
   "Correct line {number} of {path}",
   ODD_PATH,
-  "Correct that line in {cronfile}, or remove the file and have it put back: dpkg --force-confmiss --install opsctl_<version>_<architecture>.deb, or in a clone: make install",
   "Give the editorial route a secret of its own, equal to CRON_SECRET in the editorial worker",
   "Make {variable} here the one of the webhook: opsctl secret set {secret}, then systemctl reload opsctl-webhook.service",
   "Remove it from {path}",
   "Remove one of the two in {path}",
-  "Remove that line from {unitfile}, then systemctl daemon-reload and systemctl restart opsctl-webhook.service",
   "Set all three, or none of them",
   "Set each by its command, as root, or as a file of its name in {secretsdir} with mode 0600",
   "Set it by that command, as root, or as a file of its name in {secretsdir} with mode 0600",
@@ -185,9 +177,7 @@ const HOST = [
   'Who sent it: journalctl -u opsctl-webhook.service -g "A request was refused" -n 5; if it was the platform: opsctl alert-rules contact-point apply --rotate --url https://<alert host>/webhook',
   "apt-get install iproute2",
   "df -h {path}: make room on its disk, the service opens it by itself then",
-  "dpkg --force-confmiss --install opsctl_<version>_<architecture>.deb, or in a clone: make install",
   "grep opsctl /etc/cron.d/opsctl; systemctl status cron",
-  "install the package of opsctl again; in a clone make install, then systemctl daemon-reload",
   "journalctl -u opsctl-webhook.service -n 50",
   "opsctl deliveries look-up --all",
   "opsctl deliveries repair",
@@ -202,19 +192,12 @@ const HOST = [
   "opsctl weekly replaces it",
   "sudo opsctl doctor {command}",
   "sudo opsctl doctor {command} --env-dir {envdir}",
-  "systemctl edit opsctl-webhook.service: below [Service] write ReadWritePaths= and this directory, then systemctl restart opsctl-webhook.service",
-  "systemctl enable {unit}",
+  "systemctl edit opsctl-webhook.service: below [Service] write ReadWritePaths={path}, then systemctl restart opsctl-webhook.service",
   "systemctl start opsctl-webhook.service, then run again: the service is asked instead",
   "systemctl start opsctl-webhook.socket opsctl-webhook.service",
-  "systemctl cat {unit}: bring it to the unit of this version, then systemctl daemon-reload and systemctl restart {unit}",
-  "systemctl cat {unit}: take out what changes IPAddressDeny or IPAddressAllow, then systemctl daemon-reload and systemctl restart {unit}",
-  "systemctl restart {unit}; if this stays, the host's systemd cannot: see that the firewall closes port {number} (ufw status, or nft list ruleset; rules are in /usr/share/opsctl/firewall)",
-  "systemctl start {unit}",
   "systemctl status opsctl-webhook; or correct {variable} in {path}",
   "timedatectl set-ntp true",
   "timedatectl set-ntp true, on the host and on the database server",
-  "timedatectl set-timezone UTC, then systemctl restart cron",
-  "useradd --system --user-group --no-create-home --shell /usr/sbin/nologin opsctl",
 ];
 
 /** What the webhook's checks add to the advice about a peer. */
@@ -268,7 +251,7 @@ function patternOf(line: string): KnownLine {
 }
 
 function isPathSlot(name: string): name is PathSlot {
-  return ["path", "secretsdir", "unitfile", "cronfile", "envdir"].includes(name);
+  return ["path", "secretsdir", "envdir"].includes(name);
 }
 
 function oneOf(names: readonly string[]): string {

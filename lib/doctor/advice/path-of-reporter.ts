@@ -13,9 +13,6 @@ const DATA = [/^\/[\w.-]+\/([^/]+)/, /^\/(?:mnt|media)\/[\w.-]+\/([^/]+)/, /^\/v
 /** A folder of secrets among the settings; root keeps its own in others. */
 const SECRETS_FOLDER = /^(?!root)[\w.-]+$/;
 const ACCOUNT_SECRETS = KNOWN_SECRETS.flatMap(({ name, reader }) => (reader === "root" ? [] : [name]));
-const UNIT_FILE =
-  /^\/(?:etc|run|usr\/lib|lib)\/systemd\/system\/opsctl-webhook\.(?:service|socket)(?:\.d\/[\w.@-]+\.conf)?$/;
-const CRON_FILE = "/etc/cron.d/opsctl";
 
 /**
  * Whether a line that root runs may change this path for the account.
@@ -46,8 +43,6 @@ export function isPathOf(reporter: Reporter, path: string, isPassing: boolean): 
 
 /** Whether a sentence for root may name this path as what the account has or has to have. */
 export function mayBeNamed(reporter: Reporter, path: string, slot: PathSlot): boolean {
-  if (slot === "unitfile") return UNIT_FILE.test(path);
-  if (slot === "cronfile") return path === CRON_FILE;
   if (slot === "envdir") return path === reporter.envDir;
   return isPathOf(reporter, path, slot === "secretsdir");
 }

@@ -16,7 +16,10 @@ const JUDGES = /^lib\/doctor\/advice\/(?!safe-mend|set-clock)/;
 /** Files whose advice no process of the account says, and why. */
 const ELSEWHERE: Record<string, string> = {
   "lib/doctor/checks/collect-metrics.ts": "root runs the collector's checks itself",
-  "lib/host/text-directory.ts": "the same",
+  "lib/doctor/checks/host/schedule.ts": "root looks at its own files and units itself",
+  "lib/doctor/checks/webhook/webhook-unit.ts": "the same",
+  "lib/doctor/checks/webhook/address-filter.ts": "the same",
+  "lib/host/text-directory.ts": "root runs the collector's checks itself",
   "lib/metrics/config.ts": "the same",
   "lib/platform/config/env-files/settings-file.ts": "doctor reads the environment files in its own way",
   "lib/secret/check-form.ts": "only secret set looks at a form",
@@ -39,12 +42,6 @@ const OTHERS = [
 
 /** Parts of advice: they are found in lines of the list, with what is put in or added. */
 const PARTS = [
-  "_; if this stays, the host's systemd cannot: see that the firewall closes port _ (ufw status, or nft list ruleset; rules are in /usr/share/opsctl/firewall)",
-  "systemctl cat _: take out what changes IPAddressDeny or IPAddressAllow, then _",
-  "systemctl cat _: bring it to the unit of this version, then _",
-  "systemctl daemon-reload and _",
-  "systemctl restart _",
-  "systemctl _ _",
   "_, on the host and on the database server",
   "opsctl webhook dead list, then opsctl webhook dead retry _",
   "opsctl alert-rules contact-point apply --rotate --url https://<alert host>/webhook",
@@ -52,8 +49,6 @@ const PARTS = [
   "_ --fallback-receiver <another contact point>",
   "_, then _",
   "Correct _ (_)",
-  "Correct that line in _, or remove the file and have it put back: _",
-  "useradd --system --user-group --no-create-home --shell /usr/sbin/nologin _",
   'journalctl -u opsctl-webhook.service -g "A request was refused" -n 5',
   "Who sent it: _; if it was the platform: _",
   "_; the service goes on by itself within a minute",

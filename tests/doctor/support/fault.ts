@@ -2,7 +2,8 @@
 import { expect, test } from "bun:test";
 import { parseChangingLine } from "../../../lib/doctor/advice/changing-line.ts";
 import { isKnownAdvice } from "../../../lib/doctor/advice/known-advice.ts";
-import type { CommandName, Finding } from "../../../lib/doctor/finding.ts";
+import { checksFor } from "../../../lib/doctor/checks/all.ts";
+import { type CommandName, DOCTOR_COMMANDS, type Finding } from "../../../lib/doctor/finding.ts";
 import { type Host, openHost } from "./host.ts";
 
 /** A fault: how it is made on a healthy host, and the one finding that it leads to. */
@@ -37,10 +38,13 @@ export function testFaults(faults: Record<string, Fault>): void {
   });
 }
 
-/** Advice that root would not be shown as opsctl's own; the collector's checks run as root themselves. */
+/** Advice of the account that root would not be shown as opsctl's own; other checks root runs itself. */
 export function unknownAdvice(findings: readonly Finding[]): string[] {
+  const ofRoot = checksFor(DOCTOR_COMMANDS, { isNamed: true }).filter(
+    ({ command, isOfHost }) => command === "collect-metrics" || isOfHost,
+  );
   return findings
-    .filter(({ command }) => command !== "collect-metrics")
+    .filter(({ command, check }) => !ofRoot.some((one) => one.command === command && one.name === check))
     .flatMap(({ mend }) => mend ?? [])
     .filter(
       (mend) =>

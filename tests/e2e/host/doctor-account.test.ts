@@ -13,7 +13,7 @@ import {
 } from "../../support/account-host.ts";
 import { denoCache } from "../../support/deno-cache.ts";
 import { until } from "../../support/until.ts";
-import { FLOOD_TAKEN, parentFloodPerl } from "../support/flood.ts";
+import { FLOOD_TAKEN, parentFloodPerl, parentLinesPerl } from "../support/flood.ts";
 import { ENGINES, type Ended, type RuntimeName, startProgram } from "../support/opsctl.ts";
 
 /** Whether one process of an account may look into another one. */
@@ -433,6 +433,32 @@ describe(`opsctl doctor started by root, on each engine at once${UNTRIED}`, () =
       return existsSync(written) ? Number(readFileSync(written, "utf8")) : 0;
     });
     for (const taken of await Promise.all(floods)) expect(taken).toBeLessThan(FLOOD_TAKEN);
+  });
+
+  tried("takes no word of the account for what root's own files say", async () => {
+    const lie = (command: string, check: string, mend: string | null = null) => {
+      const reason = "its line has to be: * * * * * root /var/lib/opsctl/x";
+      return JSON.stringify({ command, check, findings: [{ command, check, status: "fail", reason, mend }] });
+    };
+    const correct =
+      "Correct that line in /etc/cron.d/opsctl, or remove the file and have it put back: dpkg --force-confmiss --install opsctl_<version>_<architecture>.deb, or in a clone: make install";
+    const lies = [
+      lie("weekly", "last week"),
+      lie("weekly", "cron", correct),
+      lie("weekly", "host time zone"),
+    ];
+    const program = host.put("lies.pl", `#!/usr/bin/perl\n${parentLinesPerl(lies)}`, 0o755, ACCOUNT.uid);
+    const envDir = settings("lies", {
+      weekly: { OPSCTL_SECRETS_COMMAND: program, OPSCTL_SECRETS_DIR: host.path("none") },
+    });
+    const words = ["weekly", "--json", "--env-dir", envDir];
+    for (const ended of await Promise.all(ENGINES.map((runtime) => doctor(words, runtime)))) {
+      const lied = (ended.json.findings as Finding[]).filter(({ reason }) => reason.startsWith("its line"));
+      expect(lied.map(({ check }) => check)).toEqual(mayTrace() ? ["last week"] : []);
+      expect(of(ended, "weekly", "cron")).toMatchObject([
+        { status: "warn", reason: "/etc/cron.d/opsctl does not exist: nothing starts weekly" },
+      ]);
+    }
   });
 
   tried("ends although a database hangs, with what else was found", async () => {

@@ -1,4 +1,4 @@
-/** Perl programs with which the service account floods a process of root that reads from it. */
+/** Perl programs with which the service account says what it likes to a process of root that reads from it. */
 
 /** More than opsctl reads of a flood and a pipe or socket holds, and far less than the whole flood. */
 export const FLOOD_TAKEN = 64 * 1_048_576;
@@ -17,7 +17,15 @@ open(my $note, ">", "${witness}.new"); print $note $written; close $note; rename
 
 /** A Perl program that takes its parent's standard output (\`pidfd_getfd\`), and floods it. */
 export function parentFloodPerl(witness: string): string {
-  return `use Fcntl; my $parent = syscall(434, getppid(), 0); my $fd = syscall(438, $parent, 1, 0);
-exit 0 if $fd < 0; open(my $output, ">&=", $fd) or die; fcntl($output, F_SETFL, O_WRONLY);
-${floodPerl(witness, "$output")}`;
+  return `${TAKE_PARENTS_OUTPUT}${floodPerl(witness, "$output")}`;
 }
+
+/** A Perl program that takes it in the same way, and writes these lines there in its parent's stead. */
+export function parentLinesPerl(lines: readonly string[]): string {
+  const texts = lines.map((line) => `q\x01${line}\n\x01`);
+  return `${TAKE_PARENTS_OUTPUT}syswrite($output, join("", ${texts.join(", ")}));\n`;
+}
+
+const TAKE_PARENTS_OUTPUT = `use Fcntl; my $parent = syscall(434, getppid(), 0); my $fd = syscall(438, $parent, 1, 0);
+exit 0 if $fd < 0; open(my $output, ">&=", $fd) or die; fcntl($output, F_SETFL, O_WRONLY);
+`;

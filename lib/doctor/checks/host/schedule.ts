@@ -18,6 +18,7 @@ function cronLineCheck(command: CommandName, pattern: RegExp): Check {
   return {
     command,
     name: "cron",
+    isOfHost: true,
     async run({ dependencies }) {
       const { cronFile } = dependencies.paths;
       const text = await readOrNull(cronFile);
@@ -39,6 +40,7 @@ export function hostZoneCheck(command: CommandName): Check {
   return {
     command,
     name: "host time zone",
+    isOfHost: true,
     async run({ dependencies }) {
       const file = await readOrNull(dependencies.paths.localtime);
       // Without the file the system's zone is UTC.
@@ -72,6 +74,7 @@ export function accountCheck(command: CommandName, name: string): Check {
   return {
     command,
     name: "service account",
+    isOfHost: true,
     async run(context) {
       if ((await context.account(name)) !== null) return [pass(`account ${name} exists`)];
       return [

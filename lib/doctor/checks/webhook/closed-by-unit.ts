@@ -34,7 +34,7 @@ export async function closedByUnitVerdicts(
   return [
     fail(
       `${directory}: the unit lets the service write nowhere but in ${open.join(" and ")}`,
-      `systemctl edit ${UNIT}: below [Service] write ReadWritePaths= and this directory, then systemctl restart ${UNIT}`,
+      `systemctl edit ${UNIT}: below [Service] write ReadWritePaths=${directory}, then systemctl restart ${UNIT}`,
     ),
   ];
 }

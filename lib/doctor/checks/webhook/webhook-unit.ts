@@ -14,6 +14,7 @@ const JOURNAL = "journalctl -u opsctl-webhook.service -n 50";
 export const WEBHOOK_UNIT_CHECK: Check = {
   command,
   name: "unit",
+  isOfHost: true,
   async run({ dependencies }, signal) {
     const installed = await Promise.all(
       [SOCKET, SERVICE].map((unit) => installedVerdict(dependencies, unit)),
