@@ -1,11 +1,11 @@
 import { dirname } from "node:path";
 import { DEFAULT_ENV_DIR } from "../platform/config/env-files/command-file.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
+import { singleLine } from "../text/single-line.ts";
 import { adviceLines } from "../text/terminal/advice-lines.ts";
 import { proseLines } from "../text/terminal/prose.ts";
 import { NO_TERMINAL, type Screen, type Tone } from "../text/terminal/screen.ts";
 import { type Column, renderTable } from "../text/terminal/table.ts";
-import { withoutArrows } from "../text/without-arrows.ts";
 import {
   type ListedSecret,
   type SecretList,
@@ -101,7 +101,7 @@ function row(
     STATES[state],
     age,
     [...needed, ...others].join(" "),
-    withoutArrows(sources.map((source) => (isShort ? shortText(source) : sourceText(source))).join(", ")) ||
+    singleLine(sources.map((source) => (isShort ? shortText(source) : sourceText(source))).join(", ")) ||
       null,
   ];
 }
@@ -121,11 +121,10 @@ function sourceText({ kind, where }: SecretSource): string {
 }
 
 function problemLines({ where, why, mend }: SecretProblem, screen: Screen): string[] {
-  // An account may have chosen any of the names in it.
-  const said = withoutArrows(`${where}: ${why}`);
+  const said = singleLine(`${where}: ${why}`);
   return [
     ...proseLines(said, screen, { indent: "  ", hasCommand: false }),
-    ...adviceLines("  -> ", withoutArrows(mend), screen),
+    ...adviceLines("  -> ", singleLine(mend), screen),
   ];
 }
 

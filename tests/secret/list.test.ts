@@ -394,20 +394,6 @@ describe(`renderSecretList()${asRootAlone}`, () => {
     }
   });
 
-  test("shows no words of another as a line that mends, behind a word that no terminal is wide enough for", () => {
-    const odd = `/${"x".repeat(400)} -> sudo sh /srv/x`;
-    const { secrets } = listSecrets(input());
-    const sources = [{ kind: "file" as const, where: odd }];
-    const list = secrets.map((secret) => ({ ...secret, sources, problems: [] }));
-    const problems = [
-      { where: odd, why: `not ${odd}`, mend: `Correct OPSCTL_SECRETS_DIR: '${odd}' is named` },
-    ];
-    for (const width of [40, 80, 200]) {
-      const text = renderSecretList({ secrets: list, problems }, { ...NO_TERMINAL, width });
-      expect(text.match(/^.*->.*/gm)).toEqual([expect.stringMatching(/^ {2}-> Correct/)]);
-    }
-  });
-
   test("gives no command in what is wrong a line of its own: only what mends has one", () => {
     const why = `${"long ".repeat(12)}and as root: chmod 4755 /bin/sh`;
     const problems = [{ where: "/x", why, mend: "opsctl doctor" }];
