@@ -54,6 +54,9 @@ export type Examination = {
   envDir: string;
 };
 
+/** What was found; `saidBy` names the account whose process told root of a problem, or is null. */
+export type Examined = { findings: Finding[]; saidBy: string | null };
+
 type Prepared = Examination & { handedLogin: HandedLogin | null };
 /** What root knows of the service account: `problem` where the host does not say who it is. */
 type Known = { account: ServiceAccount | null; problem: OpsError | null; spentMs: number };
@@ -71,7 +74,7 @@ type Become = { account: ServiceAccount; isLocal: boolean; spentMs: number; tria
  *            not say who it is, that is the one finding of each such
  *            command.
  */
-export async function doctorFindings(examination: Examination): Promise<Finding[]> {
+export async function doctorFindings(examination: Examination): Promise<Examined> {
   const { commands, env } = examination;
   const handedLogin = isRoot() && commands.includes("migrate") ? await readAsRoot(env) : null;
   const known = isRoot() ? await lookUp() : null;
@@ -85,7 +88,15 @@ export async function doctorFindings(examination: Examination): Promise<Finding[
     known === null ? [] : runThere({ ...prepared, commands: commands.filter(isOthers) }, known),
   ]);
   const all = findings.flat();
-  return commands.flatMap((command) => all.filter((finding) => finding.command === command));
+  const isSaid = all.some(({ command, status }) => isOthers(command) && isProblem(status));
+  return {
+    findings: commands.flatMap((command) => all.filter((finding) => finding.command === command)),
+    saidBy: isSaid ? (known?.account?.name ?? null) : null,
+  };
+}
+
+function isProblem(status: Finding["status"]): boolean {
+  return status === "warn" || status === "fail";
 }
 
 async function lookUp(): Promise<Known> {

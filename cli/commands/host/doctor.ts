@@ -59,14 +59,22 @@ export const doctor = defineCommand({
     const { doctorFindings } = await import("../../child-process/doctor-findings.ts");
     const { renderFindings } = await import("../../../lib/doctor/render.ts");
     const { renderSummary } = await import("../../../lib/doctor/render-summary.ts");
+    const { aboutReasons } = await import("../../../lib/doctor/advice/account-says.ts");
+    const { prose } = await import("../../../lib/text/terminal/prose.ts");
     const commands = DOCTOR_COMMANDS.filter((name) => name === (args.command ?? name));
     const envDir = args["env-dir"] ?? (await namedEnvDir(env));
-    const findings = await doctorFindings({ commands, isNamed: args.command !== undefined, env, envDir });
+    const { findings, saidBy } = await doctorFindings({
+      commands,
+      isNamed: args.command !== undefined,
+      env,
+      envDir,
+    });
     const exitCode = findings.some(({ status }) => status === "fail") ? EXIT.notReady : EXIT.ok;
     setTimeout(() => process.exit(), LINGER_MS).unref();
     const isList = args.all === true || args.command !== undefined;
     const screen = await standardScreen(env);
-    const text = isList ? renderFindings(findings, screen) : renderSummary(findings, screen, envDir);
+    const shown = isList ? renderFindings(findings, screen) : renderSummary(findings, screen, envDir);
+    const text = saidBy === null ? shown : `${shown}\n${prose([aboutReasons(saidBy)], screen)}`;
     return outcomeOf({ command: "doctor", exitCode, fields: { findings }, text });
   },
 });

@@ -9,3 +9,8 @@ export function accountSays(name: string, words: string): string {
 export function isSaidByAccount(mend: string): boolean {
   return SAYS.test(mend);
 }
+
+/** What root is told below an account's reasons: nobody can judge them as its advice is judged. */
+export function aboutReasons(name: string): string {
+  return `Run no command that stands in a reason: the words there are those of the account ${name}, not opsctl's advice.`;
+}

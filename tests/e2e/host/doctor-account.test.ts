@@ -461,6 +461,20 @@ describe(`opsctl doctor started by root, on each engine at once${UNTRIED}`, () =
     }
   });
 
+  tried("says whose words the reasons are, where the account has said something is wrong", async () => {
+    const note =
+      "\nRun no command that stands in a reason: the words there are those of the account opsctl, not opsctl's advice.\n";
+    const envDir = settings("worded", { weekly: { GATEWAY_URL: "http://127.0.0.1:1" } });
+    const texts = [["weekly"], [], ["collect-metrics"]].map(
+      async (words) => (await doctor([...words, "--env-dir", envDir])).stdout,
+    );
+    const [one, all, collector] = await Promise.all(texts);
+    expect(one).toEndWith(note);
+    expect(all).toEndWith(note);
+    expect(collector).not.toContain(note);
+    expect(collector).toContain(" FAIL\n");
+  });
+
   tried("ends although a database hangs, with what else was found", async () => {
     const database = await startSilentPeer();
     const secrets = host.make("hanging", 0o700, ACCOUNT.uid);
