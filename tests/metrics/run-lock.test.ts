@@ -101,15 +101,12 @@ describe("findTextDirectory()", () => {
     );
   });
 
-  const mendOf = (mode: number) =>
-    mode === 0o1777
-      ? `chmod go-w ${folder} # unless others need it, as /tmp: then name another directory`
-      : `chmod go-w ${folder}`;
+  const mend = () => `chmod go-w ${folder} # unless others need it, as /tmp: then name another directory`;
 
   test.each([0o775, 0o757, 0o1777])("refuses mode %o, and says what mends it", (mode) => {
     chmodSync(folder, mode);
     expect(() => findTextDirectory(folder)).toThrow(
-      expect.objectContaining({ code: "TEXTFILE_DIR_UNTRUSTED", hint: mendOf(mode) }),
+      expect.objectContaining({ code: "TEXTFILE_DIR_UNTRUSTED", hint: mend() }),
     );
     chmodSync(folder, 0o755);
     expect(findTextDirectory(folder).path).toBe(folder);
@@ -119,7 +116,7 @@ describe("findTextDirectory()", () => {
     const inner = mkdtempSync(join(folder, "inner-"));
     chmodSync(folder, 0o775);
     expect(() => findTextDirectory(inner)).toThrow(
-      expect.objectContaining({ code: "TEXTFILE_DIR_UNTRUSTED", hint: `chmod go-w ${folder}` }),
+      expect.objectContaining({ code: "TEXTFILE_DIR_UNTRUSTED", hint: mend() }),
     );
     chmodSync(folder, 0o1777);
     expect(findTextDirectory(inner).path).toBe(inner);

@@ -19,7 +19,7 @@ export type Way = { steps: Step[]; end: Step | null };
 export type Untrusted = { path: string; why: string; owner: number | null; mend: string | null };
 
 const MAX_LINKS = 40;
-/** A sticky directory may be meant for every account. */
+/** A directory may be shared on purpose: a sticky one by all accounts, another by a group. */
 const UNLESS_SHARED = " # unless others need it, as /tmp: then name another directory";
 const STICKY = 0o1000;
 
@@ -111,16 +111,10 @@ function untrustedOwner({ path, uid }: Step, trusted: readonly number[]): Untrus
   };
 }
 
-function openToOthers(step: Step): Untrusted | null {
-  const { path, kind, mode } = step;
+function openToOthers({ path, kind, mode }: Step): Untrusted | null {
   // A link's mode has no meaning.
   if (kind === "link" || (mode & WRITABLE_BY_OTHERS) === 0) return null;
   const shown = mode.toString(8).padStart(4, "0");
   const why = `${path} has mode ${shown}, and group or others may write to it`;
-  return {
-    path,
-    why,
-    owner: null,
-    mend: `chmod go-w ${shellWord(path)}${isSticky(step) ? UNLESS_SHARED : ""}`,
-  };
+  return { path, why, owner: null, mend: `chmod go-w ${shellWord(path)}${UNLESS_SHARED}` };
 }

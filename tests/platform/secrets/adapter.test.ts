@@ -193,7 +193,7 @@ describe("secretAdapter() judges whose a file is, and who could have put it ther
       chmodSync(join(home, "files"), mode);
       await expect(found(environment())).rejects.toMatchObject({
         code: "SECRET_FILE_UNTRUSTED",
-        hint: `chmod go-w ${join(home, "files")}`,
+        hint: `chmod go-w ${join(home, "files")} # unless others need it, as /tmp: then name another directory`,
       });
     }
   });
