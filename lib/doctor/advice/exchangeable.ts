@@ -15,14 +15,12 @@ const OTHERS_WRITE = 0o002;
 /** Ubuntu gives the first to the group of its log service: that group's list and an access control list are judged. */
 const OF_THE_SYSTEM = ["/var/log", "/var/lib"];
 const LS = ["/usr/bin/ls", "/bin/ls"];
-/** What the kernel and file servers show for an account that has no number here. */
-const UNMAPPED = 65534;
 /** Where `ls -l` marks an access control list. */
 const ACL_AT = 10;
 
 /**
- * Whether the account could lead a line elsewhere that root runs later: it owns a directory or a link on the way to the
- * path, or may write there. Also true where that way cannot be followed.
+ * Whether the account, or another one but root, could lead a line elsewhere that root runs later: it owns a directory or
+ * a link on the way to the path, or may write there. Also true where that way cannot be followed.
  */
 export function isExchangeable(path: string, account: Account): boolean {
   return isWayOpen(path, (step) => isItsOwn(step, account) || mayBeIts(step));
@@ -86,11 +84,11 @@ function isInGroup(gid: number, account: Account): boolean {
 
 /**
  * What a group may write counts as the account's: it may be in that group, or get into it by its unit, and the bits of
- * a group are also those of an access control list. So does what belongs to an account without a name on this host: a
- * file server may take every account for that one.
+ * a group are also those of an access control list. So does what belongs to any account but root, which could lead the
+ * line elsewhere itself, and a file server may take every account for one without a name on this host.
  */
 function mayBeIts({ path, uid, mode }: Step): boolean {
-  if (uid === UNMAPPED) return true;
+  if (uid !== 0) return true;
   return (mode & GROUP_WRITES) !== 0 && !(isOfTheSystem(path) && hasNoList(path));
 }
 

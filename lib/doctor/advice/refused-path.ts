@@ -36,13 +36,13 @@ export function refusedPath(path: string, command: string, reporter: Reporter): 
 }
 
 /**
- * What is said instead of a line below a directory to which the account may be able to write.
+ * What is said instead of a line below a directory to which the account, or another one but root, may be able to write.
  *
- * Behaviour: root's line could be led elsewhere where it may, and its own would be refused where it may not.
+ * Behaviour: root's line could be led elsewhere where one may, and the account's own would be refused where it may not.
  */
 export function doubtfulDirectory(directory: string, { name, envDir }: Reporter): string {
   const place = shellWord(directory);
-  return `Look first whether ${name} may write to ${place} (ls -ld ${place}; id ${name}; getfacl ${place}): while it may, no line of root's is safe below it. Take that away, or name another directory, and look again: sudo opsctl doctor${envDirOption(envDir)}`;
+  return `Look first who but root may write to ${place} (ls -ld ${place}; id ${name}; getfacl ${place}): while anybody may, no line of root's is safe below it. Take that away, or name another directory, and look again: sudo opsctl doctor${envDirOption(envDir)}`;
 }
 
 /** The path, or the last directory on its way where nothing is there. */

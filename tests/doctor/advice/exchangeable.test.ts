@@ -23,9 +23,9 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const at = (name: string) => join(folder, name);
 const other = { name: "opsctl", uid: OTHER_UID, gid: OTHER_UID };
 const third = { name: "opsctl", uid: OTHER_UID - 1, gid: OTHER_UID - 1 };
-for (const name of ["theirs", "theirs/deep", "group", "team", "sticky", "server"])
+for (const name of ["theirs", "theirs/deep", "group", "team", "sticky", "server", "third"])
   mkdirSync(at(name), { mode: 0o755 });
-for (const name of ["file", "theirs/deep/file", "group/file", "sticky/file", "given"])
+for (const name of ["file", "theirs/deep/file", "group/file", "sticky/file", "third/file", "given"])
   writeFileSync(at(name), "");
 symlinkSync(at("group"), at("their-link"));
 chmodSync(at("group"), 0o775);
@@ -35,6 +35,9 @@ if (isRootHere) {
   giveAway(at("theirs"), at("their-link"), at("given"));
   chownSync(at("group"), 0, OTHER_UID);
   chownSync(at("server"), 65_534, 65_534);
+  // What is the account's own there a third one could exchange, though it may not write to it.
+  chownSync(at("third"), OTHER_UID - 2, OTHER_UID - 2);
+  giveAway(at("third/file"));
 }
 
 describe(`isExchangeable()${asRootAlone}`, () => {
@@ -47,6 +50,8 @@ describe(`isExchangeable()${asRootAlone}`, () => {
     "team/new",
     "sticky/new",
     "server/new",
+    "third/new",
+    "third/file",
   ])("is true for %s", (name) =>
     expect(isExchangeable(at(name), other)).toBe(isRootHere || ["sticky/new", "team/new"].includes(name)),
   );
@@ -71,6 +76,7 @@ describe(`doubtfulDirectoryOn()${asRootAlone}`, () => {
     ["team/new", "team"],
     ["server/new", "server"],
     ["server/deep/new", "server"],
+    ["third/new", "third"],
   ])("is for %s the directory to which nobody can tell whether the account may write", (name, directory) => {
     if (!isRootHere) return;
     expect(doubtfulDirectoryOn(at(name), third)).toBe(at(directory));

@@ -353,7 +353,7 @@ describe(`opsctl doctor started by root${UNTRIED}`, () => {
           "runuser --pty -u opsctl -- install -d -m 0755 /var/log/opsctl",
         );
       const doubt =
-        /^Look first whether opsctl may write to \/var\/log \(.*: sudo opsctl doctor --env-dir \/\S+$/;
+        /^Look first who but root may write to \/var\/log \(.*: sudo opsctl doctor --env-dir \/\S+$/;
       expect(await mendWith(`${theirs}\n${ACL_FOR_ACCOUNT}`)).toMatch(doubt);
       // Where no other place of that name is, a group's directory is none for the account.
       const team = `mount -t tmpfs -o mode=2775 none /srv\nchgrp ${ACCOUNT.extraGid + 1} /srv`;
