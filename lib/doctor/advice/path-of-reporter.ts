@@ -20,7 +20,7 @@ const ACCOUNT_SECRETS = KNOWN_SECRETS.flatMap(({ name, reader }) => (reader === 
  * Shape:     `isPassing` is for a line that lets accounts pass through a directory and nothing more.
  * Behaviour: the account may name any path, in its report and in its own environment files. True is what gives it nothing
  *            that it could turn into root's rights or another's data:
- *            - what is in its own directories, and what it owns or may create itself;
+ *            - what is in its own directories and behind no link of theirs, and what it owns or may create itself;
  *            - an environment file, and a secret of its own, by their known names, in a directory that root knows for them;
  *            - a place that is free, in a directory that root alone may write to and that is none of the system: where
  *              root's own configuration names it, or it is in a directory with the account's name among those for data,
@@ -30,7 +30,7 @@ const ACCOUNT_SECRETS = KNOWN_SECRETS.flatMap(({ name, reader }) => (reader === 
 export function isPathOf(reporter: Reporter, path: string, isPassing: boolean): boolean {
   if (path.split("/").some((part) => part === ".." || part === ".") || path.includes("//")) return false;
   const { uid, directories, settings, secrets } = reporter;
-  if (directories.some((one) => isIn(one, path))) return true;
+  if (directories.some((one) => isIn(one, path) && !hasLink(one, path))) return true;
   if (namesIn(settings, path).some((name) => isKnownName(name, isPassing))) return true;
   if (namesIn(secrets.filter(isForAccount), path).some((name) => isKnownSecret(name, isPassing))) return true;
   try {
@@ -62,6 +62,16 @@ export function refusalOf(path: string): Refusal {
 
 function isIn(directory: string, path: string): boolean {
   return `${path}/`.startsWith(`${directory}/`);
+}
+
+/** Whether the path goes on behind a link at this directory or below: what is there may be another's. */
+function hasLink(directory: string, path: string): boolean {
+  try {
+    const links = wayTo(path).steps.filter(({ kind }) => kind === "link");
+    return links.some((link) => isIn(directory, link.path) && link.path !== path);
+  } catch {
+    return false;
+  }
 }
 
 /** The path as seen from each of the directories that it is in. */

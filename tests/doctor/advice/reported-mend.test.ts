@@ -341,6 +341,17 @@ describe("reportedMend()", () => {
     expect(reportedMend("install -d -o opsctl -m 0700 /lib99/states", system)).toStartWith("Correct");
   });
 
+  test("gives nothing away to which a link leads from a directory of the account", () => {
+    mkdirSync(at("shared"));
+    writeFileSync(at("shared/of-others"), "");
+    symlinkSync(at("shared"), at("place/disk"));
+    symlinkSync(at("shared"), at("disk"));
+    const linked = { ...by, directories: [at("place"), at("disk")] };
+    for (const path of ["place/disk/of-others", "disk/of-others"])
+      for (const words of ["chown -h opsctl:opsctl", "chmod 0600"])
+        expect(reportedMend(`${words} ${at(path)}`, linked)).toStartWith("Correct the setting: ");
+  });
+
   test("gives no secret of root's own folder away", () => {
     for (const name of ["keys", "root-keys"]) {
       mkdirSync(at(name));
