@@ -78,22 +78,36 @@ const ALL: PhotographOptions = {
   quality: QUALITY,
 };
 
-/** The font of the pictures, in a Debian package: in another font lines break elsewhere. */
-const FONT_FILES = { 400: "Roboto-Regular.ttf", 700: "Roboto-Bold.ttf" };
-const FONT_PACKAGE = "fonts-roboto-unhinted";
-const FONT_FOLDER = "usr/share/fonts/truetype/roboto/unhinted/RobotoTTF";
+/**
+ * The fonts of the pictures, in Debian packages: in another font lines break elsewhere. The second has what the first
+ * lacks, such as the arrows; else the browser would take a font of the machine's for these.
+ */
+const FONTS = [
+  {
+    package: "fonts-roboto-unhinted",
+    folder: "usr/share/fonts/truetype/roboto/unhinted/RobotoTTF",
+    files: { 400: "Roboto-Regular.ttf", 700: "Roboto-Bold.ttf" },
+  },
+  {
+    package: "fonts-dejavu-core",
+    folder: "usr/share/fonts/truetype/dejavu",
+    files: { 400: "DejaVuSans.ttf", 700: "DejaVuSans-Bold.ttf" },
+  },
+];
+const FAMILIES = FONTS.map((_, index) => `Picture${index + 1}`);
 
-/** A style sheet that holds the font of the pictures, which many phones have; null where it cannot be had. */
+/** A style sheet that holds the fonts of the pictures, the first on many phones; null where one cannot be had. */
 export function pictureFont(): string | null {
-  const root = ["/", debianPackages(`debian/${FONT_PACKAGE}`, () => [FONT_PACKAGE])].find(
-    (place) => place !== null && existsSync(join(place, FONT_FOLDER, FONT_FILES[400])),
-  );
-  if (root === undefined || root === null) return null;
-  const faces = Object.entries(FONT_FILES).map(([weight, file]) => {
-    const data = readFileSync(join(root, FONT_FOLDER, file)).toString("base64");
-    return `@font-face{font-family:Picture;font-weight:${weight};src:url(data:font/ttf;base64,${data})}`;
+  const faces = FONTS.map((font, index) => {
+    const has = (root: string) => existsSync(join(root, font.folder, font.files[400]));
+    const root = has("/") ? "/" : debianPackages(`debian/${font.package}`, () => [font.package]);
+    if (root === null || !has(root)) return null;
+    return Object.entries(font.files).map(([weight, file]) => {
+      const data = readFileSync(join(root, font.folder, file)).toString("base64");
+      return `@font-face{font-family:${FAMILIES[index]};font-weight:${weight};src:url(data:font/ttf;base64,${data})}`;
+    });
   });
-  return `<style>${faces.join("\n")}</style>`;
+  return faces.includes(null) ? null : `<style>${faces.flat().join("\n")}</style>`;
 }
 
 /** Photographs golden e-mails, one browser for all of them. */
@@ -136,9 +150,9 @@ async function photograph(
   return { name: pictureName(report, view), file, overhang, page };
 }
 
-/** The page with the pictures' font before all others. */
+/** The page with the pictures' fonts before all others. */
 function inFont(page: string, font: string): string {
   return page
-    .replaceAll("font-family:-apple-system", "font-family:Picture")
+    .replaceAll("font-family:-apple-system", `font-family:${FAMILIES.join(",")}`)
     .replace("</head>", `${font}</head>`);
 }
