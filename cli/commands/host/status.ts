@@ -45,8 +45,8 @@ export const status = defineCommand({
   account: "service",
   accountLimitMs: ACCOUNT_LIMIT_MS,
   notes:
-    "Ends with 1 when a part that is set up needs a person. Each part has one second, and more while this command\n" +
-    "itself waits for a processor; nothing is changed.\n" +
+    "Ends with 1 when a part that is set up needs a person. Changes nothing.\n" +
+    "Each part has one second, and more while this command itself waits for a processor.\n" +
     "The alert rules are as the last `alert-rules plan` or `apply` found them.",
   readAsRoot: collectorOfRoot,
   args: { json: { type: "boolean", description: "Print the result as one line of JSON" } },

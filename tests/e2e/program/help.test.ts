@@ -66,6 +66,14 @@ describe.concurrent("help", () => {
       if (args.at(-1) === "--help" && args.length > 1) expect(texts[0]).toContain("Example:\n  opsctl ");
       expect(new Set(texts).size).toBe(1);
       expect(texts[0]!.split("\n").filter((line) => line.length > 80)).toEqual([]);
+      const parts = texts[0]!.split("\n\n");
+      const notes = parts.slice(
+        1,
+        parts.findIndex((part) => part.startsWith("Usage:")),
+      );
+      // A line that goes on is indented: one that begins at the margin begins a sentence.
+      const paragraphs = notes.flatMap((part) => part.split(/\n(?! )/));
+      expect(paragraphs.filter((paragraph) => !paragraph.endsWith("."))).toEqual([]);
     },
   );
 
