@@ -34,7 +34,7 @@ export async function callCommand(
     // Judged again without secrets: what the problem repeats may be a part of one, which no mask would find.
     const masked = strictArguments(maskedWords(words, process.env), command);
     const { problem } = "problem" in masked ? masked : checked;
-    throw misuse(problem, path, usageOf(path, command));
+    throw misuse(problem, path, usageOf(path, command, await helpWidth(process.env, "stderr")));
   }
   return await call(checked);
 }

@@ -1,16 +1,14 @@
 import { wrapText } from "../text/wrap.ts";
 import type { Explanation } from "./explain.ts";
 
-const WIDTH = 80;
-
-/** What the tables say about a code, for people: a part for each row, in lines of at most 80 characters. */
-export function renderExplanations(code: string, explanations: readonly Explanation[]): string {
+/** What the tables say about a code, for people: a part for each row, in lines of at most `width` characters. */
+export function renderExplanations(code: string, explanations: readonly Explanation[], width: number): string {
   const parts = explanations.map(({ section, codes, meaning }) => {
     const others = codes.filter((other) => other !== code);
-    const together = others.length === 0 ? [] : wrapText(`  The same: ${others.join(", ")}`, WIDTH, "  ");
+    const together = others.length === 0 ? [] : wrapText(`  The same: ${others.join(", ")}`, width, "  ");
     return [
-      ...wrapText(`${code}: ${section}`, WIDTH),
-      ...wrapText(`  ${sentence(meaning)}`, WIDTH, "  "),
+      ...wrapText(`${code}: ${section}`, width),
+      ...wrapText(`  ${sentence(meaning)}`, width, "  "),
       ...together,
     ];
   });

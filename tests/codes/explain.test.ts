@@ -119,10 +119,10 @@ describe("codeBook()", () => {
   });
 });
 
-test("renderExplanations() fits in 80 columns, but for what cannot be broken", () => {
+test.each([60, 80])("renderExplanations() fits in %d columns, but for what cannot be broken", (width) => {
   expect(codes.codes().length).toBeGreaterThan(80);
   for (const { code } of codes.codes()) {
-    const lines = renderExplanations(code, codes.explain(code)).split("\n");
-    expect(lines.filter((line) => line.length > 80 && line.trim().includes(" "))).toEqual([]);
+    const lines = renderExplanations(code, codes.explain(code), width).split("\n");
+    expect(lines.filter((line) => line.length > width && line.trim().includes(" "))).toEqual([]);
   }
 });

@@ -4,16 +4,18 @@
  * Reads:  nothing: the tables are in the program.
  * Writes: nothing.
  * Calls:  nothing.
- * Env:    none.
+ * Env:    COLUMNS.
  * Exits:  0 done, 2 usage, also for a code that opsctl does not have.
  *
  * JSON:   `command`, `status`, `exitCode`, `error`, `code`, `explanations` (each `section` of the document, `codes`
  *         that share it, `meaning`).
  */
+import process from "node:process";
 import type { Explanation } from "../../../lib/codes/explain.ts";
 import { renderExplanations } from "../../../lib/codes/render.ts";
 import { nearest } from "../../../lib/platform/nearest.ts";
 import { defineAbout, type ValueCheck } from "../../framework/command.ts";
+import { helpWidth } from "../../framework/usage/help-width.ts";
 import { codes } from "../../wiring/codes.ts";
 
 const aCode: ValueCheck = (value) => {
@@ -41,7 +43,7 @@ export const explain = defineAbout({
 
   async about([code = ""]) {
     const explanations = explanationsOf(code);
-    return { fields: { code, explanations }, text: renderExplanations(code, explanations) };
+    return { fields: { code, explanations }, text: renderExplanations(code, explanations, await helpWidth(process.env)) };
   },
 });
 

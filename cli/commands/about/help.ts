@@ -4,12 +4,13 @@
  * Reads:  nothing.
  * Writes: nothing.
  * Calls:  nothing.
- * Env:    none.
+ * Env:    COLUMNS.
  * Exits:  0 done, 2 usage, also for a command that there is not.
  */
 import process from "node:process";
-import { defineAbout, type Group } from "../../framework/command.ts";
+import { type Command, defineAbout, type Group } from "../../framework/command.ts";
 import { renderCommandHelp, renderGroupHelp, usageOf } from "../../framework/usage/help.ts";
+import { helpWidth } from "../../framework/usage/help-width.ts";
 
 /** The command; see the head of this file. */
 export const help = defineAbout({
@@ -23,14 +24,14 @@ export const help = defineAbout({
 });
 
 async function helpOf([word, ...rest]: readonly string[], path: string, group: Group): Promise<string> {
-  if (word === undefined) return renderGroupHelp(path, group);
+  if (word === undefined) return renderGroupHelp(path, group, await helpWidth(process.env));
   const entry = Object.hasOwn(group.commands, word) ? group.commands[word] : undefined;
   const way = `${path} ${word}`;
   if (entry === undefined) throw await unknown(word, path, group);
   if (!("load" in entry)) return await helpOf(rest, way, entry);
   const command = await entry.load();
-  if (rest[0] !== undefined) throw await unexpected(rest[0], way, usageOf(way, command));
-  return renderCommandHelp(way, command);
+  if (rest[0] !== undefined) throw await unexpected(rest[0], way, command);
+  return renderCommandHelp(way, command, await helpWidth(process.env));
 }
 
 async function unknown(word: string, path: string, group: Group): Promise<Error> {
@@ -38,8 +39,9 @@ async function unknown(word: string, path: string, group: Group): Promise<Error>
   return unknownWord(await masked(word), group, path);
 }
 
-async function unexpected(word: string, path: string, usage: string): Promise<Error> {
+async function unexpected(word: string, path: string, command: Command): Promise<Error> {
   const { misuse } = await import("../../framework/usage/misuse.ts");
+  const usage = usageOf(path, command, await helpWidth(process.env, "stderr"));
   return misuse(`unexpected argument ${JSON.stringify(await masked(word))}`, path, usage);
 }
 

@@ -25,7 +25,7 @@ export function writeOut(text: string): void {
     throw new OpsError({
       code: "OUTPUT_FAILED",
       message: `Cannot write the result to standard output: ${code === "EBADF" ? "it is closed" : code}`,
-      hint: "The work itself is done as the log says; only its summary is lost",
+      hint: "What the command does is done; only what it prints is lost",
     });
   }
 }

@@ -67,8 +67,9 @@ function valueFault(
   arg: ArgDef,
   check: ValueCheck | undefined,
 ): string | undefined {
-  // A value that looks like an option is taken for the next option; --name=-value is the way to write it.
-  const isMissing = value === undefined || (!inlineValue && value.startsWith("-"));
+  // A value that looks like an option is taken for the next option; --name=-value is the way to write it. No option
+  // begins with a digit.
+  const isMissing = value === undefined || (!inlineValue && /^-(?!\d)/.test(value));
   if (isMissing || value.trim() === "") return "needs a value";
   return (arg.type === "enum" ? oneOf(arg.options ?? []) : check)?.(value);
 }

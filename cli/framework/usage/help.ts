@@ -2,7 +2,7 @@ import type { ArgDef } from "citty";
 import { wrapText } from "../../../lib/text/wrap.ts";
 import type { Command, Group } from "../command.ts";
 
-/** Help in a file or a pipe, and a usage inside an error, are the same everywhere. */
+/** Help in a file or a pipe is the same everywhere. */
 const WIDTH = 80;
 /** What is explained stands in a column of its own; a longer word has its explanation below it. */
 const LONGEST_WORD = 28;
@@ -67,7 +67,7 @@ export function renderCommandHelp(path: string, command: Command, width = WIDTH)
 }
 
 /** How a command is called, without the word "Usage" that stands before it; on as many lines as it needs. */
-export function usageOf(path: string, command: Command, width = WIDTH): string {
+export function usageOf(path: string, command: Command, width: number): string {
   const parts = Object.entries(command.args).map(([name, arg]) => {
     if (arg.type === "positional") return `${wordText(name, arg)}${command.takesMany ? "…" : ""}`;
     const option = optionText(name, arg);

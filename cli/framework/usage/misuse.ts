@@ -41,9 +41,12 @@ export function unknownWord(word: string, { commands }: Group, path: string): Op
  */
 export async function reportFailure(failure: unknown): Promise<number> {
   const { code, message, hint } = asOpsError(failure, "run opsctl");
-  const lines = redact(hint === undefined ? message : `${message}\n${hint}`).split("\n");
   const fit = await terminalFit();
-  const shown = lines.flatMap((line) => fit?.words(line, "  ") ?? [line]);
+  const fitted = (text: string) => text.split("\n").flatMap((line) => fit?.words(line, "  ") ?? [line]);
+  const advice = redact(hint ?? "");
+  // A usage is in lines of the terminal's width already.
+  const below = code === "USAGE_INVALID" ? advice.split("\n") : fitted(advice);
+  const shown = [...fitted(redact(message)), ...(hint === undefined ? [] : below)];
   writeErr(shown.map((line) => `${line}\n`).join(""));
   return exitStatusOf(code);
 }

@@ -1,6 +1,7 @@
 /** The commands that tell of opsctl itself, on every runtime: they need no settings, and guess what was meant. */
 import { describe, expect, test } from "bun:test";
-import { ENGINES, opsctl } from "../support/opsctl.ts";
+import { closeSync, openSync } from "node:fs";
+import { ENGINES, opsctl, startOpsctl } from "../support/opsctl.ts";
 
 /** Settings that every other command would refuse. */
 const BROKEN = { OPSCTL_ENV_DIR: "/dev/null", OPSCTL_SECRETS_DIR: "relative", OPSCTL_LOG_LEVEL: "loud" };
@@ -17,6 +18,18 @@ describe.each(ENGINES)("opsctl explain, %s", (runtime) => {
       stderr: "",
     });
   });
+
+  test.each([[["explain", "3"]], [["completion", "bash"]], [["version", "--json"]], [["help", "weekly"]]])(
+    "%j onto a full disk is a failure",
+    async (args) => {
+      const full = openSync("/dev/full", "w");
+      const { ended } = await startOpsctl(args, { runtime, stdout: full });
+      closeSync(full);
+      const { exitCode, stderr } = await ended;
+      expect(exitCode).toBe(1);
+      expect(stderr).toContain("Cannot write the result to standard output: ENOSPC");
+    },
+  );
 
   if (runtime !== "binary") return;
 

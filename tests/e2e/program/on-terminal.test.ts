@@ -95,9 +95,25 @@ describe.concurrent.each(ENGINES)("on a terminal, %s", (runtime) => {
     expect(stderr.split("\n").length).toBeLessThan(text.split("\n").length);
   });
 
-  test("help takes its width, up to 100 columns", async () => {
+  test("the usage in an error is broken between options alone", async () => {
+    const text = await shown(runtime, ["reports", "list", "--stat", "x"], { cols: 60, ends: 2 });
+    const usage = text.slice(text.indexOf("Usage: "), text.indexOf("Run `"));
+    expect(usage).toBe(
+      "Usage: opsctl reports list [--week <YYYY-MM-DD>]\n" +
+        "       [--state <open|completed|sent|partial|failed|unknown|running|missing>]\n" +
+        "       [--channel <whatsapp|email|instagram|linkedin>]\n" +
+        "       [--limit <n>] [--after <uuid>] [--json]\n" +
+        "       [--log-format <text|json>] [--as-is]\n",
+    );
+  });
+
+  test.each([
+    [["webhook", "serve", "--help"]],
+    [["help", "webhook", "serve"]],
+    [["explain", "gateway_http_400"]],
+  ])("%j takes its width, up to 100 columns", async (words) => {
     const widest = async (cols: number) => {
-      const text = await shown(runtime, ["webhook", "serve", "--help"], { cols });
+      const text = await shown(runtime, words, { cols });
       return Math.max(...text.split("\n").map((line) => line.length));
     };
     expect(await widest(60)).toBeLessThanOrEqual(60);

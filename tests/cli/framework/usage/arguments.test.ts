@@ -39,6 +39,7 @@ describe("strictArguments() refuses what could be a mistake", () => {
     [["--", "extra"], 'unexpected argument "extra"'],
     [["--", "--json"], 'unexpected argument "--json"'],
     [["--concurrency", "0"], "option --concurrency expects a positive whole number"],
+    [["--concurrency", "-1"], "option --concurrency expects a positive whole number"],
     [["--concurrency", "1.5"], "option --concurrency expects a positive whole number"],
     [["--concurrency", "abc"], "option --concurrency expects a positive whole number"],
     [["--concurrency", "1e3"], "option --concurrency expects a positive whole number"],
