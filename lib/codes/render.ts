@@ -2,7 +2,11 @@ import { wrapText } from "../text/wrap.ts";
 import type { Explanation } from "./explain.ts";
 
 /** What the tables say about a code, for people: a part for each row, in lines of at most `width` characters. */
-export function renderExplanations(code: string, explanations: readonly Explanation[], width: number): string {
+export function renderExplanations(
+  code: string,
+  explanations: readonly Explanation[],
+  width: number,
+): string {
   const parts = explanations.map(({ section, codes, meaning }) => {
     const others = codes.filter((other) => other !== code);
     const together = others.length === 0 ? [] : wrapText(`  The same: ${others.join(", ")}`, width, "  ");

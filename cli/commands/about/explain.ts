@@ -43,7 +43,10 @@ export const explain = defineAbout({
 
   async about([code = ""]) {
     const explanations = explanationsOf(code);
-    return { fields: { code, explanations }, text: renderExplanations(code, explanations, await helpWidth(process.env)) };
+    return {
+      fields: { code, explanations },
+      text: renderExplanations(code, explanations, await helpWidth(process.env)),
+    };
   },
 });
 
