@@ -137,14 +137,14 @@ describe("judgeLedger()", () => {
       { week: reportWeek(), state: EMPTY },
       NONE,
       BEFORE + 60_000,
-      { text: `no run yet; can be repeated until ${DEADLINE}`, next: "doctor weekly" },
+      { text: `no run yet; one can begin until ${DEADLINE}`, next: "doctor weekly" },
     ],
     [
       "the last minute of a Monday on which no run has begun",
       { week: reportWeek(), state: EMPTY },
       NONE,
       Date.parse("2026-11-24T02:59:00Z"),
-      { text: `no run yet; can be repeated until ${DEADLINE}`, next: "doctor weekly" },
+      { text: `no run yet; one can begin until ${DEADLINE}`, next: "doctor weekly" },
     ],
     [
       "a new host in the middle of the week",

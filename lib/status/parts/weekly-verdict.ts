@@ -139,7 +139,7 @@ function ofNothing(retryableUntil: string | null, isNewHost: boolean, nowMs: num
       : { text: "no run; nothing more is sent for it", next: DOCTOR };
   if (!isReportRunDue(Temporal.Instant.fromEpochMilliseconds(nowMs)))
     return { text: "the run is due at 08:00 (São Paulo)", next: null };
-  return { text: `no run yet; ${deadlineText(retryableUntil)}`, next: DOCTOR };
+  return { text: `no run yet; one can begin until ${localTime(retryableUntil)} (São Paulo)`, next: DOCTOR };
 }
 
 function unreadText(lastRun: LastRunReading): string[] {

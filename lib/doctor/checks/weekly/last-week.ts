@@ -26,7 +26,7 @@ import { ALERT_WEBHOOK, findWebhookSecret, loadAlertWebhook } from "../../../wee
 import { weeklyStore } from "../../../weekly/database/store.ts";
 import type { Check } from "../../context/check.ts";
 import type { CheckContext } from "../../context/check-context.ts";
-import { fail, NEXT_MONDAY, notSetUp, pass, type Verdict, warn } from "../../finding.ts";
+import { fail, NEXT_MONDAY, noRunYet, notSetUp, pass, type Verdict, warn } from "../../finding.ts";
 import { withDatabase } from "../peers/database.ts";
 import { problemsOf } from "../settings/configuration.ts";
 import { hasFailedBeside, isWeekClosed, renewalOf } from "./settled-week.ts";
@@ -202,6 +202,7 @@ export function lastWeekVerdict(state: WeekState, { week, now, ...facts }: LastW
   const { reports, whatsapp, email } = openInWeek(state);
   const { failed = 0, missing = 0 } = reports;
   const until = isReportDay(now) ? formatInstant(reportDayEnd(now)) : null;
+  if (facts.isNew && missing > 0 && !facts.isRunning) return newVerdict(now, until);
   const isMissing = missing > 0 && isMissingOpen(state, { now, ...facts });
   if (isMissing && !hasBegun(state)) return noRunVerdict(week, until);
   const missed = isMissing ? [`reports: ${missing} missing`] : [];
@@ -225,14 +226,20 @@ export function lastWeekVerdict(state: WeekState, { week, now, ...facts }: LastW
 
 function isMissingOpen(
   { reports: { running } }: WeekState,
-  { now, isRunning, isNew }: Omit<LastWeekFacts, "week">,
+  { now, isRunning }: Omit<LastWeekFacts, "week" | "isNew">,
 ): boolean {
-  if (isNew) return false;
   return !isReportDay(now) || (isReportRunDue(now) && running === 0 && !isRunning);
 }
 
 function hasBegun({ reports: { completed, running, failed } }: WeekState): boolean {
   return completed + running + failed > 0;
+}
+
+/** The verdict before the first run of all: no week is owed yet, but the first Monday can still have its run. */
+function newVerdict(now: Temporal.Instant, until: string | null): Verdict {
+  const text = "no run of any week has begun yet";
+  if (until === null || !isReportRunDue(now)) return pass(text);
+  return noRunYet(`${text}; one can begin until ${localTime(until)} (São Paulo)`, STEP_COMMANDS.run);
 }
 
 /** The verdict over a Monday on which no run of any host has begun. */

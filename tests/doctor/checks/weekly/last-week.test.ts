@@ -274,6 +274,7 @@ describe("lastWeekVerdict()", () => {
   const NO_RUN = "no run has begun with the week of 2026-11-16";
   const UNTIL_MIDNIGHT = "it can be repeated until 2026-11-24 00:00:00 (São Paulo)";
   const NOTHING = "nothing is open in the week of 2026-11-16";
+  const NEW = "no run of any week has begun yet";
   test.each<[string, Parameters<typeof weekOf>[0], number, object, string]>([
     ["a Monday before its run is due", none, DUE - 1, {}, `pass ${NOTHING} -> null`],
     ["a Monday whose run is late", none, DUE, {}, `fail ${NO_RUN}; ${UNTIL_MIDNIGHT} -> opsctl weekly`],
@@ -287,8 +288,22 @@ describe("lastWeekVerdict()", () => {
       `fail ${NO_RUN}; that week is closed: nothing more is sent for it -> ` +
         "See the end of /var/log/opsctl/weekly.log for what failed",
     ],
-    ["a host on which no run has been", none, DURING, { isNew: true }, `pass ${NOTHING} -> null`],
-    ["the same in the middle of a week", none, AFTER, { isNew: true }, `pass ${NOTHING} -> null`],
+    [
+      "a Monday before the first run of all",
+      none,
+      DURING,
+      { isNew: true },
+      `warn ${NEW}; one can begin until 2026-11-24 00:00:00 (São Paulo) -> opsctl weekly`,
+    ],
+    ["the same before that run is due", none, DUE - 1, { isNew: true }, `pass ${NEW} -> null`],
+    ["the same in the middle of a week", none, AFTER, { isNew: true }, `pass ${NEW} -> null`],
+    [
+      "the first run of all, just begun",
+      none,
+      DUE,
+      { isNew: true, isRunning: true },
+      `pass ${NOTHING} -> null`,
+    ],
     [
       "owners whom the run did not reach",
       some,
@@ -394,14 +409,20 @@ describe("opsctl doctor weekly", () => {
     expect(await findingsOf(host, "last week")).toEqual(["pass nothing is open in the week of 2026-11-23"]);
   });
 
-  test("does not miss a run on a database that has had none", async () => {
+  test("counts no run as missed on a database that has had none", async () => {
     await using weekly = await weeklyFixture();
     await using host = await openHost();
     await seedOwner(weekly.db.sql);
     host.put("secrets/DATABASE_URL", weekly.db.url);
-    for (const now of ["2026-11-23T15:00:00Z", "2026-11-25T15:00:00Z"]) {
+    for (const [now, finding] of [
+      [
+        "2026-11-23T15:00:00Z",
+        "warn no run of any week has begun yet; one can begin until 2026-11-24 00:00:00 (São Paulo)",
+      ],
+      ["2026-11-25T15:00:00Z", "pass no run of any week has begun yet"],
+    ] as const) {
       await setClock(weekly.db.sql, now);
-      expect(await findingsOf(host, "last week")).toEqual(["pass nothing is open in the week of 2026-11-16"]);
+      expect(await findingsOf(host, "last week")).toEqual([finding]);
     }
   });
 
