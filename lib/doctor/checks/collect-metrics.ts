@@ -184,7 +184,7 @@ function containerFailure(
     case "docker_unreachable":
       return fail(
         `${code}: no container engine answers at DOCKER_HOST, or this account may not use it`,
-        `Start the engine, or correct DOCKER_HOST in ${path}; not as root: ${byRoot}`,
+        `Start the engine, or correct DOCKER_HOST in ${path}; where you are not root: ${byRoot}`,
       );
     case "docker_container_missing":
       return fail(
