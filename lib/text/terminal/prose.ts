@@ -5,7 +5,7 @@ import type { Screen } from "./screen.ts";
 
 /** Words that end with a command to type; a note may stand behind it. */
 const WITH_COMMAND =
-  /^( *)(.*: |)((?:(?:sudo (?:[A-Z_]+=\S* )*)?opsctl|runuser|chown|chmod|mv -nT|rm(?:dir)?|install -\w) .*)$/;
+  /^( *)(.*(?:: |, then )|)((?:(?:sudo (?:[A-Z_]+=\S* )*)?opsctl|runuser|chown|chmod|mv -nT|rm(?:dir)?|install -\w) .*)$/;
 
 /**
  * `indent`: what the lines behind the first begin with; `breaksWords`: one that is longer than a line, too;

@@ -15,6 +15,13 @@ describe("adviceLines()", () => {
       expect(adviceLines("  -> ", command, terminal(width))).toEqual([`  -> ${command}`]);
   });
 
+  test("gives a command at the end of a sentence a line of its own", () => {
+    const command = "opsctl secret set ALERT_EMAIL_API_KEY";
+    const advice = `Set ALERT_EMAIL_TO and ALERT_EMAIL_FROM in /etc/opsctl/webhook.env, then ${command}`;
+    for (const width of WIDTHS)
+      expect(adviceLines("  -> ", advice, terminal(width)).at(-1)).toBe(`     ${command}`);
+  });
+
   test.each([
     `Look at it first: ls -l ${PATH}: a link is there; remove it unless you made it`,
     `Correct the setting: ${PATH} is not for opsctl; such a place is /var/lib/opsctl, or one on another disk, as /srv/opsctl. Where that path is meant, look at it (ls -ld ${PATH}) and put it right by hand`,
