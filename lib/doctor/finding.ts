@@ -70,6 +70,6 @@ export const NEXT_MONDAY =
  *
  * Behaviour: no fault of a new host, and nothing but a Monday mends it: every other step comes before it.
  */
-export function noRunYet(reason: string, mend: string = NEXT_MONDAY): Verdict {
-  return { ...warn(reason, mend), because: "no_run_yet" };
+export function noRunYet(reason: string): Verdict {
+  return { ...warn(reason, NEXT_MONDAY), because: "no_run_yet" };
 }

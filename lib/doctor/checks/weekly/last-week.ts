@@ -26,7 +26,7 @@ import { ALERT_WEBHOOK, findWebhookSecret, loadAlertWebhook } from "../../../wee
 import { weeklyStore } from "../../../weekly/database/store.ts";
 import type { Check } from "../../context/check.ts";
 import type { CheckContext } from "../../context/check-context.ts";
-import { fail, NEXT_MONDAY, noRunYet, notSetUp, pass, type Verdict, warn } from "../../finding.ts";
+import { fail, NEXT_MONDAY, notSetUp, pass, type Verdict, warn } from "../../finding.ts";
 import { withDatabase } from "../peers/database.ts";
 import { problemsOf } from "../settings/configuration.ts";
 import { hasFailedBeside, isWeekClosed, renewalOf } from "./settled-week.ts";
@@ -239,7 +239,7 @@ function hasBegun({ reports: { completed, running, failed } }: WeekState): boole
 function newVerdict(now: Temporal.Instant, until: string | null): Verdict {
   const text = "no run of any week has begun yet";
   if (until === null || !isReportRunDue(now)) return pass(text);
-  return noRunYet(`${text}; one can begin until ${localTime(until)} (São Paulo)`, STEP_COMMANDS.run);
+  return pass(`${text}; ${STEP_COMMANDS.run} can begin one until ${localTime(until)} (São Paulo)`);
 }
 
 /** The verdict over a Monday on which no run of any host has begun. */

@@ -293,7 +293,7 @@ describe("lastWeekVerdict()", () => {
       none,
       DURING,
       { isNew: true },
-      `warn ${NEW}; one can begin until 2026-11-24 00:00:00 (São Paulo) -> opsctl weekly`,
+      `pass ${NEW}; opsctl weekly can begin one until 2026-11-24 00:00:00 (São Paulo) -> null`,
     ],
     ["the same before that run is due", none, DUE - 1, { isNew: true }, `pass ${NEW} -> null`],
     ["the same in the middle of a week", none, AFTER, { isNew: true }, `pass ${NEW} -> null`],
@@ -417,7 +417,7 @@ describe("opsctl doctor weekly", () => {
     for (const [now, finding] of [
       [
         "2026-11-23T15:00:00Z",
-        "warn no run of any week has begun yet; one can begin until 2026-11-24 00:00:00 (São Paulo)",
+        "pass no run of any week has begun yet; opsctl weekly can begin one until 2026-11-24 00:00:00 (São Paulo)",
       ],
       ["2026-11-25T15:00:00Z", "pass no run of any week has begun yet"],
     ] as const) {
