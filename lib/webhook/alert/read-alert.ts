@@ -3,7 +3,7 @@ import { fingerprintOf } from "./fingerprint.ts";
 import { isJsonObject, type JsonObject } from "./json-object.ts";
 import { alertName, datasourceTrouble } from "./name.ts";
 import { squadOf } from "./squad.ts";
-import { readStateReason } from "./state-reason.ts";
+import { isWithoutValue, readStateReason } from "./state-reason.ts";
 import { readAlertTime } from "./time.ts";
 import { readValue } from "./value.ts";
 
@@ -20,6 +20,7 @@ export function readAlert(raw: JsonObject, truncatedAlerts: number): Alert {
   const annotations = textRecord(raw.annotations);
   const status = typeof raw.status === "string" ? raw.status : null;
   const trouble = datasourceTrouble(labels);
+  const reason = readStateReason(annotations.grafana_state_reason);
   return {
     name: alertName(labels),
     status,
@@ -32,10 +33,9 @@ export function readAlert(raw: JsonObject, truncatedAlerts: number): Alert {
     description: presentText(trouble === null ? annotations.description : annotations.Error),
     startsAt: readAlertTime(raw.startsAt),
     endsAt: readAlertTime(raw.endsAt),
-    // Of a rule without data all steps are -1, and none was measured.
-    value: trouble === null ? readValue(raw) : null,
+    value: trouble === null && !isWithoutValue(reason) ? readValue(raw) : null,
     unit: unitOf(annotations.unit ?? labels.unit),
-    reason: readStateReason(annotations.grafana_state_reason),
+    reason,
     labels,
     ruleUrl: presentText(raw.generatorURL),
     silenceUrl: presentText(raw.silenceURL),

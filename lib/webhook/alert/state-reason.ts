@@ -16,6 +16,15 @@ export function readStateReason(annotation: string | undefined): StateReason | n
   return STATE_REASONS.find((known) => reasons.includes(known)) ?? null;
 }
 
+/**
+ * Whether the steps of a rule have no values for this reason, and -1 in the place of each.
+ *
+ * Source: grafana/grafana pkg/services/ngalert/state/state.go, SetNextValues, read 2026-11-23.
+ */
+export function isWithoutValue(reason: StateReason | null): boolean {
+  return reason === "NoData" || reason === "Error";
+}
+
 /** Whether an alert has ended without a measurement: what it is about may go on. */
 export function endedUnmeasured({
   status,

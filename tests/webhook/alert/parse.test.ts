@@ -291,6 +291,17 @@ describe("parseAlerts() reads an entry", () => {
   });
 
   test.each([
+    ["NoData", -1, null],
+    ["Error", -1, null],
+    ["NoData, KeepLast", -1, null],
+    ["MissingSeries", 11.2, "11.2"],
+    ["Paused", 11.2, "11.2"],
+  ])("of a rule whose state has the reason %p, the step %p is the value %p", (reason, step, value) => {
+    const annotations = { grafana_state_reason: reason };
+    expect(only({ annotations, values: { A: step, B: step } }).value).toBe(value);
+  });
+
+  test.each([
     ["NoData", "NoData"],
     ["MissingSeries", "MissingSeries"],
     ["NoData, KeepLast", "NoData"],
