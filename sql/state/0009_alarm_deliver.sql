@@ -289,6 +289,25 @@ begin
   return true;
 end $$;
 
+-- Records what was tried for a row before it was kept: a send that may have arrived is looked for before another one. A row
+-- that was begun since is left as it is.
+create function opsctl_state.take_up(
+  p_row bigint, p_text text, p_attempts integer, p_unclear integer, p_begun_ms bigint, p_unanswered_ms bigint,
+  p_delay_ms bigint)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_bitmapscan = off set lock_timeout = '3s'
+as $$
+declare
+  v_now bigint := opsctl_state.now_ms();
+begin
+  update opsctl_state.outbox as o
+  set begun_text = p_text, attempts = p_attempts, unclear = p_unclear, begun_at = v_now - p_begun_ms,
+      unanswered_at = v_now - p_unanswered_ms, waits_from = v_now, due_at = v_now + p_delay_ms
+  where o.id = p_row and o.settled_at is null and o.begun_text is null and o.digest_row is null;
+end $$;
+
 -- Makes the oldest undelivered row the head of its kind and fingerprint; the caller holds the lock of the totals.
 create or replace function opsctl_state.promote(p_kind text, p_key text)
 returns void

@@ -86,6 +86,18 @@ export type DueRow = {
 /** What an attempt sends: a text, and at the first attempt the other rows whose alerts the row tells from then on. */
 export type Begun = { text: string; members?: readonly number[] };
 
+/**
+ * What was tried for an alert before the state kept it: sends of one text that may have arrived.
+ *
+ * Shape: `unclear` and `unansweredForMs` as in `DueRow`; the first send began `begunForMs` ago, and it is looked for in
+ *        `delayMs` at the earliest.
+ */
+export type TriedBefore = Pick<DueRow, "attempts" | "unclear" | "unansweredForMs"> & {
+  text: string;
+  begunForMs: number;
+  delayMs: number;
+};
+
 /** A row that was delivered: the peer's id of it, and an issue's link. */
 export type Delivered = { status: "delivered"; reference: string | null; url: string | null };
 
@@ -231,6 +243,8 @@ export type State = {
    * any more or was begun by another.
    */
   begin(row: number, begun: Begun | null): Promise<boolean>;
+  /** Records what was tried for a row before it was kept; a row that was begun since is left as it is. */
+  takeUp(row: number, tried: TriedBefore): Promise<void>;
   settle(row: number, settlement: Settlement): Promise<void>;
   /** Which of these ids of the peer are those of rows of this kind. */
   heldReferences(kind: OutboxKind, references: readonly string[]): Promise<ReadonlySet<string>>;

@@ -5,7 +5,7 @@ import type { AttemptResult } from "../../../lib/webhook/delivery/attempts/attem
 import { Sender } from "../../../lib/webhook/delivery/sending/sender.ts";
 import { UnkeptAlerts } from "../../../lib/webhook/delivery/unkept/unkept-alerts.ts";
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
-import type { DueRow, IssueClaim, OutboxKind } from "../../../lib/webhook/state/contract.ts";
+import type { DueRow, IssueClaim, OutboxKind, TriedBefore } from "../../../lib/webhook/state/contract.ts";
 import { silentLog } from "../../support/silent-log.ts";
 import { retry } from "./retry.ts";
 
@@ -41,6 +41,7 @@ export function openUnkept({ perMinute = 60, burst = 10 }: { perMinute?: number;
     issues: [] as string[],
     lookedUp: 0,
     inFlight: { message: 0, issue: 0 },
+    takenUp: [] as [row: number, tried: TriedBefore][],
     remembered: [] as { fingerprint: string; claimedAtMs: number; url: string | null }[],
   };
   const answers = {
@@ -96,6 +97,8 @@ export function openUnkept({ perMinute = 60, burst = 10 }: { perMinute?: number;
         if (!answers.isWritable) throw new Error("disk full");
         seen.remembered.push(...issues);
       },
+      takeUp: async (...call) => void seen.takenUp.push(call),
+      settle: async () => {},
     },
     async lookUp() {
       seen.lookedUp += 1;

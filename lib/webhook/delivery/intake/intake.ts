@@ -13,7 +13,7 @@ export type IntakeDependencies = {
   state: Pick<State, "accept">;
   dispatcher: Pick<Dispatcher, "look" | "inFlight">;
   /** What goes out while the state keeps nothing. */
-  unkept: Pick<UnkeptAlerts, "knows" | "take" | "handOver" | "handOverAll">;
+  unkept: Pick<UnkeptAlerts, "knows" | "take" | "handOver">;
   /** Told of what the state keeps. */
   onAccepted?: (alerts: readonly AcceptedAlert[]) => void;
   monotonicMs: () => number;
@@ -47,13 +47,8 @@ export class Intake {
 
   constructor(dependencies: IntakeDependencies) {
     this.#dependencies = dependencies;
-    const accept: State["accept"] = async (requests) => {
-      const { state, unkept } = dependencies;
-      await unkept.handOver(requests);
-      const outcomes = await state.accept(requests);
-      if (outcomes.some((outcome) => "accepted" in outcome)) await unkept.handOverAll();
-      return outcomes;
-    };
+    const { state, unkept } = dependencies;
+    const accept: State["accept"] = (requests) => unkept.handOver(requests, () => state.accept(requests));
     this.#shared = new AcceptQueue(accept, SHARED);
     this.#alone = new AcceptQueue(accept, ALONE);
   }

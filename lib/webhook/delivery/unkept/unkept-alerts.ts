@@ -4,7 +4,7 @@ import { alertnameOf } from "../../alert/name.ts";
 import type { AlertAnswer } from "../../http/alert-answer.ts";
 import type { WebhookMetrics } from "../../metrics/metrics.ts";
 import type { UnkeptMemory } from "../../second-channel/unkept-memory.ts";
-import type { State } from "../../state/contract.ts";
+import type { AcceptOutcome, State } from "../../state/contract.ts";
 import type { LookUp } from "../attempts/attempt.ts";
 import type { Aside } from "./aside.ts";
 import { IssueClaims } from "./issue-claims.ts";
@@ -14,7 +14,7 @@ import { UnkeptMessages } from "./unkept-messages.ts";
 
 /** What sending without a state needs. */
 export type UnkeptDependencies = {
-  state: Pick<State, "issueClaim" | "rememberIssues">;
+  state: Pick<State, "issueClaim" | "rememberIssues" | "takeUp" | "settle">;
   message: Aside;
   issue: Aside;
   lookUp: LookUp;
@@ -78,14 +78,18 @@ export class UnkeptAlerts {
     }
   }
 
-  /** Tells the state of the issues that it does not know, before alerts of theirs are given to it. */
-  async handOver(requests: readonly (readonly Alert[])[]): Promise<void> {
+  /**
+   * Has the state accept requests, and tells it what it does not know of their alerts: their issues before, what became
+   * of their messages afterwards; then of all other issues.
+   */
+  async handOver(
+    requests: readonly (readonly Alert[])[],
+    accept: () => Promise<AcceptOutcome[]>,
+  ): Promise<AcceptOutcome[]> {
     if (this.#claims.areOwedFor(requests)) await this.#claims.handOver();
-  }
-
-  /** The same, when the state is known to keep alerts again. */
-  async handOverAll(): Promise<void> {
-    await this.#claims.handOver();
+    const outcomes = await this.#messages.handOver(requests, accept);
+    if (outcomes.some((outcome) => "accepted" in outcome)) await this.#claims.handOver();
+    return outcomes;
   }
 
   /** Starts nothing more; what is on its way may take `graceMs`. */

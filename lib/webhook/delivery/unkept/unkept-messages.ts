@@ -3,9 +3,16 @@ import type { Alert } from "../../alert/alert.ts";
 import { alertKey } from "../../alert/alert-key.ts";
 import type { WebhookMetrics } from "../../metrics/metrics.ts";
 import type { UnkeptMemory } from "../../second-channel/unkept-memory.ts";
-import { type DueRow, ISSUE_TTL_MS } from "../../state/contract.ts";
+import {
+  type AcceptedAlert,
+  type AcceptOutcome,
+  type DueRow,
+  ISSUE_TTL_MS,
+  type State,
+  type TriedBefore,
+} from "../../state/contract.ts";
 import type { AttemptResult, LookUp, Retry } from "../attempts/attempt.ts";
-import { isTooUnclear, mayHaveArrived } from "../attempts/doubt.ts";
+import { isTooUnclear, mayHaveArrived, OVER_AFTER_MS } from "../attempts/doubt.ts";
 import { NO_DETOUR } from "../messages/detour-teller.ts";
 import { messageText } from "../messages/message-texts.ts";
 import type { Aside } from "./aside.ts";
@@ -15,6 +22,7 @@ import { WaitingLine } from "./waiting-line.ts";
 
 /** What messages without a state need. */
 export type UnkeptMessageDependencies = {
+  state: Pick<State, "takeUp" | "settle">;
   message: Aside;
   lookUp: LookUp;
   metrics: WebhookMetrics;
@@ -55,6 +63,7 @@ export class UnkeptMessages {
   readonly #sending = new Set<Promise<void>>();
   readonly #turns = new Map<Telling, (isTaken: boolean) => void>();
   #lastId = 0;
+  #handingOver = 0;
   #working: Promise<void> | null = null;
 
   constructor(
@@ -65,7 +74,7 @@ export class UnkeptMessages {
     this.#dependencies = dependencies;
     this.#claims = claims;
     this.#onTaken = onTaken;
-    dependencies.message.giveWayTo(() => this.#line.length > 0);
+    dependencies.message.giveWayTo(() => this.#line.length > 0 || this.#handingOver > 0);
   }
 
   knows(alerts: readonly Alert[]): boolean {
@@ -90,11 +99,66 @@ export class UnkeptMessages {
     return isAllTaken ? each : null;
   }
 
+  /** Has the state accept requests, and tells it what became of their alerts before any of their rows is sent. */
+  async handOver(
+    requests: readonly (readonly Alert[])[],
+    accept: () => Promise<AcceptOutcome[]>,
+  ): Promise<AcceptOutcome[]> {
+    const isOwed = this.#tellings.size > 0 && requests.flat().some((alert) => this.#owedTo(alert) !== null);
+    if (!isOwed) return await accept();
+    this.#handingOver += 1;
+    try {
+      const outcomes = await accept();
+      const accepted = outcomes.flatMap((outcome) => ("accepted" in outcome ? outcome.accepted : []));
+      await Promise.all(accepted.map((one) => this.#tellState(one)));
+      return outcomes;
+    } finally {
+      this.#handingOver -= 1;
+    }
+  }
+
   /** Starts nothing more; resolves when what is on its way has ended. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await Promise.all(this.#sending);
     await this.#working;
+  }
+
+  /** What was sent, or may have been, for an alert whose post is still owed its answer. */
+  #owedTo(alert: Alert): Telling | null {
+    const telling = this.#tellings.get(alertKey(alert));
+    if (telling === undefined || this.#isOld(telling)) return null;
+    return telling.isTaken || mayHaveArrived(telling.row) ? telling : null;
+  }
+
+  async #tellState({ alert, messageRow }: AcceptedAlert): Promise<void> {
+    const telling = this.#owedTo(alert);
+    if (telling === null) return;
+    const { state, log } = this.#dependencies;
+    // Another alert of this post with the same key is one more.
+    if (telling.posts === 0) this.#tellings.delete(telling.key);
+    try {
+      if (telling.isTaken)
+        await state.settle(messageRow, { status: "delivered", reference: null, url: null });
+      else await state.takeUp(messageRow, this.#triedFor(telling));
+    } catch (error) {
+      const cause = error instanceof Error ? error.name : typeof error;
+      const facts = { kind: "message", row: messageRow, fingerprint: alert.fingerprint, cause };
+      log.warn("The state was not told that an alert was sent from memory: it may be sent again", facts);
+    }
+  }
+
+  #triedFor({ row, unansweredAtMs, knownAtMs }: Telling): TriedBefore {
+    const { nowMs, monotonicMs } = this.#dependencies;
+    const atMs = monotonicMs();
+    return {
+      text: row.text ?? "",
+      attempts: row.attempts,
+      unclear: row.unclear + Number(row.isUnsettled),
+      begunForMs: Math.max(0, nowMs() - (row.firstBegunAtMs ?? 0)),
+      unansweredForMs: unansweredAtMs === null ? null : atMs - unansweredAtMs,
+      delayMs: Math.max(0, knownAtMs - atMs),
+    };
   }
 
   #tellingOf(alert: Alert): Telling {
@@ -219,13 +283,14 @@ export class UnkeptMessages {
     let isFound = false;
     const result = await message.send(async () => {
       isFound = mayHaveArrived(row) && (await lookUp(row, signal)).status === "delivered";
-      return isFound || isTooUnclear(row) ? null : await this.#begun(row);
+      return isFound || isTooUnclear(row) ? null : await this.#begun(telling);
     }, signal);
     if (result !== null) this.#report(telling, result, monotonicMs() - startedMs);
     return isFound || result?.status === "delivered";
   }
 
-  async #begun(row: DueRow): Promise<DueRow> {
+  async #begun(telling: Telling): Promise<DueRow> {
+    const { row } = telling;
     const nowMs = this.#dependencies.nowMs();
     row.issueUrl = (await this.#claims.find(row.alert))?.url ?? null;
     // What may be on the phone is looked for by its text.
@@ -234,6 +299,9 @@ export class UnkeptMessages {
       row.firstBegunAtMs = nowMs;
     }
     row.attempts += 1;
+    // Until it has ended, it may have arrived.
+    row.isUnsettled = true;
+    telling.knownAtMs = this.#dependencies.monotonicMs() + OVER_AFTER_MS;
     return row;
   }
 
@@ -252,6 +320,7 @@ export class UnkeptMessages {
     const { metrics, log } = this.#dependencies;
     const { row } = telling;
     const facts = { kind: "message", fingerprint: row.alert.fingerprint, attempt: row.attempts };
+    row.isUnsettled = false;
     if (result.status === "delivered") {
       metrics.sent("message", tookMs);
       metrics.sentFromMemory();

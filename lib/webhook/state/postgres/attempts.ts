@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Begun, OutboxKind, Settlement, State } from "../contract.ts";
+import type { Begun, OutboxKind, Settlement, State, TriedBefore } from "../contract.ts";
 import { isUnanswered } from "../stored.ts";
 import type { StateLink } from "./connection.ts";
 import { storedOrNull, storedText } from "./stored-text.ts";
@@ -10,9 +10,13 @@ import { storedOrNull, storedText } from "./stored-text.ts";
  * Behaviour: each call carries a token of its own by which the database recognises it: asked again after a lost answer,
  *            it is done once. `begin` returns false while another process than `holder` delivers.
  */
-export function attempts(link: StateLink, holder: string): Pick<State, "begin" | "settle" | "begunWithin"> {
+export function attempts(
+  link: StateLink,
+  holder: string,
+): Pick<State, "begin" | "takeUp" | "settle" | "begunWithin"> {
   return {
     begin: (row, begun) => begin(link, { row, begun, holder }),
+    takeUp: (row, tried) => takeUp(link, row, tried),
     settle: (row, settlement) => settle(link, row, settlement),
     begunWithin: (kind, ms) => begunWithin(link, kind, ms),
   };
@@ -31,6 +35,16 @@ function begin(link: StateLink, { row, begun, holder }: Beginning): Promise<bool
     return answer!.begins;
   };
   return link.ask("record that a delivery begins", work, { repeats: true }) as Promise<boolean>;
+}
+
+async function takeUp(link: StateLink, row: number, tried: TriedBefore): Promise<void> {
+  const { text, attempts, unclear, unansweredForMs, begunForMs, delayMs } = tried;
+  const wholeOrNull = unansweredForMs === null ? null : Math.ceil(unansweredForMs);
+  const work: Parameters<StateLink["ask"]>[1] = (sql) => sql`
+    select opsctl_state.take_up(
+      ${row}::bigint, ${storedText(text)}::text, ${attempts}::int, ${unclear}::int, ${Math.ceil(begunForMs)}::bigint,
+      ${wholeOrNull}::bigint, ${Math.ceil(delayMs)}::bigint)`;
+  await link.ask("record what was tried before", work, { repeats: true });
 }
 
 function settle(link: StateLink, row: number, settlement: Settlement): Promise<void> {

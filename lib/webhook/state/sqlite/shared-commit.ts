@@ -1,5 +1,5 @@
 import type { Alert } from "../../alert/alert.ts";
-import type { AcceptOutcome, Begun, Settlement } from "../contract.ts";
+import type { AcceptOutcome, Begun, Settlement, TriedBefore } from "../contract.ts";
 import type { Outbox } from "./outbox/outbox.ts";
 import type { OutboxFile } from "./outbox-file.ts";
 
@@ -45,6 +45,10 @@ export class SharedCommit {
 
   begin(row: number, begun: Begun | null): Promise<boolean> {
     return this.#change((outbox) => outbox.begin(row, begun));
+  }
+
+  takeUp(row: number, tried: TriedBefore): Promise<void> {
+    return this.#change((outbox) => outbox.takeUp(row, tried));
   }
 
   settle(row: number, settlement: Settlement): Promise<void> {

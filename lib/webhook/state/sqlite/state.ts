@@ -39,6 +39,7 @@ export async function openSqliteState(options: SqliteStateOptions): Promise<Stat
   return {
     accept: acceptor(commit, log),
     begin: (row, begun) => commit.begin(row, begun),
+    takeUp: (row, tried) => commit.takeUp(row, tried),
     settle: (row, settlement) => commit.settle(row, settlement),
     due: async (kind, query) =>
       file.use((outbox) => withoutUnreadable(outbox.due(kind, query), { outbox, log })),

@@ -26,8 +26,7 @@ function intakeThatTells(onDecided: () => void): Intake {
     unkept: {
       knows: () => false,
       take: async () => null,
-      handOver: async () => {},
-      handOverAll: async () => {},
+      handOver: (_requests, accept) => accept(),
     },
     monotonicMs: () => 0,
     metrics: createWebhookMetrics({ version: "test" }),
@@ -79,8 +78,10 @@ describe("Intake without a state", () => {
           asked.push("memory");
           return alerts.map(() => SENT);
         },
-        handOver: async () => void asked.push("issues of these"),
-        handOverAll: async () => void asked.push("all issues"),
+        handOver: (_requests, accept) => {
+          asked.push("hand-over");
+          return accept();
+        },
       },
       monotonicMs: () => 0,
       metrics: createWebhookMetrics({ version: "test" }),
@@ -96,18 +97,12 @@ describe("Intake without a state", () => {
   ] as [string, AcceptOutcome, boolean][])("sends from memory %s", async (_what, outcome, isSent) => {
     const { take, asked } = intakeWith(outcome);
     expect(await take()).toEqual(isSent ? [SENT] : null);
-    expect(asked).toEqual(["issues of these", "state", ...(isSent ? ["memory"] : [])]);
+    expect(asked).toEqual(["hand-over", "state", ...(isSent ? ["memory"] : [])]);
   });
 
   test("gives the state nothing that is on its way from memory", async () => {
     const { take, asked } = intakeWith({ accepted: [] }, { isKnown: true });
     expect(await take()).toEqual([SENT]);
     expect(asked).toEqual(["memory"]);
-  });
-
-  test("tells the state of all issues once it keeps alerts again", async () => {
-    const { take, asked } = intakeWith({ accepted: [] });
-    await take();
-    expect(asked).toEqual(["issues of these", "state", "all issues"]);
   });
 });

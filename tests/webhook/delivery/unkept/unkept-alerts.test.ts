@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { AttemptResult } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
+import type { AcceptOutcome } from "../../../../lib/webhook/state/contract.ts";
 import { dueRow } from "../../support/due-row.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
@@ -242,6 +243,27 @@ describe("UnkeptAlerts: messages", () => {
     expect((await Promise.all(posts)).every((answers) => answers !== null)).toBe(true);
   });
 
+  test("no row of the outbox starts before the state knows what was sent for those that it begins to keep", async () => {
+    const fixture = openUnkept();
+    fixture.answers.message = () => UNANSWERED;
+    await fixture.take(alert("a"));
+    fixture.answers.begins = true;
+    fixture.answers.due = [dueRow()];
+    const { promise: accepted, resolve: accept } = Promise.withResolvers<AcceptOutcome[]>();
+    const handedOver = fixture.unkept.handOver([[alert("a")]], () => accepted);
+    await fixture.message.pump({ issueGraceMs: 0 });
+    await fixture.settle();
+    expect(fixture.seen.texts).toHaveLength(1);
+    const issue = { status: "not_firing" } as const;
+    accept([{ accepted: [{ alert: alert("a"), messageRow: 7, isRepeat: false, issue }] }]);
+    await handedOver;
+    const [text] = fixture.seen.texts;
+    expect(fixture.seen.takenUp).toMatchObject([[7, { text, attempts: 1, unclear: 0, unansweredForMs: 0 }]]);
+    await fixture.message.pump({ issueGraceMs: 0 });
+    await fixture.settle();
+    expect(fixture.seen.texts.at(-1)).toBe("text");
+  });
+
   test("is not kept waiting by rows that cannot begin: they use up no pace", async () => {
     const fixture = openUnkept({ perMinute: 6, burst: 2 });
     fixture.answers.due = [dueRow()];
@@ -342,19 +364,26 @@ describe("UnkeptAlerts: issues", () => {
   test("are told to the state before it gets an alert of theirs, else when it keeps alerts again", async () => {
     const fixture = openUnkept();
     await fixture.take(alert("a"), alert("b"));
-    await fixture.unkept.handOver([[alert("a")]]);
-    expect(fixture.seen.remembered).toEqual([]);
+    const rememberedBefore: number[] = [];
+    const handOver = (name: string, outcome: AcceptOutcome) =>
+      fixture.unkept.handOver([[alert(name)]], async () => {
+        rememberedBefore.push(fixture.seen.remembered.length);
+        return [outcome];
+      });
+    await handOver("a", { refused: "state_unavailable" });
     fixture.answers.isWritable = true;
-    await fixture.unkept.handOver([[alert("c")]]);
+    await handOver("c", { refused: "outbox_full" });
     expect(fixture.seen.remembered).toEqual([]);
-    await fixture.unkept.handOver([[alert("a")]]);
+    await handOver("a", { refused: "outbox_full" });
     expect(fixture.seen.remembered.map(({ fingerprint }) => fingerprint)).toEqual(["a", "b"]);
     expect(fixture.seen.remembered[0]).toEqual({
       fingerprint: "a",
       claimedAtMs: 1_000_000,
       url: "https://t/1",
     });
-    await fixture.unkept.handOverAll();
-    expect(fixture.seen.remembered).toHaveLength(2);
+    await fixture.take(alert("d"));
+    await handOver("c", { accepted: [] });
+    expect(fixture.seen.remembered.map(({ fingerprint }) => fingerprint)).toEqual(["a", "b", "d"]);
+    expect(rememberedBefore).toEqual([0, 0, 2, 2]);
   });
 });

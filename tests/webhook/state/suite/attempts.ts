@@ -20,6 +20,7 @@ const IN_DOUBT = { status: "in_doubt", code: "gateway_timeout" } as const;
 export function attemptTests(fixture: () => StateFixture): void {
   beginTests(fixture);
   renewalTests(fixture);
+  takenUpTests(fixture);
   unansweredTests(fixture);
   endTests(fixture);
   doubtTests(fixture);
@@ -112,6 +113,46 @@ function renewalTests(fixture: () => StateFixture): void {
     for (const row of [unclear, unsettled]) expect(await state.begin(row, { text: "another" })).toBe(false);
     const due = await state.due("message", { limit: 9, except: [], issueGraceMs: 0 });
     expect(due.map(({ text }) => text)).toEqual(["one", "two"]);
+  });
+}
+
+function takenUpTests(fixture: () => StateFixture): void {
+  const TRIED = {
+    ...{ text: "sent before", attempts: 3, unclear: 2, begunForMs: 10 * MINUTE_MS },
+    ...{ unansweredForMs: null, delayMs: 5 * SECOND_MS },
+  };
+
+  test("what was tried before a row was kept is kept with it, and looked for no sooner than told", async () => {
+    const { state, setClock, reopen } = fixture();
+    const [accepted] = await acceptAll(state, resolvedAlert());
+    await state.takeUp(accepted!.messageRow, TRIED);
+    await setClock(START_MS + 5 * SECOND_MS - 1);
+    expect(await dueIds(state, "message")).toEqual([]);
+    await setClock(START_MS + 5 * SECOND_MS);
+    expect(await onlyDue(await reopen())).toMatchObject({
+      ...{ text: "sent before", attempts: 3, unclear: 2, isUnsettled: false, members: [] },
+      ...{ firstBegunAtMs: START_MS - 10 * MINUTE_MS, unansweredForMs: null },
+    });
+  });
+
+  test("what an outage left unanswered before a row was kept is looked for when it is due", async () => {
+    const { state } = fixture();
+    const [accepted] = await acceptAll(state, resolvedAlert());
+    await state.takeUp(accepted!.messageRow, {
+      ...TRIED,
+      ...{ unclear: 0, unansweredForMs: 40 * SECOND_MS, delayMs: 0 },
+    });
+    expect(await onlyDue(state)).toMatchObject({ unclear: 0, unansweredForMs: 40 * SECOND_MS });
+    expect(await state.digestible([])).toEqual([]);
+  });
+
+  test("a row that was begun meanwhile, or has ended, takes nothing up", async () => {
+    const { state } = fixture();
+    const [begun, ended] = await acceptAll(state, resolvedAlert(), resolvedAlert({ fingerprint: "f2" }));
+    await state.begin(begun!.messageRow, { text: "own" });
+    await state.settle(ended!.messageRow, DELIVERED);
+    for (const { messageRow } of [begun!, ended!]) await state.takeUp(messageRow, TRIED);
+    expect(await onlyDue(state)).toMatchObject({ text: "own", unclear: 1 });
   });
 }
 

@@ -11,6 +11,7 @@ import { headsOn } from "./deliver/heads.ts";
 import { holdsOn } from "./deliver/holds.ts";
 import { secondChannel } from "./deliver/second-channel.ts";
 import { settler } from "./deliver/settle.ts";
+import { uptaker } from "./deliver/take-up.ts";
 import { Load } from "./load.ts";
 import { deadRows } from "./operator/dead.ts";
 import { queuedRows } from "./operator/queue.ts";
@@ -33,7 +34,8 @@ export type OutboxOptions = {
 export type Outbox = ReturnType<typeof outboxOn>;
 
 /**
- * Prepares everything that the state does with an open file; `begin` and `settle` belong into `write`.
+ * Prepares everything that the state does with an open file; `begin`, `takeUp` and `settle` belong into
+ * `write`.
  *
  * Errors: those of SQLite, here and in each of its parts.
  */
@@ -50,6 +52,7 @@ export function outboxOn(db: DatabaseSync, options: OutboxOptions) {
   return {
     write: writer(dependencies),
     begin: beginner(dependencies),
+    takeUp: uptaker(dependencies),
     settle: settler(dependencies),
     due: dueFinder(db, nowMs),
     digestible: digestFinder(db, nowMs),

@@ -1,0 +1,103 @@
+/** Alerts that were sent from memory while the state kept nothing, and that are posted again once it keeps alerts. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { State } from "../../../lib/webhook/state/contract.ts";
+import type { Scripted } from "../../standins/standin.ts";
+import { alertOf, type Service, startService } from "../support/service-fixture.ts";
+import { type TestClock, testClock } from "../support/test-clock.ts";
+
+const MINUTE_MS = 60_000;
+const ALERTS = ["a", "b", "c"].map((name) => alertOf({ fingerprint: name, labels: { alertname: name } }));
+
+let service: Service;
+let clock: TestClock;
+let whole: Partial<State> = {};
+beforeEach(async () => {
+  const ledgers = () => [service?.gateway, service?.tracker].flatMap((peer) => peer?.ledger ?? []);
+  clock = testClock(
+    Date.UTC(2026, 10, 16, 14),
+    () => ledgers().length + ledgers().filter(({ status }) => status !== null).length,
+  );
+  service = await startService({ clock });
+});
+afterEach(() => service.stop());
+
+/** Takes everything that writes away from the state, as a full disk does. */
+function breakState(): void {
+  const { begin, settle, accept, check, hold, prune, rememberIssues } = service.state;
+  whole = { begin, settle, accept, check, hold, prune, rememberIssues };
+  const full = () => Promise.reject(new Error("disk full"));
+  const accepts: State["accept"] = async (requests) => requests.map(() => ({ refused: "state_unavailable" }));
+  const broken = Object.fromEntries(Object.keys(whole).map((name) => [name, full]));
+  Object.assign(service.state, broken, { accept: accepts });
+}
+
+const mendState = () => void Object.assign(service.state, whole);
+
+async function post(alerts = ALERTS): Promise<{ status: number; body: unknown }> {
+  const answer = service.post({ alerts });
+  await clock.advance(30_000);
+  return await answer;
+}
+
+/** How often each alert is on the phone. */
+const copies = () =>
+  ["a", "b", "c"].map(
+    (name) => service.gateway.accepted.filter(({ text }) => text.includes(`*${name}*`)).length,
+  );
+
+test("what the gateway took of a post is not sent again with the rest of it", async () => {
+  breakState();
+  const refused: Scripted = { status: 413, json: { status: 413, error: "Payload Too Large" } };
+  service.gateway.routes.send.scriptByBody = ({ body }) =>
+    (body as { text: string }).text.includes("*c*") ? refused : undefined;
+  expect((await post()).status).toBe(503);
+  expect(copies()).toEqual([1, 1, 0]);
+  mendState();
+  service.gateway.routes.send.scriptByBody = null;
+  expect((await post()).status).toBe(200);
+  await clock.advance(2 * MINUTE_MS);
+  expect(copies()).toEqual([1, 1, 1]);
+});
+
+for (const [what, way] of [
+  ["a proxy answered after it had passed it on", { accept: { status: 504, text: "Gateway Timeout" } }],
+  ["the connection broke after the gateway had taken it", { accept: "drop" }],
+] as const)
+  test(`${what}: the gateway is asked before it is sent again`, async () => {
+    breakState();
+    service.gateway.routes.send.next(way as Scripted);
+    const [alert] = ALERTS;
+    expect((await post([alert!])).status).toBe(503);
+    mendState();
+    expect((await post([alert!])).status).toBe(200);
+    await clock.advance(2 * MINUTE_MS);
+    expect(copies()).toEqual([1, 0, 0]);
+    expect((await service.state.latest("a")).message?.status).toBe("delivered");
+  });
+
+test("three sends without a clear answer are told to the state: no fourth, and the row is in doubt", async () => {
+  service.gateway.keepsMessages = false;
+  service.gateway.routes.send.script = () => ({ accept: { status: 500, json: {} } });
+  breakState();
+  const [alert] = ALERTS;
+  for (let posts = 0; posts < 3; posts += 1) expect((await post([alert!])).status).toBe(503);
+  mendState();
+  expect((await post([alert!])).status).toBe(200);
+  await clock.advance(MINUTE_MS);
+  expect(copies()).toEqual([3, 0, 0]);
+  expect((await service.state.latest("a")).message?.status).toBe("in_doubt");
+});
+
+test("what is still on its way from memory is not sent from the state meanwhile", async () => {
+  breakState();
+  // The gateway takes it, and does not answer.
+  service.gateway.routes.send.next({ accept: "hang" });
+  const first = service.post({ alerts: ALERTS.slice(0, 1) });
+  await clock.advance(4_000);
+  expect(copies()).toEqual([1, 0, 0]);
+  mendState();
+  expect((await post(ALERTS)).status).toBe(200);
+  expect((await first).status).toBe(503);
+  await clock.advance(2 * MINUTE_MS);
+  expect(copies()).toEqual([1, 1, 1]);
+});
