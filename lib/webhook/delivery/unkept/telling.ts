@@ -1,7 +1,7 @@
 import type { Alert } from "../../alert/alert.ts";
 import { alertKey } from "../../alert/alert-key.ts";
 import type { AlertAnswer } from "../../http/alert-answer.ts";
-import type { DueRow } from "../../state/contract.ts";
+import type { DueRow, TriedBefore } from "../../state/contract.ts";
 
 /** What the answer to a post says of an alert's issue. */
 export type IssueAnswer = Pick<AlertAnswer, "issue" | "issueId">;
@@ -48,4 +48,20 @@ export function newTelling(alert: Alert, { id, wantedAtMs }: { id: number; wante
   };
   const nothing = { ending: null, issue: null, unansweredAtMs: null, knownAtMs: wantedAtMs };
   return { key: alertKey(alert), row, posts: 0, isTaken: false, ...nothing, wantedAtMs };
+}
+
+/** What the state is told of sends that may have arrived, when it begins to keep their alert. */
+export function triedFor(
+  { row, unansweredAtMs, knownAtMs }: Telling,
+  { nowMs, monotonicMs }: { nowMs: () => number; monotonicMs: () => number },
+): TriedBefore {
+  const atMs = monotonicMs();
+  return {
+    text: row.text ?? "",
+    attempts: row.attempts,
+    unclear: row.unclear + Number(row.isUnsettled),
+    begunForMs: Math.max(0, nowMs() - (row.firstBegunAtMs ?? 0)),
+    unansweredForMs: unansweredAtMs === null ? null : atMs - unansweredAtMs,
+    delayMs: Math.max(0, knownAtMs - atMs),
+  };
 }

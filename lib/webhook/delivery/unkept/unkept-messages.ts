@@ -1,23 +1,16 @@
 import type { Log } from "../../../platform/log/log.ts";
 import type { Alert } from "../../alert/alert.ts";
-import { alertKey } from "../../alert/alert-key.ts";
 import type { WebhookMetrics } from "../../metrics/metrics.ts";
 import type { UnkeptMemory } from "../../second-channel/unkept-memory.ts";
-import {
-  type AcceptedAlert,
-  type AcceptOutcome,
-  type DueRow,
-  ISSUE_TTL_MS,
-  type State,
-  type TriedBefore,
-} from "../../state/contract.ts";
+import type { AcceptedAlert, AcceptOutcome, DueRow, State } from "../../state/contract.ts";
 import type { AttemptResult, LookUp, Retry } from "../attempts/attempt.ts";
 import { isTooUnclear, mayHaveArrived, OVER_AFTER_MS } from "../attempts/doubt.ts";
 import { NO_DETOUR } from "../messages/detour-teller.ts";
 import { messageText } from "../messages/message-texts.ts";
 import type { Aside } from "./aside.ts";
 import type { IssueClaims } from "./issue-claims.ts";
-import { type IssueAnswer, newTelling, type Telling } from "./telling.ts";
+import { type IssueAnswer, type Telling, triedFor } from "./telling.ts";
+import { Tellings } from "./tellings.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
 /** What messages without a state need. */
@@ -38,9 +31,6 @@ export type UnkeptMessageDependencies = {
 
 /** How many alerts may wait: far more than the pace lets out before their posts are over. */
 const MOST_WAITING = 1_000;
-/** How long it is remembered what the gateway took for a post that was not answered with 200. */
-const REMEMBERED_MS = ISSUE_TTL_MS;
-const MOST_REMEMBERED = 20_000;
 const LOOK_MS = 100;
 
 /**
@@ -57,12 +47,10 @@ export class UnkeptMessages {
   readonly #claims: IssueClaims;
   readonly #onTaken: (alert: Alert) => Promise<IssueAnswer>;
   readonly #line = new WaitingLine(MOST_WAITING);
-  /** Those that posts wait for, and those taken, or perhaps taken, for posts that were not answered with 200. */
-  readonly #tellings = new Map<string, Telling>();
+  readonly #tellings: Tellings;
   readonly #stopped = new AbortController();
   readonly #sending = new Set<Promise<void>>();
   readonly #turns = new Map<Telling, (isTaken: boolean) => void>();
-  #lastId = 0;
   #handingOver = 0;
   #working: Promise<void> | null = null;
 
@@ -72,6 +60,7 @@ export class UnkeptMessages {
     onTaken: (alert: Alert) => Promise<IssueAnswer>,
   ) {
     this.#dependencies = dependencies;
+    this.#tellings = new Tellings(dependencies.monotonicMs);
     this.#claims = claims;
     this.#onTaken = onTaken;
     dependencies.message.giveWayTo(() => this.#line.length > 0 || this.#handingOver > 0);
@@ -80,22 +69,21 @@ export class UnkeptMessages {
   knows(alerts: readonly Alert[]): boolean {
     if (this.#tellings.size === 0) return false;
     return alerts.every((alert) => {
-      const telling = this.#tellings.get(alertKey(alert));
-      if (telling === undefined || this.#isOld(telling)) return false;
-      return telling.isTaken || telling.ending !== null;
+      const telling = this.#tellings.find(alert);
+      return telling !== null && (telling.isTaken || telling.ending !== null);
     });
   }
 
   async tell(alerts: readonly Alert[], late: Promise<false>): Promise<Telling[] | null> {
     for (const alert of alerts) this.#dependencies.unheard?.posted(alert);
-    const each = alerts.map((alert) => this.#tellingOf(alert));
+    const each = alerts.map((alert) => this.#tellings.of(alert));
     const tellings = [...new Set(each)];
     for (const telling of tellings) telling.posts += 1;
     const endings = tellings.map((telling) => this.#wanted(telling));
     const isAllTaken = await allOf(endings, late);
-    for (const telling of tellings) this.#answered(telling, isAllTaken);
+    for (const telling of tellings) this.#tellings.answered(telling, isAllTaken);
     this.#line.leaveUnwanted();
-    this.#forgetOld();
+    this.#tellings.forgetOld();
     return isAllTaken ? each : null;
   }
 
@@ -104,7 +92,8 @@ export class UnkeptMessages {
     requests: readonly (readonly Alert[])[],
     accept: () => Promise<AcceptOutcome[]>,
   ): Promise<AcceptOutcome[]> {
-    const isOwed = this.#tellings.size > 0 && requests.flat().some((alert) => this.#owedTo(alert) !== null);
+    const isOwed =
+      this.#tellings.size > 0 && requests.flat().some((alert) => this.#tellings.owedFor(alert) !== null);
     if (!isOwed) return await accept();
     this.#handingOver += 1;
     try {
@@ -124,73 +113,20 @@ export class UnkeptMessages {
     await this.#working;
   }
 
-  /** What was sent, or may have been, for an alert whose post is still owed its answer. */
-  #owedTo(alert: Alert): Telling | null {
-    const telling = this.#tellings.get(alertKey(alert));
-    if (telling === undefined || this.#isOld(telling)) return null;
-    return telling.isTaken || mayHaveArrived(telling.row) ? telling : null;
-  }
-
   async #tellState({ alert, messageRow }: AcceptedAlert): Promise<void> {
-    const telling = this.#owedTo(alert);
+    const telling = this.#tellings.owedFor(alert);
     if (telling === null) return;
     const { state, log } = this.#dependencies;
     // Another alert of this post with the same key is one more.
-    if (telling.posts === 0) this.#tellings.delete(telling.key);
+    if (telling.posts === 0) this.#tellings.forget(telling);
     try {
       if (telling.isTaken)
         await state.settle(messageRow, { status: "delivered", reference: null, url: null });
-      else await state.takeUp(messageRow, this.#triedFor(telling));
+      else await state.takeUp(messageRow, triedFor(telling, this.#dependencies));
     } catch (error) {
       const cause = error instanceof Error ? error.name : typeof error;
       const facts = { kind: "message", row: messageRow, fingerprint: alert.fingerprint, cause };
       log.warn("The state was not told that an alert was sent from memory: it may be sent again", facts);
-    }
-  }
-
-  #triedFor({ row, unansweredAtMs, knownAtMs }: Telling): TriedBefore {
-    const { nowMs, monotonicMs } = this.#dependencies;
-    const atMs = monotonicMs();
-    return {
-      text: row.text ?? "",
-      attempts: row.attempts,
-      unclear: row.unclear + Number(row.isUnsettled),
-      begunForMs: Math.max(0, nowMs() - (row.firstBegunAtMs ?? 0)),
-      unansweredForMs: unansweredAtMs === null ? null : atMs - unansweredAtMs,
-      delayMs: Math.max(0, knownAtMs - atMs),
-    };
-  }
-
-  #tellingOf(alert: Alert): Telling {
-    const wantedAtMs = this.#dependencies.monotonicMs();
-    const known = this.#tellings.get(alertKey(alert));
-    this.#lastId -= 1;
-    const telling =
-      known === undefined || this.#isOld(known) ? newTelling(alert, { id: this.#lastId, wantedAtMs }) : known;
-    telling.wantedAtMs = wantedAtMs;
-    // At the end of those that are remembered.
-    this.#tellings.delete(telling.key);
-    this.#tellings.set(telling.key, telling);
-    return telling;
-  }
-
-  /** Forgets what was answered, unless another post still owes its sender that answer. */
-  #answered(telling: Telling, isAllTaken: boolean): void {
-    telling.posts -= 1;
-    const isOwed = !isAllTaken && (telling.isTaken || telling.ending !== null || mayHaveArrived(telling.row));
-    if (telling.posts > 0 || isOwed) return;
-    if (this.#tellings.get(telling.key) === telling) this.#tellings.delete(telling.key);
-  }
-
-  #isOld({ wantedAtMs, posts }: Telling): boolean {
-    return posts === 0 && this.#dependencies.monotonicMs() - wantedAtMs >= REMEMBERED_MS;
-  }
-
-  #forgetOld(): void {
-    for (const telling of this.#tellings.values()) {
-      if (telling.posts > 0) continue;
-      if (!this.#isOld(telling) && this.#tellings.size <= MOST_REMEMBERED) return;
-      this.#tellings.delete(telling.key);
     }
   }
 
