@@ -14,7 +14,8 @@ export class HoldMemory {
   readonly #outage: OutageLog;
   /** Undefined while it is not known what the state has. */
   #recorded: string | null | undefined = undefined;
-  #recording: { code: string | null; ending: Promise<void> } | null = null;
+  #wanted: string | null = null;
+  #recording: Promise<void> | null = null;
 
   constructor(dependencies: {
     kind: OutboxKind;
@@ -39,18 +40,24 @@ export class HoldMemory {
 
   /** Records the code for which the channel is stopped, or null, unless the state has it. */
   note(code: string | null): Promise<void> {
-    const underWay = this.#recording;
-    if (underWay !== null)
-      return underWay.code === code ? underWay.ending : underWay.ending.then(() => this.note(code));
-    if (code === this.#recorded) return Promise.resolve();
-    const ending = this.#record(code).finally(() => {
-      this.#recording = null;
-    });
-    this.#recording = { code, ending };
-    return ending;
+    this.#wanted = code;
+    if (this.#recording === null && code === this.#recorded) return Promise.resolve();
+    this.#recording ??= this.#record();
+    return this.#recording;
   }
 
-  async #record(code: string | null): Promise<void> {
+  /** Records what is wanted, again when that changes meanwhile. */
+  async #record(): Promise<void> {
+    for (let tried: string | null | undefined; this.#wanted !== tried; ) {
+      tried = this.#wanted;
+      await this.#recordOne(tried);
+    }
+    // Nothing is awaited between the last look and this line.
+    this.#recording = null;
+  }
+
+  async #recordOne(code: string | null): Promise<void> {
+    if (code === this.#recorded) return;
     try {
       await this.#state.hold(this.#kind, code);
       this.#recorded = code;

@@ -61,6 +61,17 @@ describe("HoldMemory", () => {
     expect(recorded).toEqual([CODE, null]);
   });
 
+  test("the code that is noted last is there in the end, also when it is the one that is being recorded", async () => {
+    const { memory, recorded, answers } = opened();
+    const slow = Promise.withResolvers<void>();
+    answers.hold = () => slow.promise;
+    const calls = [CODE, "sem_instancia_gateway", CODE].map((code) => memory.note(code));
+    answers.hold = () => Promise.resolve();
+    slow.resolve();
+    await Promise.all(calls);
+    expect(recorded.at(-1)).toBe(CODE);
+  });
+
   test("of what cannot be recorded no more is tried than each code once", async () => {
     const { memory, recorded, answers } = opened();
     let tries = 0;
