@@ -1,6 +1,7 @@
 /** Alerts that were sent from memory while the state kept nothing, and that are posted again once it keeps alerts. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { State } from "../../../lib/webhook/state/contract.ts";
+import type { AcceptedText } from "../../standins/gateway.ts";
 import type { Scripted } from "../../standins/standin.ts";
 import { alertOf, type Service, startService } from "../support/service-fixture.ts";
 import { type TestClock, testClock } from "../support/test-clock.ts";
@@ -57,6 +58,8 @@ test("what the gateway took of a post is not sent again with the rest of it", as
   expect((await post()).status).toBe(200);
   await clock.advance(2 * MINUTE_MS);
   expect(copies()).toEqual([1, 1, 1]);
+  const [{ id }] = service.gateway.accepted as [AcceptedText];
+  expect((await service.state.latest("a")).message).toMatchObject({ status: "delivered", reference: id });
 });
 
 for (const [what, way] of [

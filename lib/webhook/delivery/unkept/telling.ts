@@ -1,7 +1,7 @@
 import type { Alert } from "../../alert/alert.ts";
 import { alertKey } from "../../alert/alert-key.ts";
 import type { AlertAnswer } from "../../http/alert-answer.ts";
-import type { DueRow, TriedBefore } from "../../state/contract.ts";
+import type { Delivered, DueRow, TriedBefore } from "../../state/contract.ts";
 
 /** What the answer to a post says of an alert's issue. */
 export type IssueAnswer = Pick<AlertAnswer, "issue" | "issueId">;
@@ -9,14 +9,15 @@ export type IssueAnswer = Pick<AlertAnswer, "issue" | "issueId">;
 /**
  * The message of an alert that no state keeps, until every post of it has been answered.
  *
- * Shape: `row` is what an attempt and a look-up need. `posts` of it wait for an answer. `ending` resolves to whether
- *        the gateway took it; null while no attempt is wanted or on its way. `issue` is there once it was taken.
+ * Shape: `row` is what an attempt and a look-up need. `posts` of it wait for an answer. `taken` is there once the
+ *        gateway took it, and so is `issue`. `ending` resolves to whether it did; null while no attempt is wanted or on
+ *        its way.
  */
 export type Telling = {
   key: string;
   row: DueRow;
   posts: number;
-  isTaken: boolean;
+  taken: Delivered | null;
   ending: Promise<boolean> | null;
   issue: Promise<IssueAnswer> | null;
   /** When an attempt ended that was answered in the gateway's place, on the monotonic clock. */
@@ -47,7 +48,7 @@ export function newTelling(alert: Alert, { id, wantedAtMs }: { id: number; wante
     members: [],
   };
   const nothing = { ending: null, issue: null, unansweredAtMs: null, knownAtMs: wantedAtMs };
-  return { key: alertKey(alert), row, posts: 0, isTaken: false, ...nothing, wantedAtMs };
+  return { key: alertKey(alert), row, posts: 0, taken: null, ...nothing, wantedAtMs };
 }
 
 /** What the state is told of sends that may have arrived, when it begins to keep their alert. */

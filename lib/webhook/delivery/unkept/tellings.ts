@@ -34,7 +34,7 @@ export class Tellings {
   /** That of an alert which was sent, or may have been, and whose post is still owed its answer. */
   owedFor(alert: Alert): Telling | null {
     const telling = this.find(alert);
-    return telling !== null && (telling.isTaken || mayHaveArrived(telling.row)) ? telling : null;
+    return telling !== null && (telling.taken !== null || mayHaveArrived(telling.row)) ? telling : null;
   }
 
   /** That of an alert for which another post waits from now on. */
@@ -52,8 +52,9 @@ export class Tellings {
   /** Forgets what was answered, unless another post still owes its sender that answer. */
   answered(telling: Telling, isAllTaken: boolean): void {
     telling.posts -= 1;
-    const isOwed = !isAllTaken && (telling.isTaken || telling.ending !== null || mayHaveArrived(telling.row));
-    if (telling.posts === 0 && !isOwed) this.forget(telling);
+    const { taken, ending, row, posts } = telling;
+    const isOwed = !isAllTaken && (taken !== null || ending !== null || mayHaveArrived(row));
+    if (posts === 0 && !isOwed) this.forget(telling);
   }
 
   forget(telling: Telling): void {

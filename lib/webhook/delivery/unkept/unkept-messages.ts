@@ -2,7 +2,7 @@ import type { Log } from "../../../platform/log/log.ts";
 import type { Alert } from "../../alert/alert.ts";
 import type { WebhookMetrics } from "../../metrics/metrics.ts";
 import type { UnkeptMemory } from "../../second-channel/unkept-memory.ts";
-import type { AcceptedAlert, AcceptOutcome, DueRow, State } from "../../state/contract.ts";
+import type { AcceptedAlert, AcceptOutcome, Delivered, DueRow, State } from "../../state/contract.ts";
 import type { AttemptResult, LookUp, Retry } from "../attempts/attempt.ts";
 import { isTooUnclear, mayHaveArrived, OVER_AFTER_MS } from "../attempts/doubt.ts";
 import { NO_DETOUR } from "../messages/detour-teller.ts";
@@ -70,7 +70,7 @@ export class UnkeptMessages {
     if (this.#tellings.size === 0) return false;
     return alerts.every((alert) => {
       const telling = this.#tellings.find(alert);
-      return telling !== null && (telling.isTaken || telling.ending !== null);
+      return telling !== null && (telling.taken !== null || telling.ending !== null);
     });
   }
 
@@ -120,8 +120,7 @@ export class UnkeptMessages {
     // Another alert of this post with the same key is one more.
     if (telling.posts === 0) this.#tellings.forget(telling);
     try {
-      if (telling.isTaken)
-        await state.settle(messageRow, { status: "delivered", reference: null, url: null });
+      if (telling.taken !== null) await state.settle(messageRow, telling.taken);
       else await state.takeUp(messageRow, triedFor(telling, this.#dependencies));
     } catch (error) {
       const cause = error instanceof Error ? error.name : typeof error;
@@ -131,7 +130,7 @@ export class UnkeptMessages {
   }
 
   #wanted(telling: Telling): Promise<boolean> {
-    if (telling.isTaken) {
+    if (telling.taken !== null) {
       this.#dependencies.unheard?.taken(telling.row.alert);
       return Promise.resolve(true);
     }
@@ -181,48 +180,54 @@ export class UnkeptMessages {
       if (this.#line.length > 0) await sleep(LOOK_MS, signal).catch(() => {});
       this.#line.leaveUnwanted();
     }
-    for (let left = this.#line.next(); left !== undefined; left = this.#line.next()) this.#end(left, false);
+    for (let left = this.#line.next(); left !== undefined; left = this.#line.next()) this.#end(left, null);
   }
 
   #start(telling: Telling): void {
     const sending = this.#send(telling)
       .catch((error: unknown) => this.#failed(telling, error))
-      .then((isTaken) => {
+      .then((taken) => {
         this.#sending.delete(sending);
-        this.#end(telling, isTaken);
+        this.#end(telling, taken);
       });
     this.#sending.add(sending);
   }
 
-  #failed({ row }: Telling, error: unknown): false {
+  #failed({ row }: Telling, error: unknown): null {
     const cause = error instanceof Error ? error.name : typeof error;
     const facts = { kind: "message", fingerprint: row.alert.fingerprint, cause };
     this.#dependencies.log.error("An alert that the state does not keep cannot be used", facts);
-    return false;
+    return null;
   }
 
-  #end(telling: Telling, isTaken: boolean): void {
-    telling.isTaken = isTaken;
-    if (isTaken) {
+  #end(telling: Telling, taken: Delivered | null): void {
+    telling.taken = taken;
+    if (taken !== null) {
       this.#dependencies.unheard?.taken(telling.row.alert);
       telling.issue = this.#onTaken(telling.row.alert);
     }
-    this.#turns.get(telling)?.(isTaken);
+    this.#turns.get(telling)?.(taken !== null);
     this.#turns.delete(telling);
   }
 
-  async #send(telling: Telling): Promise<boolean> {
-    const { message, lookUp, monotonicMs, signal } = this.#dependencies;
+  async #send(telling: Telling): Promise<Delivered | null> {
+    const { message, monotonicMs, signal } = this.#dependencies;
     const { row } = telling;
     const startedMs = monotonicMs();
     row.unansweredForMs = telling.unansweredAtMs === null ? null : startedMs - telling.unansweredAtMs;
-    let isFound = false;
+    let found = null as Delivered | null;
     const result = await message.send(async () => {
-      isFound = mayHaveArrived(row) && (await lookUp(row, signal)).status === "delivered";
-      return isFound || isTooUnclear(row) ? null : await this.#begun(telling);
+      found = await this.#find(row);
+      return found !== null || isTooUnclear(row) ? null : await this.#begun(telling);
     }, signal);
     if (result !== null) this.#report(telling, result, monotonicMs() - startedMs);
-    return isFound || result?.status === "delivered";
+    return result?.status === "delivered" ? result : found;
+  }
+
+  async #find(row: DueRow): Promise<Delivered | null> {
+    if (!mayHaveArrived(row)) return null;
+    const answer = await this.#dependencies.lookUp(row, this.#dependencies.signal);
+    return answer.status === "delivered" ? answer : null;
   }
 
   async #begun(telling: Telling): Promise<DueRow> {
