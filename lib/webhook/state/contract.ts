@@ -55,7 +55,7 @@ export type AcceptOutcome =
 export type IssueClaim = { claimedAtMs: number; url: string | null };
 
 /**
- * A row that may be tried now.
+ * A row that may be tried now; its id is negative where no state keeps it.
  *
  * Shape: `waitedMs` since the alert was accepted. `claimedAtMs` is set for an issue, and for a comment that of its
  *        issue; `issueUrl` is the link of the issue that the fingerprint has, when known. `text` is what the latest

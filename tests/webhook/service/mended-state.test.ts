@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { State } from "../../../lib/webhook/state/contract.ts";
 import type { AcceptedText } from "../../standins/gateway.ts";
 import type { Scripted } from "../../standins/standin.ts";
-import { alertOf, type Service, startService } from "../support/service-fixture.ts";
+import { alertOf, type Service, startService, until } from "../support/service-fixture.ts";
 import { type TestClock, testClock } from "../support/test-clock.ts";
 
 const MINUTE_MS = 60_000;
@@ -96,11 +96,21 @@ test("what is still on its way from memory is not sent from the state meanwhile"
   // The gateway takes it, and does not answer.
   service.gateway.routes.send.next({ accept: "hang" });
   const first = service.post({ alerts: ALERTS.slice(0, 1) });
-  await clock.advance(4_000);
-  expect(copies()).toEqual([1, 0, 0]);
+  await until("the gateway has taken it", () => copies()[0] === 1);
   mendState();
   expect((await post(ALERTS)).status).toBe(200);
   expect((await first).status).toBe(503);
   await clock.advance(2 * MINUTE_MS);
   expect(copies()).toEqual([1, 1, 1]);
+});
+
+test("the gateway is also asked, and believed, while the state cannot say which messages other alerts have", async () => {
+  breakState();
+  service.state.heldReferences = () => Promise.reject(new Error("database away"));
+  service.gateway.routes.send.next({ accept: { status: 504, text: "Gateway Timeout" } });
+  const [alert] = ALERTS;
+  expect((await post([alert!])).status).toBe(503);
+  await clock.advance(10_000);
+  expect((await post([alert!])).status).toBe(200);
+  expect(copies()).toEqual([1, 0, 0]);
 });

@@ -58,7 +58,7 @@ export function messageLookUp(dependencies: LookUpDependencies): LookUp {
       ? await keptSince(dependencies, row, signal)
       : await keptOfOutage(dependencies, row, signal);
     const same = kept.messages.filter((one) => one.text === row.text && !isReturned(one)).map(({ id }) => id);
-    const free = await freeIds(dependencies, same);
+    const free = await freeIds(dependencies, row, same);
     const id = free.find((one) => (taken.get(one) ?? row.id) === row.id);
     if (id === undefined)
       return await notFound(dependencies, row, { kept, hasSame: same.length > 0, signal });
@@ -210,14 +210,23 @@ async function findAll(
   return { status: "answered", messages: [...first.messages, ...latest.messages], isWhole: false };
 }
 
-/** Also when the state cannot say which ids are held: then the message is sent once more. */
-async function freeIds({ heldReferences }: LookUpDependencies, ids: readonly string[]): Promise<string[]> {
+/**
+ * The ids that no other row has.
+ *
+ * Behaviour: while the state cannot say which are held, none is free for a row of its own, which it does not let begin
+ *            either. For what is sent from memory all are: whoever has the id, this very text is on the phone.
+ */
+async function freeIds(
+  { heldReferences }: LookUpDependencies,
+  { id: row }: DueRow,
+  ids: readonly string[],
+): Promise<readonly string[]> {
   if (ids.length === 0) return [];
   try {
     const held = await heldReferences("message", ids);
     return ids.filter((id) => !held.has(id));
   } catch {
-    return [];
+    return row < 0 ? ids : [];
   }
 }
 

@@ -28,7 +28,7 @@ export type Telling = {
   wantedAtMs: number;
 };
 
-/** The message of an alert that was not tried yet; `id` is that of no row of the state. */
+/** The message of an alert that was not tried yet; `id` is negative, that of no row of the state. */
 export function newTelling(alert: Alert, { id, wantedAtMs }: { id: number; wantedAtMs: number }): Telling {
   const row: DueRow = {
     id,
