@@ -31,7 +31,7 @@ export function readAlert(raw: JsonObject, truncatedAlerts: number): Alert {
     // Both speak as if what the rule looks for were true, which is not known when it could not be evaluated.
     summary: trouble === null ? presentText(annotations.summary) : null,
     description: presentText(trouble === null ? annotations.description : annotations.Error),
-    startsAt: readAlertTime(raw.startsAt),
+    startsAt: isOnlyItsEnd(raw) ? null : readAlertTime(raw.startsAt),
     endsAt: readAlertTime(raw.endsAt),
     value: trouble === null && !isWithoutValue(reason) ? readValue(raw) : null,
     unit: unitOf(annotations.unit ?? labels.unit),
@@ -42,6 +42,15 @@ export function readAlert(raw: JsonObject, truncatedAlerts: number): Alert {
     dashboardUrl: presentText(raw.dashboardURL),
     truncatedAlerts,
   };
+}
+
+/**
+ * Whether a resolved alert has its end in the place of its start, which the platform has forgotten over a restart.
+ *
+ * Source: grafana/grafana pkg/services/ngalert/state/state.go, resultNormal, read 2026-11-23.
+ */
+function isOnlyItsEnd({ status, startsAt, endsAt }: JsonObject): boolean {
+  return status === "resolved" && startsAt === endsAt;
 }
 
 /** The result has no prototype, so that a label named `__proto__` or `toString` is a label. */

@@ -291,6 +291,15 @@ describe("parseAlerts() reads an entry", () => {
   });
 
   test.each([
+    ["resolved", "2026-03-02T08:19:00Z", null],
+    ["resolved", "2026-03-02T08:18:59Z", "2026-03-02T08:18:59Z"],
+    ["firing", "2026-03-02T08:19:00Z", "2026-03-02T08:19:00Z"],
+  ])("that is %s and started at %p, its end being 08:19:00: %p", (status, startsAt, start) => {
+    const endsAt = "2026-03-02T08:19:00Z";
+    expect(only({ status, startsAt, endsAt })).toMatchObject({ startsAt: start, endsAt });
+  });
+
+  test.each([
     ["NoData", -1, null],
     ["Error", -1, null],
     ["NoData, KeepLast", -1, null],
