@@ -300,12 +300,18 @@ set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set lock_timeout = '3s'
 as $$
 declare
-  v_now bigint := opsctl_state.now_ms();
+  v_now bigint;
+  v_row opsctl_state.outbox;
 begin
+  select o.* into v_row from opsctl_state.outbox as o where o.id = p_row for update;
+  if not found or v_row.settled_at is not null or v_row.begun_text is not null or v_row.digest_row is not null then
+    return;
+  end if;
+  v_now := opsctl_state.now_ms();
   update opsctl_state.outbox as o
   set begun_text = p_text, attempts = p_attempts, unclear = p_unclear, begun_at = v_now - p_begun_ms,
       unanswered_at = v_now - p_unanswered_ms, waits_from = v_now, due_at = v_now + p_delay_ms
-  where o.id = p_row and o.settled_at is null and o.begun_text is null and o.digest_row is null;
+  where o.id = p_row;
 end $$;
 
 -- Makes the oldest undelivered row the head of its kind and fingerprint; the caller holds the lock of the totals.

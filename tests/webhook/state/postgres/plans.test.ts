@@ -17,6 +17,7 @@ const CALLS: readonly [call: string, most?: number][] = [
   ["count(*) from opsctl_state.digestible('[]', 40, 1000)", 800],
   ["opsctl_state.begin_attempt(15001, gen_random_uuid(), gen_random_uuid(), 't', '[15002,15003]')"],
   ["opsctl_state.begin_attempt(15001, gen_random_uuid(), gen_random_uuid(), 'u', '[]')"],
+  ["opsctl_state.take_up(15009, 't', 1, 1, 60000, null, 5000)"],
   ["count(*) from opsctl_state.told_with(15001)"],
   ["opsctl_state.settle(15005, gen_random_uuid(), 'retry', 1000, 'x', 5, true, false, null, null)"],
   ["opsctl_state.settle(15006, gen_random_uuid(), 'delivered', null, null, null, false, false, 'r', null)"],
