@@ -29,6 +29,8 @@ const lastRunSchema = v.looseObject({
   week: v.optional(v.nullable(weekCountsSchema), null),
   process: v.object({ host: v.string(), pid: v.number(), startTicks: v.nullable(v.number()) }),
   announcement: v.nullable(announcementSchema),
+  /** When a run that was not ready ended, by this host's clock: it may have met no other. */
+  refusedAt: v.optional(v.nullable(instant), null),
   waiting: v.optional(v.nullable(waitingSchema), null),
   sent: v.optional(v.nullable(sentSchema), null),
 });

@@ -4,6 +4,8 @@ import type { WeekBounds } from "./week-state.ts";
 
 /** A closed week as the database's clock sees it; instants in UTC text. */
 export type ReportWeek = WeekBounds & {
+  /** What that clock says. */
+  now: string;
   /** The first local date, a Monday. */
   week: string;
   /** The last local date, a Sunday. */
@@ -31,7 +33,7 @@ export async function readReportWeek(sql: postgres.ISql, week: string | undefine
     ), bounded as (
       select d.*, (d.first_date + 7)::timestamp at time zone 'America/Sao_Paulo' as window_end from dated as d
     )
-    select ${instant(sql, sql`window_start`)} as start, ${instant(sql, sql`window_end`)} as end,
+    select ${instant(sql, sql`now`)} as now, ${instant(sql, sql`window_start`)} as start, ${instant(sql, sql`window_end`)} as end,
       to_char(first_date, 'YYYY-MM-DD') as week, to_char(first_date + 6, 'YYYY-MM-DD') as "lastDate",
       window_start <= last_start as "isClosed",
       case when window_start = last_start and public.weekly_performance_is_report_day(now)

@@ -3,7 +3,7 @@ import type { LastRun, Waiting } from "../last-run/last-run.ts";
 import { hasEnded } from "../last-run/process-mark.ts";
 import { type LastRunReading, readLastRun } from "../last-run/read.ts";
 import { Temporal } from "../time/temporal.ts";
-import { weekWindow } from "../time/week-window.ts";
+import { type WeekWindow, weekWindow } from "../time/week-window.ts";
 
 /** How the last run of this host went. */
 export type LastRunFacts = {
@@ -11,13 +11,17 @@ export type LastRunFacts = {
   status: LastRun["status"] | "ended";
   runId: string;
   host: string;
-  /** Instants of the database's clock, null where the run did not get so far. */
+  /** Instants of the database's clock, null where the run did not get so far; of a refusal this host's clock. */
   begunAt: string | null;
   finishedAt: string | null;
   /** The code of what broke it off, or else of the failure that tells most. */
   code: string | null;
   /** What it waits for before it can begin, or waited for when it was killed. */
   waiting: Waiting | null;
+  /** The code of what failed and stands in no ledger: the editorials or the heartbeat. */
+  beside: string | null;
+  /** What became of the heartbeat: `kept` by a success is one without networks. Null where the run did not get so far. */
+  heartbeat: "written" | "kept" | "failed" | null;
 };
 
 /** What this host knows of a run about a week; `unreadable` with the reason's code when its file cannot be read. */
@@ -25,6 +29,11 @@ export type LastRunFinding =
   | { status: "found"; run: LastRunFacts }
   | { status: "none" }
   | Extract<LastRunReading, { status: "unreadable" }>;
+
+/** Whether a run has ended in full success: one that was told to leave the networks out keeps the heartbeat. */
+export function isFullSuccess({ status, heartbeat }: LastRunFacts): boolean {
+  return status === "success" && heartbeat !== "kept";
+}
 
 /** The last run that this host's file tells of, if it was about this week. */
 export function findLastRun(logDir: string, week: string): LastRunFinding {
@@ -34,7 +43,9 @@ export function findLastRun(logDir: string, week: string): LastRunFinding {
 /** The run that such a file tells of, if it was about this week. */
 export function lastRunOfWeek(reading: LastRunReading, week: string): LastRunFinding {
   if (reading.status !== "found") return reading;
-  return weekOf(reading.run) === week ? { status: "found", run: factsOf(reading.run) } : { status: "none" };
+  return weekOf(reading.run)?.week === week
+    ? { status: "found", run: factsOf(reading.run) }
+    : { status: "none" };
 }
 
 /** What a run of this host waits for now, before it can begin; null where none is seen to. */
@@ -43,24 +54,36 @@ export function findWaiting(logDir: string): Waiting | null {
   return reading.status === "found" && !hasEnded(reading.run.process) ? reading.run.waiting : null;
 }
 
-/** The week that a run is about; one that waits for the database has only this host's clock to know it by. */
-function weekOf({ window, waiting }: LastRun): string | null {
-  if (waiting === null) return window?.week ?? null;
-  return weekWindow(Temporal.Instant.from(waiting.since)).week;
+/** The week that a run is about; one that did not get to the database has only this host's clock to know it by. */
+export function weekOf({ window, waiting, refusedAt }: LastRun): WeekWindow | null {
+  const at = waiting?.since ?? window?.end ?? refusedAt;
+  return at === null ? null : weekWindow(Temporal.Instant.from(at));
 }
 
-function factsOf(run: LastRun): LastRunFacts {
-  const { status, runId, error, waiting } = run;
+const HEARTBEATS = ["written", "kept", "failed"] as const;
+
+/** What such a record says. */
+export function factsOf(run: LastRun): LastRunFacts {
+  const { status, runId, error, waiting, refusedAt } = run;
   const isKilled = status === "running" && hasEnded(run.process);
   return {
     status: isKilled ? "ended" : status,
     runId,
     host: run.process.host,
-    begunAt: waiting === null ? run.begunAt : null,
-    finishedAt: typeof run.finishedAt === "string" ? run.finishedAt : null,
+    // What did not begin keeps when the run before it did.
+    begunAt: waiting === null && status !== "not_ready" ? run.begunAt : null,
+    finishedAt: typeof run.finishedAt === "string" ? run.finishedAt : refusedAt,
     code: error?.code ?? leadingCode(run.failures),
     waiting,
+    beside: codeBeside(run),
+    heartbeat: HEARTBEATS.find((one) => one === run.heartbeat) ?? null,
   };
+}
+
+function codeBeside({ editorials, heartbeat }: LastRun): string | null {
+  if (heartbeat === "failed") return "HEARTBEAT_UNWRITABLE";
+  const { status, code } = (editorials ?? {}) as { status?: unknown; code?: unknown };
+  return status === "failed" ? String(code) : null;
 }
 
 /** The code of the failure that tells most; one connection's, which fails no run, says nothing about how it ended. */

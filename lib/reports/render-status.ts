@@ -1,12 +1,14 @@
 import type { Waiting } from "../last-run/last-run.ts";
+import { STEP_COMMANDS } from "../ledger/week-steps.ts";
 import { fieldLines } from "../text/terminal/field-lines.ts";
 import { prose, proseLines } from "../text/terminal/prose.ts";
 import { NO_TERMINAL, paint, type Screen } from "../text/terminal/screen.ts";
 import { REPORT_ZONE } from "../time/local-date.ts";
 import { localTime } from "../time/local-time.ts";
-import type { LastRunFacts } from "./last-run.ts";
+import { isFullSuccess, type LastRunFacts } from "./last-run.ts";
 import type { OpenItem } from "./open-item.ts";
 import type { WeekStatus } from "./status.ts";
+import { type WeekStage, weekStage } from "./week-stage.ts";
 
 const NAME_WIDTH = 10;
 
@@ -17,9 +19,11 @@ export function renderStatus(
   screen: Screen = NO_TERMINAL,
 ): string {
   if (!status.hasRun && lastRun === null) return beforeFirstRun(status, screen);
-  const { week, lastDate, clean, counts } = status;
+  const { week, lastDate, counts } = status;
+  const stage = weekStage(counts, { isRunDue: status.runDue, lastRun });
   const { noLongerEligible: gone } = counts;
-  const word = clean ? paint("good", "clean", screen) : paint("warning", "OPEN", screen);
+  const word = headText(status, stage);
+  const painted = paint(status.clean ? "good" : "warning", word, screen);
   const goneCount = gone.reports + gone.whatsapp + gone.email;
   const lines: [string, string][] = [
     ["Last run", lastRun === null ? "none of this week on this host" : lastRunText(lastRun)],
@@ -32,33 +36,76 @@ export function renderStatus(
     ...(goneCount === 0 ? [] : [["Left out", leftOutText(goneCount)] as [string, string]]),
   ];
   return [
-    prose([`Week of ${week} to ${lastDate}: ${word}`, ""], screen),
+    prose([`Week of ${week} to ${lastDate}: ${painted}`, ""], screen),
     ...fieldLines(lines, screen, { indent: "  ", nameWidth: NAME_WIDTH }).map((line) => `${line}\n`),
-    openText(status, screen),
+    stageText(status, { stage, screen, isWaiting: (lastRun?.waiting ?? null) !== null }),
     lastStepText(status, { lastRun, screen }),
     prose(["", `Times are those of ${REPORT_ZONE}.`], screen),
   ].join("");
 }
 
 /** Nothing is open where nothing has been begun: the week that has closed was not this host's to report on. */
-function beforeFirstRun({ week, lastDate, counts, retryableUntil }: WeekStatus, screen: Screen): string {
+function beforeFirstRun(
+  { week, lastDate, counts, retryableUntil, runDue }: WeekStatus,
+  screen: Screen,
+): string {
   const lines: [string, string][] = [
     ["Last run", "none yet, of any week and on any host"],
     ["Owners", String(counts.owners)],
   ];
-  const first =
-    retryableUntil === null
-      ? "The first run is on Monday at 08:00."
-      : `Cron starts a run on Mondays at 08:00; by hand today until ${localTime(retryableUntil)}: opsctl weekly`;
+  const byHand = `No run has begun today; by hand until ${retryableUntil && localTime(retryableUntil)}: ${STEP_COMMANDS.run}`;
+  const first = retryableUntil === null ? "The first run is on Monday at 08:00." : byHand;
   return [
     prose([`Week of ${week} to ${lastDate}: no run yet`, ""], screen),
     ...fieldLines(lines, screen, { indent: "  ", nameWidth: NAME_WIDTH }).map((line) => `${line}\n`),
-    prose(["", first, "What it needs, on any day: opsctl doctor weekly"], screen),
+    prose(["", runDue ? first : RUN_DUE, WHAT_IT_NEEDS], screen),
     prose(["", `Times are those of ${REPORT_ZONE}.`], screen),
   ].join("");
 }
 
-function openText({ week, open, retryableUntil }: WeekStatus, screen: Screen): string {
+const RUN_DUE = "Nothing is to be done: cron starts the run at 08:00.";
+const WHAT_IT_NEEDS = "What it needs, on any day: opsctl doctor weekly";
+
+/** The verdict in a word, and what the count of open things does not say by itself. */
+function headText({ clean }: WeekStatus, stage: WeekStage): string {
+  if (clean) return "clean";
+  return {
+    awaited: "the run is due at 08:00",
+    in_work: "OPEN, a run works on it",
+    not_begun: "OPEN, no run has begun",
+    made: "OPEN",
+  }[stage];
+}
+
+/** What is open, and what comes next. */
+function stageText(
+  status: WeekStatus,
+  { stage, isWaiting, screen }: { stage: WeekStage; isWaiting: boolean; screen: Screen },
+): string {
+  switch (stage) {
+    case "awaited":
+      return prose(["", RUN_DUE, WHAT_IT_NEEDS], screen);
+    case "in_work":
+      return inWorkText(status, isWaiting ? RUN_WAITS : "Nothing is to be done while the run works.", screen);
+    case "not_begun":
+      return openText(status, screen) + (status.retryableUntil === null ? "" : prose([WHY_NO_RUN], screen));
+    case "made":
+      return openText(status, screen) + mendText(status, screen);
+  }
+}
+
+const WHY_NO_RUN = "Before that, see why no run has begun: opsctl doctor weekly";
+
+/** What the run that goes on has still to take, which no command hastens. */
+function inWorkText({ open }: WeekStatus, advice: string, screen: Screen): string {
+  if (open.length === 0) return "";
+  const items = open.map((item) => `  ${itemText(item)}`);
+  return prose(["", advice, "Open until it ends:", ...items], screen, { indent: "    " });
+}
+
+const RUN_WAITS = "The run waits before it can begin. See why: opsctl doctor weekly";
+
+function openText({ open, retryableUntil }: WeekStatus, screen: Screen): string {
   if (open.length === 0) return "";
   const canBeRepeated = open.some(
     ({ state, step }) => step !== "social" && (state === "failed" || state === "missing"),
@@ -74,17 +121,27 @@ function openText({ week, open, retryableUntil }: WeekStatus, screen: Screen): s
     // A command stays whole, so that it can be copied.
     `    -> ${item.next}`,
   ]);
-  const mend = open.some(({ state, code }) => state === "failed" && code !== null) && retryableUntil !== null;
-  return `\n${prose([until], screen)}${items.map((line) => `${line}\n`).join("")}${mend ? `${prose([MEND_FIRST], screen)}${whoText(week)}` : ""}`;
+  return `\n${prose([until], screen)}${items.map((line) => `${line}\n`).join("")}`;
 }
 
-/** The week was mended by hand after its last run: a run has still to see it. */
+/** What is done before another run. */
+function mendText({ week, open, retryableUntil }: WeekStatus, screen: Screen): string {
+  const isForRun = ({ step, state, code }: OpenItem) =>
+    step !== "social" && state === "failed" && code !== null;
+  if (retryableUntil === null || !open.some(isForRun)) return "";
+  return prose([MEND_FIRST], screen) + whoText(week);
+}
+
+/** Nothing is open, and the last run does not know: it was mended by hand since, or failed beside the ledger. */
 function lastStepText(
   { clean, retryableUntil }: WeekStatus,
   { lastRun, screen }: { lastRun: LastRunFacts | null; screen: Screen },
 ): string {
-  const isMended = clean && retryableUntil !== null && lastRun !== null && lastRun.status !== "success";
-  return isMended && lastRun.status !== "running" ? `\n${prose([RUN_ONCE_MORE], screen)}` : "";
+  if (!clean || retryableUntil === null || lastRun === null) return "";
+  if (isFullSuccess(lastRun) || lastRun.status === "running") return "";
+  if (lastRun.beside === null) return prose(["", RUN_ONCE_MORE], screen);
+  const what = `Nothing is open, but the run failed. What to mend: opsctl explain ${lastRun.beside}`;
+  return prose(["", what, `Then, until ${localTime(retryableUntil)}: ${STEP_COMMANDS.run}`], screen);
 }
 
 const RUN_ONCE_MORE = "Nothing is open. Write the heartbeat and end the alarm: opsctl weekly";
@@ -133,7 +190,7 @@ function waitText(status: LastRunFacts["status"], { waitsFor, code, since, until
   const [from, to] = [since, until].map(localTime) as [string, string];
   return status === "running"
     ? `waits for the ${waitsFor} (${code}) since ${from}, until ${shortened(to, from)} at most`
-    : `ended without a word while it waited for the ${waitsFor} (${code}), since ${from}`;
+    : `was killed while it waited for the ${waitsFor} (${code}), since ${from}`;
 }
 
 /** A time without its date when that is the same as before. */
@@ -144,7 +201,7 @@ function shortened(time: string, before: string): string {
 
 const RUN_STATES: Record<LastRunFacts["status"], string> = {
   running: "still running",
-  ended: "ended without a word",
+  ended: "was killed",
   success: "succeeded",
   failed: "failed",
   not_ready: "not ready",

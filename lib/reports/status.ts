@@ -5,9 +5,12 @@ import { type ReportWeek, readReportWeek } from "../ledger/report-week.ts";
 import { readWeekState, type WeekBounds, type WeekState } from "../ledger/week-state.ts";
 import { isWeekClean, type SocialCode, socialVerdict } from "../ledger/week-verdict.ts";
 import { type OpenCount, type OpenItem, openItems, readOpenRows, readWorstNetwork } from "./open-item.ts";
+import { isRunDue } from "./week-stage.ts";
 
 /** A week in one screen. */
-export type WeekStatus = ReportWeek & {
+export type WeekStatus = Omit<ReportWeek, "now"> & {
+  /** False on a Monday until 08:15, when cron's run should have begun. */
+  runDue: boolean;
   /** True when the weekly run would call this week a success. */
   clean: boolean;
   /** False on a database in which no run, of whatever host, has begun a report of any week. */
@@ -28,7 +31,7 @@ export type WeekStatus = ReportWeek & {
  */
 export async function readWeekStatus(sql: postgres.Sql, week: string | undefined): Promise<WeekStatus> {
   return await readOnly(sql, async (tx) => {
-    const wanted = await readReportWeek(tx, week);
+    const { now, ...wanted } = await readReportWeek(tx, week);
     const counts = await readWeekState(tx, wanted);
     const clean = isWeekClean(counts);
     const hasRun = await hasReports(tx);
@@ -37,7 +40,9 @@ export async function readWeekStatus(sql: postgres.Sql, week: string | undefined
     const social = socialItem(counts);
     const network = social.length === 0 ? "" : await readWorstNetwork(tx, wanted);
     const open = openItems([...rows.counts, ...social], { ...wanted, network });
-    return { ...wanted, clean, hasRun, counts, contentRemoved, changedAt: rows.changedAt, open };
+    const { changedAt } = rows;
+    const runDue = isRunDue({ now, ...wanted });
+    return { ...wanted, runDue, clean, hasRun, counts, contentRemoved, changedAt, open };
   });
 }
 

@@ -21,6 +21,15 @@ const DOES_NOT_COUNT = {
   mend: /^systemctl cat opsctl-webhook\.socket: bring it to the unit of this version, then systemctl daemon-reload/,
 };
 
+/** Nothing answers at the admin port, and systemd says this of the service. */
+function silent(host: Host, state: string): void {
+  host.dependencies.adminUrl = new URL("http://127.0.0.1:1");
+  host.dependencies.runProgram = async (_program, [question, unit]) =>
+    question === "is-active" && unit === "opsctl-webhook.service"
+      ? { status: 3, stdout: `${state}\n` }
+      : { status: 0, stdout: "active\n" };
+}
+
 describe("runDoctor() finds of the webhook and the socket monitor that", () => {
   testFaults({
     "the shared state would not be opened any more, although the old service still runs": {
@@ -242,9 +251,13 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
       ...{ command: "webhook", check: "service", status: "warn" },
       reason: "the service does not answer on 127.0.0.1:1",
       mend: "systemctl start",
-      spoil: (host) => {
-        host.dependencies.adminUrl = new URL("http://127.0.0.1:1");
-      },
+      spoil: (host) => silent(host, "inactive"),
+    },
+    "the service is started over and over": {
+      ...{ command: "webhook", check: "service", status: "warn" },
+      reason: "the service does not answer on 127.0.0.1:1",
+      mend: /^journalctl -u opsctl-webhook\.service -n 50$/,
+      spoil: (host) => silent(host, "activating"),
     },
     "nothing listens": {
       ...{ command: "webhook", check: "port", status: "warn" },
@@ -263,12 +276,7 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
       ...{ command: "webhook", check: "unit", status: "warn" },
       reason: "opsctl-webhook.service is activating",
       mend: /^journalctl -u opsctl-webhook\.service -n 50$/,
-      spoil: (host) => {
-        host.dependencies.runProgram = async (_program, [question, unit]) =>
-          question === "is-active" && unit === "opsctl-webhook.service"
-            ? { status: 3, stdout: "activating\n" }
-            : { status: 0, stdout: "active\n" };
-      },
+      spoil: (host) => silent(host, "activating"),
     },
     "a unit is not installed": {
       ...{ command: "webhook", check: "unit", status: "fail" },

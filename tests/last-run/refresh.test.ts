@@ -28,6 +28,7 @@ const RUN: LastRun = {
   announcement: { week: WINDOW.week, fingerprint: "f", startsAt: "2026-11-23T11:20:00Z" },
   waiting: null,
   sent: null,
+  refusedAt: null,
   failures: [{ step: "email", code: "delivery_unknown" }],
 };
 const read = () => JSON.parse(readFileSync(join(folder, LAST_RUN_FILE), "utf8"));

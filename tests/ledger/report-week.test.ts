@@ -17,13 +17,16 @@ describeWeek("readReportWeek()", (ledger) => {
     ["2026-11-29T11:00:00Z", null],
   ])("is the last closed week at %s, to be repeated until %s", async (clock, retryableUntil) => {
     await ledger.setClock(clock);
-    expect(await readReportWeek(ledger.sql, undefined)).toEqual({ ...MONDAY_WEEK, retryableUntil });
-    expect(await readReportWeek(ledger.sql, "2026-11-16")).toEqual({ ...MONDAY_WEEK, retryableUntil });
+    const expected = { ...MONDAY_WEEK, now: clock, retryableUntil };
+    expect(await readReportWeek(ledger.sql, undefined)).toEqual(expected);
+    expect(await readReportWeek(ledger.sql, "2026-11-16")).toEqual(expected);
   });
 
   test("of an older Monday is closed for good, also on a Monday", async () => {
-    await ledger.setClock("2026-11-30T11:00:00Z");
-    expect(await readReportWeek(ledger.sql, "2026-11-16")).toEqual({ ...MONDAY_WEEK, retryableUntil: null });
+    const now = "2026-11-30T11:00:00Z";
+    await ledger.setClock(now);
+    const expected = { ...MONDAY_WEEK, now, retryableUntil: null };
+    expect(await readReportWeek(ledger.sql, "2026-11-16")).toEqual(expected);
   });
 
   test("counts calendar days over a change of the clocks", async () => {

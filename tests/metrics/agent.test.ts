@@ -32,6 +32,7 @@ beforeAll(async () => {
     announcement: null,
     waiting: null,
     sent: null,
+    refusedAt: null,
   });
   text = renderReport(await collectMetrics(arena.dependencies()));
 });

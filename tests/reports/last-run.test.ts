@@ -43,6 +43,7 @@ describe("findLastRun()", () => {
       run: {
         ...{ status: "failed", runId: "run-1", host: "vps-1", code: "sem_instancia_gateway" },
         ...{ begunAt: "2026-11-23T11:00:02Z", finishedAt: "2026-11-23T11:14:40Z", waiting: null },
+        ...{ beside: null, heartbeat: null },
       },
     });
     const brokenOff = withRun({ error: { code: "DATABASE_LOST" } });

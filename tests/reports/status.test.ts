@@ -44,9 +44,7 @@ describeWeek("readWeekStatus()", (ledger) => {
     expect(status).toMatchObject({ clean: false, hasRun: false });
     const monday = renderStatus(status, null);
     expect(monday).toStartWith("Week of 2026-11-16 to 2026-11-22: no run yet\n");
-    expect(monday).toContain(
-      "Cron starts a run on Mondays at 08:00; by hand today until 2026-11-24 00:00:00: opsctl weekly\n",
-    );
+    expect(monday).toContain("No run has begun today; by hand until 2026-11-24 00:00:00: opsctl weekly\n");
     await ledger.setClock("2026-11-24T03:00:00Z");
     const closed = renderStatus(await readWeekStatus(ledger.sql, undefined), null);
     expect(closed).toContain("The first run is on Monday at 08:00.\n");
@@ -59,11 +57,13 @@ describeWeek("readWeekStatus()", (ledger) => {
     await ledger.setClock("2026-11-30T14:00:00Z");
     const later = await readWeekStatus(ledger.sql, undefined);
     expect(later).toMatchObject({ week: "2026-11-23", hasRun: true, changedAt: null });
-    expect(renderStatus(later, null)).toStartWith("Week of 2026-11-23 to 2026-11-29: OPEN\n");
+    expect(renderStatus(later, null)).toStartWith(
+      "Week of 2026-11-23 to 2026-11-29: OPEN, no run has begun\n",
+    );
     const killed = {
       ...({ status: "ended", runId: "r", host: "h", begunAt: null, finishedAt: null } as const),
     };
-    const lastRun = { ...killed, code: null, waiting: null };
+    const lastRun = { ...killed, code: null, waiting: null, beside: null, heartbeat: null };
     expect(renderStatus({ ...status, hasRun: false }, lastRun)).toContain(": OPEN\n");
   });
 
@@ -210,7 +210,7 @@ describe("renderStatus()", () => {
       start: "2026-11-16T03:00:00Z",
       end: "2026-11-23T03:00:00Z",
     },
-    retryableUntil: "2026-11-24T03:00:00Z" as string | null,
+    ...{ retryableUntil: "2026-11-24T03:00:00Z" as string | null, runDue: true },
   };
   const none = { sent: 0, partial: 0, failed: 0, unknown: 0, running: 0, missing: 0 };
   const counts = {
@@ -222,7 +222,7 @@ describe("renderStatus()", () => {
     noLongerEligible: { reports: 0, whatsapp: 0, email: 0 },
   };
   const run = {
-    waiting: null,
+    ...{ waiting: null, beside: null, heartbeat: null },
     ...{ status: "failed" as const, runId: "r", host: "vps-1", code: "sem_instancia_gateway" },
     ...{ begunAt: "2026-11-23T11:00:02Z", finishedAt: "2026-11-23T11:14:40Z" },
   };
@@ -282,7 +282,7 @@ describe("renderStatus()", () => {
       "  Last run  waits for the database (57P03) since 2026-11-23 08:00:03, until 08:05:03 at most, on vps-1",
     );
     expect(of("ended")).toBe(
-      "  Last run  ended without a word while it waited for the database (57P03), since 2026-11-23 08:00:03, on vps-1",
+      "  Last run  was killed while it waited for the database (57P03), since 2026-11-23 08:00:03, on vps-1",
     );
   });
 

@@ -125,10 +125,8 @@ describe("readStatus()", () => {
     dependencies.adminUrl = new URL("http://127.0.0.1:1");
     expect(await said()).toEqual({
       weekly: ["attention", "DATABASE_URL is missing", doctorOf("weekly")],
-      webhook: [
-        ...["attention", "does not run"],
-        "sudo systemctl start opsctl-webhook.socket opsctl-webhook.service",
-      ],
+      // Stopped, or started over and over: doctor tells which.
+      webhook: ["attention", "does not run", doctorOf("webhook")],
       collector: ["attention", "has not made a pass yet", doctorOf("collect-metrics")],
       "socket-monitor": ["attention", "has not run yet", doctorOf("socket-monitor")],
       "alert-rules": [

@@ -10,11 +10,13 @@
  * Exits:  0 done, 1 `status` of a week that is open, or no such report, 2 usage, 3 not ready.
  *
  * JSON:   `command`, `status`, `exitCode`, `error`, and
- *         status: `week`, `lastDate`, `start`, `end`, `retryableUntil`, `clean`, `hasRun` (false where no run of any
- *                 week has begun a report), `counts` (as `week` in the summary of a run), `changedAt`, `open` (each
- *                 `step`, `state`, `code`, `count`, `next`), `lastRun` (`status`, `runId`, `host`, `begunAt`,
+ *         status: `week`, `lastDate`, `start`, `end`, `retryableUntil`, `runDue` (false on a Monday until 08:15, when
+ *                 cron's run should have begun), `clean`, `hasRun` (false where no run of any week has begun a
+ *                 report), `counts` (as `week` in the summary of a run), `changedAt`, `open` (each `step`, `state`,
+ *                 `code`, `count`, `next`), `lastRun` (`status`, `runId`, `host`, `begunAt`,
  *                 `finishedAt`, `code`, `waiting` (`waitsFor`, `code`, `since`, `until`; null unless the run waits
- *                 before it begins); null when this host knows of none)
+ *                 before it begins), `beside` (the code of editorials or heartbeat that failed, or null),
+ *                 `heartbeat` (as in the summary of a run, or null); null when this host knows of none)
  *         list:   `week`, `start`, `end`, `owners` (each `tenantId`, `tenantName`, `userId`, `eligible`, `reportId`,
  *                 `report`, `reportCode`, `prunedAt`, `whatsapp` and `email` (`state`, `code`, `deliveryId`; null
  *                 without a completed report), `withoutData` (`channel`, `reason`)), `more`, `next` (a value for

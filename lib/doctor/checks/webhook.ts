@@ -16,7 +16,7 @@ import { correctSecret, correctSetting } from "./settings/correct-setting.ts";
 import { closedByUnitVerdicts } from "./webhook/closed-by-unit.ts";
 import { outboxVerdicts } from "./webhook/outbox.ts";
 import { secondChannelCheck } from "./webhook/second-channel.ts";
-import { WEBHOOK_UNIT_CHECK } from "./webhook/webhook-unit.ts";
+import { isStarted, JOURNAL, WEBHOOK_UNIT_CHECK } from "./webhook/webhook-unit.ts";
 
 const command = "webhook";
 const SENDER = 'journalctl -u opsctl-webhook.service -g "A request was refused" -n 5';
@@ -80,11 +80,13 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
     async run(context, signal) {
       const { dependencies } = context;
       const health = await readServiceHealth(dependencies, signal);
-      if (health === null)
-        return [warn(`the service does not answer on ${dependencies.adminUrl.host}`, START)];
+      if (health === null) {
+        const next = (await isStarted(dependencies, signal)) ? JOURNAL : START;
+        return [warn(`the service does not answer on ${dependencies.adminUrl.host}`, next)];
+      }
       const ready = health.isReady
         ? pass("the service is ready")
-        : fail("the service runs and cannot accept alerts", "journalctl -u opsctl-webhook.service -n 50");
+        : fail("the service runs and cannot accept alerts", JOURNAL);
       return [
         ready,
         ...(await holdVerdicts(context, health.holds)),

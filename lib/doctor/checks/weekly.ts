@@ -3,7 +3,7 @@ import { join } from "node:path";
 import process from "node:process";
 import type postgres from "postgres";
 import { HEARTBEAT_FILE } from "../../host/heartbeat-file-name.ts";
-import { type LastRunReading, readLastRun } from "../../last-run/read.ts";
+import type { LastRunReading } from "../../last-run/read.ts";
 import { STEP_COMMANDS } from "../../ledger/week-steps.ts";
 import { WEEKLY_GATEWAY } from "../../providers/evolution/advice.ts";
 import { Temporal } from "../../time/temporal.ts";
@@ -26,8 +26,8 @@ import { withDatabase } from "./peers/database.ts";
 import { gatewayFailure, keyVerdict } from "./peers/gateway.ts";
 import { withoutSettings } from "./settings/configuration.ts";
 import { correctSecret } from "./settings/correct-setting.ts";
-import { ALERT_WEBHOOK_CHECK, lastRunCheck, lastWeekCheck } from "./weekly/last-week.ts";
-import { renewalOf } from "./weekly/settled-week.ts";
+import { ALERT_WEBHOOK_CHECK, lastRunCheck, lastWeekCheck, readLastRunNow } from "./weekly/last-week.ts";
+import { isWeekClosed, renewalOf } from "./weekly/settled-week.ts";
 
 const command = "weekly";
 const DAY_MS = 86_400_000;
@@ -225,12 +225,24 @@ async function heartbeatVerdict(logDir: string, context: CheckContext): Promise<
       );
     const text = `the last full success was ${Math.max(0, days).toFixed(1)} days ago`;
     if (days <= HEARTBEAT_LIMIT_DAYS) return pass(text);
-    return oldSuccessVerdict(text, readLastRun(logDir), nowMs);
+    return oldSuccessVerdict(text, await readLastRunNow(logDir, context), nowMs);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return noRunYet(`no run has ended in full success yet: ${path} does not exist`);
+    if (code === "ENOENT") return noSuccessVerdict(path, await readLastRunNow(logDir, context), nowMs);
     return notChecked(`${path} cannot be looked at: ${code}`, asRoot(command, context));
   }
+}
+
+/** The verdict where no success has left its file; one of the last run has, and it is gone. */
+function noSuccessVerdict(path: string, lastRun: LastRunReading, nowMs: number): Verdict {
+  const run = lastRun.status === "found" ? lastRun.run : null;
+  if (run?.heartbeat !== "written")
+    return noRunYet(`no run has ended in full success yet: ${path} does not exist`);
+  const text = `${path} is gone, which the last success has left`;
+  const isOver = isWeekClosed(run, Temporal.Instant.fromEpochMilliseconds(nowMs));
+  return isOver
+    ? warn(`${text}; the next run on a Monday writes it again`, NEXT_MONDAY)
+    : warn(`${text}; another run today writes it again`, STEP_COMMANDS.run);
 }
 
 /** The verdict over a success that is too old; once its week is settled, there may be nothing to do before a Monday. */

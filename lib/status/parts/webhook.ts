@@ -8,7 +8,6 @@ import { shortTime } from "../short-time.ts";
 
 const command = "webhook";
 const DOCTOR = `sudo opsctl doctor ${command}`;
-const START = "sudo systemctl start opsctl-webhook.socket opsctl-webhook.service";
 const JOURNAL = "journalctl -u opsctl-webhook -n 50";
 
 /** Whether the webhook runs, what waits, and what was given up: asked of the running service, which any account may. */
@@ -24,7 +23,8 @@ export async function webhookStatus(dependencies: StatusDependencies): Promise<P
   const settings = settingsOf(command, dependencies);
   if (settings.status === "failed")
     return unreadable("it does not run, and its settings", settings.code, dependencies.viewer, command);
-  return isMeantToWork(command, settings.env) ? attention(["does not run"], START) : NOT_SET_UP;
+  // Stopped, or started over and over with settings that it refuses: doctor tells which.
+  return isMeantToWork(command, settings.env) ? attention(["does not run"], DOCTOR) : NOT_SET_UP;
 }
 
 /** The report over what the service says of itself. */

@@ -11,39 +11,53 @@ import {
   whyNoRun,
 } from "../../ledger/week-steps.ts";
 import { isWeekClean, openInWeek, socialVerdict } from "../../ledger/week-verdict.ts";
-import { type LastRunFacts, lastRunOfWeek } from "../../reports/last-run.ts";
+import { isFullSuccess, type LastRunFacts, lastRunOfWeek } from "../../reports/last-run.ts";
+import { isRunDue, weekStage } from "../../reports/week-stage.ts";
 import { localTime } from "../../time/local-time.ts";
-import { isReportRunDue } from "../../time/report-run-due.ts";
-import { Temporal } from "../../time/temporal.ts";
 import { attention, ok, type PartReport } from "../part.ts";
 
 const DOCTOR = "sudo opsctl doctor weekly";
 
-/** A week as the ledger has it. */
-export type LedgerWeek = { week: ReportWeek; state: WeekState };
+/** A week as the ledger has it; `hasRun` is false on a database in which no run has begun a report of any week. */
+export type LedgerWeek = { week: ReportWeek; state: WeekState; hasRun: boolean };
 
 /** What is to be said of the week: its verdict in words, whether a person is needed, and with what he begins. */
 type Verdict = { text: string; next: string | null };
 
+/** A week, and the last run of this host about it. */
+type Facts = LedgerWeek & { run: LastRunFacts | null };
+
 /**
  * The report over the last closed week of the ledger.
  *
- * Behaviour: before the run of a Monday is due, and while it goes on, an open week needs no one.
+ * Behaviour: before the run of a Monday is due, and while a run works on it, an open week needs no one.
  */
-export function judgeLedger({ week, state }: LedgerWeek, lastRun: LastRunReading, nowMs: number): PartReport {
+export function judgeLedger(ledger: LedgerWeek, lastRun: LastRunReading): PartReport {
+  const { week, state } = ledger;
   const found = lastRunOfWeek(lastRun, week.week);
   const run = found.status === "found" ? found.run : null;
-  const clean = isWeekClean(state);
-  const open = openCount(state);
   const { retryableUntil } = week;
-  const facts = { ...{ week: week.week, clean, open, owners: state.owners, retryableUntil }, lastRun: run };
-  const isReported = hasBegun(state) || run !== null || state.owners === 0;
-  const ofWeek = () =>
-    clean ? ofClean(state, { retryableUntil, run }) : ofOpen(state, { open, retryableUntil });
-  const verdict =
-    ofRun(run) ?? (isReported ? ofWeek() : ofNothing(retryableUntil, lastRun.status === "none", nowMs));
+  const facts = {
+    ...{ week: week.week, clean: isWeekClean(state), open: openCount(state), owners: state.owners },
+    ...{ retryableUntil, lastRun: run },
+  };
+  const verdict = verdictOf({ ...ledger, run });
   const lines = [`week of ${week.week}: ${verdict.text}`, ...unreadText(lastRun)];
   return verdict.next === null ? ok(lines, facts) : attention(lines, verdict.next, facts);
+}
+
+function verdictOf(facts: Facts): Verdict {
+  const { week, state, run } = facts;
+  switch (weekStage(state, { isRunDue: isRunDue(week), lastRun: run })) {
+    case "awaited":
+      return { text: "the run is due at 08:00 (São Paulo)", next: null };
+    case "in_work":
+      return ofWork(run);
+    case "not_begun":
+      return ofNothing(facts);
+    case "made":
+      return isWeekClean(state) ? ofClean(facts) : ofOpen(facts);
+  }
 }
 
 /** The report where the ledger could not be read: what the last run of this host left, and that it is not all. */
@@ -81,16 +95,10 @@ function openCount(state: WeekState): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-function hasBegun({ reports: { completed, running, failed } }: WeekState): boolean {
-  return completed + running + failed > 0;
-}
-
-/** The verdict where the run of this host decides: it goes on, waits, or was killed. */
-function ofRun(run: LastRunFacts | null): Verdict | null {
-  if (run === null) return null;
-  const { status, waiting, begunAt } = run;
-  if (status === "ended") return { text: "the run was killed", next: `sudo ${SHOW_WEEK}` };
-  if (status !== "running") return null;
+/** A run works on the week, or waits before it can. */
+function ofWork(run: LastRunFacts | null): Verdict {
+  if (run?.status !== "running") return { text: "a run works on it", next: null };
+  const { waiting, begunAt } = run;
   if (waiting !== null)
     return {
       text: `a run waits for the ${waiting.waitsFor} (${waiting.code}), until ${localTime(waiting.until)} (São Paulo)`,
@@ -102,29 +110,31 @@ function ofRun(run: LastRunFacts | null): Verdict | null {
   };
 }
 
-function ofOpen(
-  state: WeekState,
-  { open, retryableUntil }: { open: number; retryableUntil: string | null },
-): Verdict {
-  const social = socialVerdict(state);
+function ofOpen({ state, week: { retryableUntil }, run }: Facts): Verdict {
+  const [open, social] = [openCount(state), socialVerdict(state)];
   const what = [...(open === 0 ? [] : [`${open} open`]), ...(social === null ? [] : [social])].join(", ");
   const isClosed = retryableUntil === null;
   const steps = weekSteps(state, { isClosed });
   const prospect = isClosed ? prospectOfClosed(steps) : (whyNoRun(steps) ?? deadlineText(retryableUntil));
-  return { text: `OPEN: ${what}; ${prospect}`, next: `sudo ${nextCommand(steps) ?? SHOW_WEEK}` };
+  const killed = run?.status === "ended" ? "the run was killed; " : "";
+  return { text: `OPEN: ${killed}${what}; ${prospect}`, next: `sudo ${nextCommand(steps) ?? SHOW_WEEK}` };
 }
 
-function ofClean(
-  { owners }: WeekState,
-  { retryableUntil, run }: { retryableUntil: string | null; run: LastRunFacts | null },
-): Verdict {
+function ofClean({ state: { owners }, week: { retryableUntil }, run }: Facts): Verdict {
   const text = `clean, ${owners} ${owners === 1 ? "owner" : "owners"}`;
-  // Mended by hand after its last run: a run has still to see it.
-  if (run === null || run.status === "success") return { text, next: null };
+  if (run === null || isFullSuccess(run)) return { text, next: null };
   if (retryableUntil === null)
     return { text: `${text}; the next run on a Monday renews the last success`, next: null };
-  return { text: `${text}; the last run failed`, next: "sudo opsctl weekly" };
+  if (run.beside !== null)
+    return { text: `${text}; the last run failed (${run.beside})`, next: `sudo ${SHOW_WEEK}` };
+  // Mended by hand after its last run: a run has still to see it.
+  return { text: `${text}; the last run ${RUN_ENDS[run.status]}`, next: "sudo opsctl weekly" };
 }
+
+const RUN_ENDS: Record<LastRunFacts["status"], string> = {
+  ...RUN_STATES,
+  ...{ ended: "was killed", not_ready: "was not ready", success: "left the networks out" },
+};
 
 function deadlineText(retryableUntil: string | null): string {
   if (retryableUntil === null) return CLOSED;
@@ -132,14 +142,18 @@ function deadlineText(retryableUntil: string | null): string {
 }
 
 /** No run of any host has begun with this week. */
-function ofNothing(retryableUntil: string | null, isNewHost: boolean, nowMs: number): Verdict {
-  if (retryableUntil === null)
-    return isNewHost
-      ? { text: "no run yet; the first is on Monday at 08:00 (São Paulo)", next: null }
-      : { text: "no run; nothing more is sent for it", next: DOCTOR };
-  if (!isReportRunDue(Temporal.Instant.fromEpochMilliseconds(nowMs)))
-    return { text: "the run is due at 08:00 (São Paulo)", next: null };
-  return { text: `no run yet; one can begin until ${localTime(retryableUntil)} (São Paulo)`, next: DOCTOR };
+function ofNothing({ week: { retryableUntil }, run, hasRun }: Facts): Verdict {
+  if (run === null && retryableUntil === null && !hasRun)
+    return { text: "no run yet; the first is on Monday at 08:00 (São Paulo)", next: null };
+  const prospect =
+    retryableUntil === null ? CLOSED : `it can be made until ${localTime(retryableUntil)} (São Paulo)`;
+  return { text: `${run === null ? "no run has begun" : refusalText(run)}; ${prospect}`, next: DOCTOR };
+}
+
+function refusalText({ waiting, code }: LastRunFacts): string {
+  return waiting === null
+    ? `the run was not ready${code === null ? "" : ` (${code})`}`
+    : `the run was killed while it waited for the ${waiting.waitsFor} (${waiting.code})`;
 }
 
 function unreadText(lastRun: LastRunReading): string[] {

@@ -3,6 +3,7 @@ import type postgres from "postgres";
 import { LAST_RUN_FILE, LAST_RUN_MAX_BYTES } from "../../last-run/file-name.ts";
 import { hasWorked } from "../../last-run/has-worked.ts";
 import { type LastRunReading, readingOf } from "../../last-run/read.ts";
+import { hasReports } from "../../ledger/has-reports.ts";
 import { readOnly } from "../../ledger/read-only.ts";
 import { readReportWeek } from "../../ledger/report-week.ts";
 import { readWeekState } from "../../ledger/week-state.ts";
@@ -33,8 +34,7 @@ export async function weeklyStatus(dependencies: StatusDependencies): Promise<Pa
     readLastRun(logDir, dependencies),
   ]);
   if (ledger.status === "late") return judgeWithoutLedger("the database did not answer in time", lastRun);
-  if (ledger.status === "read" && ledger.value !== null)
-    return judgeLedger(ledger.value, lastRun, dependencies.nowMs());
+  if (ledger.status === "read" && ledger.value !== null) return judgeLedger(ledger.value, lastRun);
   if (ledger.status === "failed" && isClosed(ledger.code))
     return unreadable("DATABASE_URL", ledger.code, viewer, command);
   if (ledger.status === "failed" && ledger.code === NOT_MIGRATED)
@@ -66,7 +66,7 @@ async function readLedger(env: Environment, dependencies: StatusDependencies): P
 async function readWeek(sql: postgres.Sql): Promise<LedgerWeek> {
   return await readOnly(sql, async (tx) => {
     const week = await readReportWeek(tx, undefined);
-    return { week, state: await readWeekState(tx, week) };
+    return { week, state: await readWeekState(tx, week), hasRun: await hasReports(tx) };
   });
 }
 

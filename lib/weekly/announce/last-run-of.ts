@@ -3,7 +3,7 @@ import type { RunStart } from "../context/run-start.ts";
 import type { WeeklySummary } from "../context/summary.ts";
 
 /** What the last-run file knows beyond the summary. */
-export type RecordFacts = Pick<LastRun, "begunAt" | "process" | "announcement" | "sent">;
+export type RecordFacts = Pick<LastRun, "begunAt" | "process" | "announcement" | "sent" | "refusedAt">;
 
 /**
  * A summary as the last-run file keeps it: ids and codes, without the sentences for people and without what peers
@@ -23,7 +23,7 @@ export function lastRunOf(summary: WeeklySummary, facts: RecordFacts): LastRun {
 }
 
 /** What the file holds while a run goes on: what is known at its start, and nothing of its end. */
-export function runningOf(start: RunStart, facts: Omit<RecordFacts, "begunAt">): LastRun {
+export function runningOf(start: RunStart, facts: Pick<RecordFacts, "process" | "announcement">): LastRun {
   const { version, runId, startedAt, window, retryableUntil } = start;
   return {
     command: "weekly",
@@ -38,6 +38,7 @@ export function runningOf(start: RunStart, facts: Omit<RecordFacts, "begunAt">):
     error: null,
     begunAt: startedAt,
     waiting: null,
+    refusedAt: null,
     ...facts,
   };
 }
@@ -63,5 +64,6 @@ export function waitingOf(
     sent: before?.sent ?? null,
     process,
     waiting,
+    refusedAt: null,
   };
 }

@@ -1,3 +1,4 @@
+import { weekSteps } from "../../ledger/week-steps.ts";
 import { isWeekDone, openInWeek } from "../../ledger/week-verdict.ts";
 import { displayWidth } from "../../text/display-width.ts";
 import { hangingLines } from "../../text/terminal/hanging-lines.ts";
@@ -179,10 +180,24 @@ function groupLines(name: string, group: Failure[], screen: Screen): string[] {
 }
 
 function againLines({ retryableUntil, dryRun, ...summary }: WeeklySummary, screen: Screen): string[] {
-  const { reports, whatsapp, email } = summary.week ?? summary;
-  if (!retryableUntil || dryRun || reports.failed + whatsapp.failed + email.failed === 0) return [];
+  if (!retryableUntil || dryRun || !isForAnotherRun(summary)) return [];
   const until = `${localTime(retryableUntil)} (São Paulo)`;
   return ["", ...proseLines(`What failed can be tried again until ${until}: opsctl weekly`, screen)];
+}
+
+/** Whether another run takes what this one left, be it that it stands in no ledger. */
+function isForAnotherRun({
+  week,
+  reports,
+  whatsapp,
+  email,
+  editorials,
+  heartbeat,
+}: Omit<WeeklySummary, "retryableUntil" | "dryRun">): boolean {
+  if (editorials.status === "failed" || heartbeat === "failed") return true;
+  return week === null
+    ? reports.failed + whatsapp.failed + email.failed > 0
+    : weekSteps(week, { isClosed: false }).includes("run");
 }
 
 function nameOf({ step, code, cause }: Failure): string {

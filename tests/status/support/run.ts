@@ -4,9 +4,10 @@ import { ownProcessMark } from "../../../lib/last-run/process-mark.ts";
 import { UNTIL, WEEK, WINDOW, weekOf } from "../../weekly/announce/support.ts";
 
 /** The week of these files as the ledger names it, on its Monday unless these keys say otherwise. */
-export function reportWeek(changes: { retryableUntil?: string | null } = {}) {
+export function reportWeek(changes: { now?: string; retryableUntil?: string | null } = {}) {
   const { start, end } = WINDOW;
-  return { week: WEEK, lastDate: "2026-11-22", start, end, retryableUntil: UNTIL, ...changes };
+  const now = "2026-11-23T15:00:00Z";
+  return { now, week: WEEK, lastDate: "2026-11-22", start, end, retryableUntil: UNTIL, ...changes };
 }
 
 /** A run of that week that succeeded, but for these keys. */

@@ -8,7 +8,8 @@ import { addressFilterVerdicts } from "./address-filter.ts";
 const command = "webhook";
 const SERVICE = "opsctl-webhook.service";
 const SOCKET = "opsctl-webhook.socket";
-const JOURNAL = "journalctl -u opsctl-webhook.service -n 50";
+/** The command that shows why the service does not work. */
+export const JOURNAL = "journalctl -u opsctl-webhook.service -n 50";
 
 /** Whether the webhook's units are installed, start at boot and run, and whether its socket is closed to strangers. */
 export const WEBHOOK_UNIT_CHECK: Check = {
@@ -80,6 +81,14 @@ async function handedBy(path: string): Promise<Verdict[]> {
     ),
   ];
 }
+
+/** Whether systemd keeps the service going, be it that it ends and is started again, over and over. */
+export async function isStarted(dependencies: DoctorDependencies, signal: AbortSignal): Promise<boolean> {
+  const end = await dependencies.runProgram("systemctl", ["is-active", SERVICE], signal);
+  return STARTED.includes(end?.stdout.trim() ?? "");
+}
+
+const STARTED: readonly string[] = ["active", "activating", "reloading"];
 
 async function askSystemd(
   dependencies: DoctorDependencies,

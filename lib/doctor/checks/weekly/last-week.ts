@@ -1,8 +1,9 @@
 import type { LastRun, Waiting } from "../../../last-run/last-run.ts";
-import { hasEnded } from "../../../last-run/process-mark.ts";
 import { type LastRunReading, readLastRun } from "../../../last-run/read.ts";
 import { hasReports } from "../../../ledger/has-reports.ts";
-import type { WeekState } from "../../../ledger/week-state.ts";
+import { readOnly } from "../../../ledger/read-only.ts";
+import { type ReportWeek, readReportWeek } from "../../../ledger/report-week.ts";
+import { readWeekState, type WeekState } from "../../../ledger/week-state.ts";
 import {
   CLOSED,
   nextCommand,
@@ -13,27 +14,29 @@ import {
   weekSteps,
   whyNoRun,
 } from "../../../ledger/week-steps.ts";
-import { type OpenCounts, openInWeek } from "../../../ledger/week-verdict.ts";
+import { type OpenCounts, openInWeek, socialVerdict } from "../../../ledger/week-verdict.ts";
 import { OpsError } from "../../../platform/errors.ts";
+import { unlessLate } from "../../../platform/time-limit.ts";
+import { factsOf, findLastRun, isFullSuccess, type LastRunFacts, weekOf } from "../../../reports/last-run.ts";
+import { isInWork, isRunDue, weekStage } from "../../../reports/week-stage.ts";
 import { formatInstant } from "../../../time/instant.ts";
 import { localTime } from "../../../time/local-time.ts";
-import { isReportDay, reportDayEnd } from "../../../time/report-day.ts";
-import { isReportRunDue } from "../../../time/report-run-due.ts";
+import { reportDayEnd } from "../../../time/report-day.ts";
 import { Temporal } from "../../../time/temporal.ts";
 import { weekWindow } from "../../../time/week-window.ts";
 import { checkAlertWebhook } from "../../../weekly/announce/check-webhook.ts";
 import { ALERT_WEBHOOK, findWebhookSecret, loadAlertWebhook } from "../../../weekly/announce/settings.ts";
-import { weeklyStore } from "../../../weekly/database/store.ts";
 import type { Check } from "../../context/check.ts";
 import type { CheckContext } from "../../context/check-context.ts";
 import { fail, NEXT_MONDAY, notSetUp, pass, type Verdict, warn } from "../../finding.ts";
 import { withDatabase } from "../peers/database.ts";
 import { problemsOf } from "../settings/configuration.ts";
-import { hasFailedBeside, isWeekClosed, renewalOf } from "./settled-week.ts";
+import { isWeekClosed, renewalOf } from "./settled-week.ts";
 
 const command = "weekly";
 const ANNOUNCEMENT = "the announcement of a run that fails, to an alert webhook";
 const LOOK = "opsctl reports status; opsctl deliveries look-up --all";
+const MEND_FIRST = "opsctl reports status; mend what it names, then opsctl weekly";
 
 /** How the last run of this host ended; `logDirOf` is null where the settings do not name the directory. */
 export function lastRunCheck(logDirOf: (context: CheckContext) => Promise<string | null>): Check {
@@ -43,9 +46,47 @@ export function lastRunCheck(logDirOf: (context: CheckContext) => Promise<string
     async run(context) {
       const logDir = await logDirOf(context);
       if (logDir === null) return [];
-      return [lastRunVerdict(readLastRun(logDir), context.dependencies.nowMs())];
+      return [lastRunVerdict(await readLastRunNow(logDir, context), context.dependencies.nowMs())];
     },
   };
+}
+
+/**
+ * What the last run of this host left, with what the ledger holds of its week now: since its end a person, another host
+ * or the application may have changed it.
+ *
+ * Behaviour: as the run left it where the database does not answer, which another check tells.
+ */
+export async function readLastRunNow(logDir: string, context: CheckContext): Promise<LastRunReading> {
+  const reading = readLastRun(logDir);
+  if (reading.status !== "found") return reading;
+  const run = aboutItsWeek(reading.run);
+  const limitMs = context.dependencies.callLimitMs;
+  const week = await unlessLate(
+    { limitMs },
+    () => weekNow(run, context),
+    () => null,
+  ).catch(() => null);
+  return { status: "found", run: { ...run, week: week ?? run.week } };
+}
+
+async function weekNow({ window }: LastRun, context: CheckContext): Promise<WeekState | null> {
+  let week: WeekState | null = null;
+  if (window !== null)
+    await withDatabase(command, context, async (sql) => {
+      week = await readWeekState(sql, window);
+      return [];
+    });
+  return week;
+}
+
+/** A run that did not get to the database has left of the week what the run before it knew: it is about its own. */
+function aboutItsWeek(run: LastRun): LastRun {
+  const own = weekOf(run);
+  if (own === null || own.week === run.window?.week) return run;
+  const { start, end, week } = own;
+  const window = { start: formatInstant(start), end: formatInstant(end), week };
+  return { ...run, window, retryableUntil: formatInstant(reportDayEnd(end)), week: null };
 }
 
 /** What is open in the last closed week, and until when it can be sent; `logDirOf` as for the last run. */
@@ -55,19 +96,16 @@ export function lastWeekCheck(logDirOf: (context: CheckContext) => Promise<strin
     name: "last week",
     run: (context) =>
       withDatabase(command, context, async (sql) => {
-        const store = weeklyStore(sql);
-        const now = Temporal.Instant.from(await store.now());
-        const { start, end, week } = weekWindow(now);
-        const state = await store.weekState({ start: formatInstant(start), end: formatInstant(end) });
         const logDir = await logDirOf(context);
-        const isRunning = logDir !== null && goesOn(readLastRun(logDir));
-        return [lastWeekVerdict(state, { week, now, isRunning, isNew: !(await hasReports(sql)) })];
+        return await readOnly(sql, async (tx) => {
+          const week = await readReportWeek(tx, undefined);
+          const found = logDir === null ? null : findLastRun(logDir, week.week);
+          const lastRun = found?.status === "found" ? found.run : null;
+          const state = await readWeekState(tx, week);
+          return [lastWeekVerdict(state, { week, lastRun, hasRun: await hasReports(tx) })];
+        });
       }),
   };
-}
-
-function goesOn(reading: LastRunReading): boolean {
-  return reading.status === "found" && reading.run.status === "running" && !hasEnded(reading.run.process);
 }
 
 /** Whether a failed run could be announced. */
@@ -101,41 +139,67 @@ export function lastRunVerdict(reading: LastRunReading, nowMs: number): Verdict 
   if (reading.status === "unreadable")
     return fail(`the record of the last run cannot be read: ${reading.code}`, "opsctl weekly replaces it");
   const { run } = reading;
+  const facts = factsOf(run);
   const now = Temporal.Instant.fromEpochMilliseconds(nowMs);
-  if (run.status === "running") return runningVerdict(run, now);
-  if (run.status === "success") return pass(`the last run succeeded${ofWeek(run)}`);
-  const text = `the last run failed${ofWeek(run)}${run.error === null ? "" : `, ${run.error.code}`}`;
+  if (facts.status === "running") return goingOnVerdict(facts);
+  const text = endText(facts, run);
+  if (isFullSuccess(facts)) return pass(text);
+  const isSuccess = facts.status === "success";
   if (run.window !== null && run.window.week !== weekWindow(now).week)
-    return warn(`${text}; another week has closed since then`, olderWeekMend(run));
-  return settledVerdict(text, run, now) ?? openRunVerdict(text, run, now);
+    return isSuccess ? pass(text) : warn(`${text}; another week has closed since then`, olderWeekMend(run));
+  if (facts.status === "failed" && run.week !== null && isInWork(run.week))
+    return warn(`${text}; a run works on it`, SHOW_WEEK);
+  return settledVerdict(text, run, now) ?? (isSuccess ? pass(text) : openRunVerdict(text, run, now));
+}
+
+/** How a run ended. */
+function endText({ status, waiting, begunAt, code }: LastRunFacts, { window }: LastRun): string {
+  const ofWeek = window === null ? "" : `, week of ${window.week}`;
+  if (status === "ended" && waiting !== null)
+    return `a run was killed while it waited ${causeText(waiting)} (São Paulo)`;
+  if (status === "ended") {
+    const at = begunAt === null ? "an unknown time" : `${localTime(begunAt)} (São Paulo)`;
+    return `the last run began at ${at} and was killed`;
+  }
+  if (status === "success") return `the last run succeeded${ofWeek}`;
+  const ended = status === "not_ready" ? "was not ready" : "failed";
+  return `the last run ${ended}${ofWeek}${code === null ? "" : `, ${code}`}`;
 }
 
 /** The verdict where nothing is open that failed: only the last success is old. */
 function settledVerdict(text: string, run: LastRun, now: Temporal.Instant): Verdict | null {
   const renewal = renewalOf(run, now);
   if (renewal === null) return null;
-  const settled = `${text}; nothing of that week is open any more`;
-  if (renewal === "run") return warn(`${settled}; another run today makes it a success`, STEP_COMMANDS.run);
+  const isSuccess = run.status === "success";
+  const settled = `${text}; ${isSuccess ? "it left the networks out" : "nothing of that week is open any more"}`;
+  if (renewal === "run")
+    return warn(`${settled}; another run today renews the last success`, STEP_COMMANDS.run);
   return warn(`${settled}; the next run on a Monday renews the last success`, NEXT_MONDAY);
 }
 
 /** The verdict where the run of the last closed week failed, and something of it is open. */
 function openRunVerdict(text: string, run: LastRun, now: Temporal.Instant): Verdict {
   const { retryableUntil: until } = run;
-  const mend = "See the end of /var/log/opsctl/weekly.log when cron started it; opsctl reports status";
   if (until === null)
-    return fail(`${text}; it can be repeated on a Monday only, until midnight in São Paulo`, mend);
+    return fail(`${text}; it can be repeated on a Monday only, until midnight in São Paulo`, MEND_FIRST);
   const isClosed = isWeekClosed(run, now);
   const steps = stepsOf(run, { isClosed });
   const isUnread = isClosed && run.week === null;
   const prospect = isUnread ? `that week is closed: ${CLOSED}` : prospectOf(steps, isClosed ? null : until);
-  return fail(`${text}; ${prospect}`, nextCommand(steps) ?? mend);
+  // What it lacked, the other checks tell.
+  const isRefused = run.status === "not_ready" || run.waiting !== null;
+  return fail(`${text}; ${prospect}`, isRefused && !isClosed ? STEP_COMMANDS.run : mendOf(steps));
+}
+
+/** The command that comes next. */
+function mendOf(steps: readonly WeekStep[]): string {
+  return nextCommand(steps) ?? (steps.includes("run") ? MEND_FIRST : SHOW_WEEK);
 }
 
 /** What helps: another run, too, where the ledger does not hold all that failed, or was not read. */
 function stepsOf(run: LastRun, { isClosed }: { isClosed: boolean }): WeekStep[] {
   const steps = run.week === null ? [] : weekSteps(run.week, { isClosed });
-  const isForRun = !isClosed && (run.week === null || hasFailedBeside(run));
+  const isForRun = !isClosed && (run.week === null || factsOf(run).beside !== null);
   return isForRun && !steps.includes("run") ? ["run", ...steps] : steps;
 }
 
@@ -154,103 +218,88 @@ function olderWeekMend({ week }: LastRun): string | null {
   return steps.length > 1 || steps[0] === "wait" ? LOOK : nextCommand(steps);
 }
 
-function runningVerdict(run: LastRun, now: Temporal.Instant): Verdict {
-  if (run.waiting !== null) return waitingVerdict(run, run.waiting, now);
-  const at = run.begunAt === null ? "an unknown time" : `${localTime(run.begunAt)} (São Paulo)`;
-  const begun = `the last run began at ${at}`;
-  if (!hasEnded(run.process)) return pass(`${begun} and goes on`);
-  return fail(`${begun} and was killed: it has left no end`, afterKill(now));
-}
-
-/** Only a Monday's run sends anything. */
-function afterKill(now: Temporal.Instant): string {
-  return isReportDay(now) ? `${SHOW_WEEK}, then ${STEP_COMMANDS.run}` : SHOW_WEEK;
-}
-
-function waitingVerdict(
-  run: LastRun,
-  { waitsFor, code, since, until }: Waiting,
-  now: Temporal.Instant,
-): Verdict {
-  const cause = `for the ${waitsFor} (${code}) since ${localTime(since)}`;
-  if (!hasEnded(run.process))
+/** The verdict over a run that goes on, or waits before it begins. */
+function goingOnVerdict({ waiting, begunAt }: LastRunFacts): Verdict {
+  if (waiting !== null)
     return warn(
-      `a run waits ${cause}, until ${localTime(until)} at most (São Paulo)`,
+      `a run waits ${causeText(waiting)}, until ${localTime(waiting.until)} at most (São Paulo)`,
       "Look at the database: the run goes on, or ends, by itself",
     );
-  return fail(`a run was killed while it waited ${cause} (São Paulo)`, afterKill(now));
+  const at = begunAt === null ? "an unknown time" : `${localTime(begunAt)} (São Paulo)`;
+  return pass(`the last run began at ${at} and goes on`);
 }
 
-function ofWeek({ window }: LastRun): string {
-  return window === null ? "" : `, week of ${window.week}`;
+function causeText({ waitsFor, code, since }: Waiting): string {
+  return `for the ${waitsFor} (${code}) since ${localTime(since)}`;
 }
 
 function repeatableUntil(instant: string): string {
   return `it can be repeated until ${localTime(instant)} (São Paulo)`;
 }
 
-/** What is known of the last closed week besides its ledger: `isNew` when no run has begun a report of any week. */
-export type LastWeekFacts = { week: string; now: Temporal.Instant; isRunning: boolean; isNew: boolean };
+/** What is known of the last closed week besides its ledger, as status and `reports status` know it. */
+export type LastWeekFacts = {
+  week: Pick<ReportWeek, "week" | "now" | "retryableUntil">;
+  lastRun: LastRunFacts | null;
+  /** False on a database in which no run has begun a report of any week. */
+  hasRun: boolean;
+};
 
 /**
  * The verdict over the last closed week.
  *
- * Behaviour: an owner without a report is open once the run of Monday is due and no run works on it: before, no owner
- *            has one. On a closed week that cannot be mended, so that it is no fault by itself where a run was made.
+ * Behaviour: nothing is open before the run of a Monday is due, and while a run works on it. On a closed week an owner
+ *            without a report cannot be mended, so that it is no fault by itself where a run was made.
  */
-export function lastWeekVerdict(state: WeekState, { week, now, ...facts }: LastWeekFacts): Verdict {
+export function lastWeekVerdict(state: WeekState, facts: LastWeekFacts): Verdict {
+  const { week, lastRun } = facts;
+  switch (weekStage(state, { isRunDue: isRunDue(week), lastRun })) {
+    case "awaited":
+      return pass(`the run for the week of ${week.week} is due at 08:00 (São Paulo)`);
+    case "in_work":
+      return pass(`a run works on the week of ${week.week}`);
+    case "not_begun":
+      return noRunVerdict(facts);
+    case "made":
+      return madeVerdict(state, week);
+  }
+}
+
+/** The verdict over a week that a run has made. */
+function madeVerdict(state: WeekState, { week, retryableUntil: until }: LastWeekFacts["week"]): Verdict {
   const { reports, whatsapp, email } = openInWeek(state);
-  const { failed = 0, missing = 0 } = reports;
-  const until = isReportDay(now) ? formatInstant(reportDayEnd(now)) : null;
-  if (facts.isNew && missing > 0 && !facts.isRunning) return newVerdict(now, until);
-  const isMissing = missing > 0 && isMissingOpen(state, { now, ...facts });
-  if (isMissing && !hasBegun(state)) return noRunVerdict(week, until);
-  const missed = isMissing ? [`reports: ${missing} missing`] : [];
+  const { missing = 0, ...otherReports } = reports;
+  const social = socialVerdict(state);
   const others = [
-    ...(failed === 0 ? [] : [`reports: ${failed} failed`]),
+    ...counted("reports", otherReports),
     ...counted("WhatsApp", whatsapp),
     ...counted("e-mail", email),
+    ...(social === null ? [] : [`networks: ${social}`]),
   ];
-  const parts = [...missed, ...others];
+  const parts = [...(missing === 0 ? [] : [`reports: ${missing} missing`]), ...others];
   if (parts.length === 0) return pass(`nothing is open in the week of ${week}`);
   const steps = weekSteps(state, { isClosed: until === null });
-  const mend = steps.includes("run")
-    ? "opsctl reports status; mend what it names, then opsctl weekly"
-    : SHOW_WEEK;
   const isBeyondHelp = until === null && others.length === 0;
   return (isBeyondHelp ? warn : fail)(
     `open in the week of ${week}: ${parts.join("; ")}; ${prospectOf(steps, until)}`,
-    nextCommand(steps) ?? mend,
+    mendOf(steps),
   );
 }
 
-function isMissingOpen(
-  { reports: { running } }: WeekState,
-  { now, isRunning }: Omit<LastWeekFacts, "week" | "isNew">,
-): boolean {
-  return !isReportDay(now) || (isReportRunDue(now) && running === 0 && !isRunning);
-}
-
-function hasBegun({ reports: { completed, running, failed } }: WeekState): boolean {
-  return completed + running + failed > 0;
-}
-
-/** The verdict before the first run of all: no week is owed yet, but the first Monday can still have its run. */
-function newVerdict(now: Temporal.Instant, until: string | null): Verdict {
-  const text = "no run of any week has begun yet";
-  if (until === null || !isReportRunDue(now)) return pass(text);
-  return pass(`${text}; ${STEP_COMMANDS.run} can begin one until ${localTime(until)} (São Paulo)`);
-}
-
-/** The verdict over a Monday on which no run of any host has begun. */
-function noRunVerdict(week: string, until: string | null): Verdict {
+/** The verdict over a Monday on which no run of any host has begun; a host that is new was not there for it. */
+function noRunVerdict({ week: { week, retryableUntil: until }, lastRun, hasRun }: LastWeekFacts): Verdict {
+  const isNew = !hasRun && lastRun === null;
+  if (isNew && until === null) return pass("no run yet; the first is on Monday at 08:00 (São Paulo)");
   const text = `no run has begun with the week of ${week}`;
-  if (until === null)
-    return fail(
-      `${text}; that week is closed: ${CLOSED}`,
-      "See the end of /var/log/opsctl/weekly.log for what failed",
+  if (until !== null)
+    return (isNew ? warn : fail)(
+      `${text}; it can be made until ${localTime(until)} (São Paulo)`,
+      STEP_COMMANDS.run,
     );
-  return fail(`${text}; ${repeatableUntil(until)}`, STEP_COMMANDS.run);
+  return fail(
+    `${text}; that week is closed: ${CLOSED}`,
+    "See the end of /var/log/opsctl/weekly.log for what failed",
+  );
 }
 
 function counted(name: string, counts: OpenCounts): string[] {

@@ -2,12 +2,17 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { isKnownAdvice } from "../../../../lib/doctor/advice/known-advice.ts";
-import { lastRunVerdict, lastWeekVerdict } from "../../../../lib/doctor/checks/weekly/last-week.ts";
+import {
+  type LastWeekFacts,
+  lastRunVerdict,
+  lastWeekVerdict,
+} from "../../../../lib/doctor/checks/weekly/last-week.ts";
 import { NEXT_MONDAY } from "../../../../lib/doctor/finding.ts";
 import { LAST_RUN_FILE } from "../../../../lib/last-run/file-name.ts";
 import { parseLastRun } from "../../../../lib/last-run/last-run.ts";
 import { ownProcessMark } from "../../../../lib/last-run/process-mark.ts";
-import { Temporal } from "../../../../lib/time/temporal.ts";
+import { factsOf } from "../../../../lib/reports/last-run.ts";
+import { startSilentPeer } from "../../../standins/raw-peer.ts";
 import { startStandIn } from "../../../standins/standin.ts";
 import { freePort } from "../../../support/free-port.ts";
 import { MONDAY, seedOwner, setClock } from "../../../support/seed.ts";
@@ -68,7 +73,7 @@ describe("lastRunVerdict()", () => {
       { week: weekOf() },
       DURING,
       "warn",
-      /nothing of that week is open any more; another run today makes it a success$/,
+      /nothing of that week is open any more; another run today renews the last success$/,
     ],
     [
       "a heartbeat that could not be written, the day after",
@@ -130,7 +135,7 @@ describe("lastRunVerdict()", () => {
       "a report that another process holds",
       { error: null, week: weekOf({ reports: { running: 1 } }) },
       DURING,
-      "fail",
+      "warn",
       /; a run works on it$/,
     ],
     [
@@ -146,7 +151,7 @@ describe("lastRunVerdict()", () => {
       { status: "running", error: null, week: null, process: { ...RUN.process, startTicks: 1 } },
       DURING,
       "fail",
-      /was killed: it has left no end/,
+      /was killed; it can be repeated until/,
     ],
     [
       "a run that waits before it begins",
@@ -184,18 +189,14 @@ describe("lastRunVerdict()", () => {
   const failed = { week: weekOf({ whatsapp: { failed: 1 } }) };
   const LOOK_UP = "opsctl deliveries look-up --all";
   const STATUS = "opsctl reports status";
+  const FIRST = `${STATUS}; mend what it names, then opsctl weekly`;
   test.each<[string, object, number, string | null]>([
     ["nothing, on its Monday", { week: weekOf() }, DURING, "opsctl weekly"],
     ["nothing, the day after", { week: weekOf() }, AFTER, NEXT_MONDAY],
     ["a doubt alone", doubt, DURING, LOOK_UP],
     ["a doubt alone, the day after", doubt, AFTER, LOOK_UP],
     ["a doubt of an older week", doubt, NEXT_WEEK, LOOK_UP],
-    [
-      "a doubt, and editorials that failed",
-      { ...doubt, editorials: { status: "failed" } },
-      DURING,
-      `See the end of /var/log/opsctl/weekly.log when cron started it; ${STATUS}`,
-    ],
+    ["a doubt, and editorials that failed", { ...doubt, editorials: { status: "failed" } }, DURING, FIRST],
     ["a timeline entry", { week: weekOf({ whatsapp: { partial: 1 } }) }, DURING, "opsctl deliveries repair"],
     [
       "a doubt and a timeline entry",
@@ -203,32 +204,13 @@ describe("lastRunVerdict()", () => {
       AFTER,
       STATUS,
     ],
-    [
-      "what failed",
-      failed,
-      DURING,
-      `See the end of /var/log/opsctl/weekly.log when cron started it; ${STATUS}`,
-    ],
-    [
-      "what failed, the day after",
-      failed,
-      AFTER,
-      `See the end of /var/log/opsctl/weekly.log when cron started it; ${STATUS}`,
-    ],
+    ["what failed", failed, DURING, FIRST],
+    ["what failed, the day after", failed, AFTER, STATUS],
     ["what failed in an older week, which nothing mends", failed, NEXT_WEEK, null],
     ["a run of an older week that broke down", { week: null }, NEXT_WEEK, `${STATUS}; ${LOOK_UP}`],
-    [
-      "a run that broke down",
-      { week: null },
-      DURING,
-      `See the end of /var/log/opsctl/weekly.log when cron started it; ${STATUS}`,
-    ],
-    [
-      "a killed run",
-      { status: "running", process: { ...RUN.process, startTicks: 1 } },
-      DURING,
-      `${STATUS}, then opsctl weekly`,
-    ],
+    ["a run that broke down", { week: null }, DURING, FIRST],
+    ["a run that was not ready", { status: "not_ready", week: null }, DURING, "opsctl weekly"],
+    ["a killed run", { status: "running", process: { ...RUN.process, startTicks: 1 } }, DURING, FIRST],
     [
       "a killed run, the day after",
       { status: "running", process: { ...RUN.process, startTicks: 1 } },
@@ -248,14 +230,17 @@ describe("lastRunVerdict()", () => {
 });
 
 describe("lastWeekVerdict()", () => {
-  const factsAt = (ms: number, changes: { isRunning?: boolean; isNew?: boolean } = {}) => {
-    const now = Temporal.Instant.fromEpochMilliseconds(ms);
-    return { week: "2026-11-16", now, isRunning: false, isNew: false, ...changes };
+  const factsAt = (ms: number, changes: Partial<LastWeekFacts> = {}): LastWeekFacts => {
+    const week = { week: "2026-11-16", now: new Date(ms).toISOString() };
+    const retryableUntil = ms < Date.parse(UNTIL) ? UNTIL : null;
+    return { week: { ...week, retryableUntil }, lastRun: null, hasRun: true, ...changes };
   };
+  const runs = { lastRun: factsOf(found({ status: "running" }).run) };
   test.each<[string, Parameters<typeof weekOf>[0], "pass" | "fail"]>([
     ["all is sent", {}, "pass"],
     ["a report failed", { reports: { failed: 1 } }, "fail"],
-    ...(["failed", "unknown", "partial", "running", "missing"] as const).map(
+    ["a delivery is running", { email: { running: 1 } }, "pass"],
+    ...(["failed", "unknown", "partial", "missing"] as const).map(
       (state): [string, Parameters<typeof weekOf>[0], "fail"] => [
         `a delivery is ${state}`,
         { email: { [state]: 1 } },
@@ -272,14 +257,21 @@ describe("lastWeekVerdict()", () => {
   const some = { reports: { completed: 7, missing: 3 } };
   const works = { reports: { completed: 7, running: 1, missing: 2 } };
   const NO_RUN = "no run has begun with the week of 2026-11-16";
-  const UNTIL_MIDNIGHT = "it can be repeated until 2026-11-24 00:00:00 (São Paulo)";
-  const NOTHING = "nothing is open in the week of 2026-11-16";
-  const NEW = "no run of any week has begun yet";
+  const MIDNIGHT = "2026-11-24 00:00:00 (São Paulo)";
+  const UNTIL_MIDNIGHT = `it can be repeated until ${MIDNIGHT}`;
+  const MADE_UNTIL = `it can be made until ${MIDNIGHT}`;
+  const WORKS = "pass a run works on the week of 2026-11-16 -> null";
   test.each<[string, Parameters<typeof weekOf>[0], number, object, string]>([
-    ["a Monday before its run is due", none, DUE - 1, {}, `pass ${NOTHING} -> null`],
-    ["a Monday whose run is late", none, DUE, {}, `fail ${NO_RUN}; ${UNTIL_MIDNIGHT} -> opsctl weekly`],
-    ["the end of that Monday", none, LAST_MINUTE, {}, `fail ${NO_RUN}; ${UNTIL_MIDNIGHT} -> opsctl weekly`],
-    ["a run that has only begun", none, DUE, { isRunning: true }, `pass ${NOTHING} -> null`],
+    [
+      "a Monday before its run is due",
+      none,
+      DUE - 1,
+      {},
+      "pass the run for the week of 2026-11-16 is due at 08:00 (São Paulo) -> null",
+    ],
+    ["a Monday whose run is late", none, DUE, {}, `fail ${NO_RUN}; ${MADE_UNTIL} -> opsctl weekly`],
+    ["the end of that Monday", none, LAST_MINUTE, {}, `fail ${NO_RUN}; ${MADE_UNTIL} -> opsctl weekly`],
+    ["a run that has only begun", none, DUE, runs, WORKS],
     [
       "a Monday that was missed",
       none,
@@ -289,20 +281,18 @@ describe("lastWeekVerdict()", () => {
         "See the end of /var/log/opsctl/weekly.log for what failed",
     ],
     [
-      "a Monday before the first run of all",
+      "a host on which no run has been",
       none,
       DURING,
-      { isNew: true },
-      `pass ${NEW}; opsctl weekly can begin one until 2026-11-24 00:00:00 (São Paulo) -> null`,
+      { hasRun: false },
+      `warn ${NO_RUN}; ${MADE_UNTIL} -> opsctl weekly`,
     ],
-    ["the same before that run is due", none, DUE - 1, { isNew: true }, `pass ${NEW} -> null`],
-    ["the same in the middle of a week", none, AFTER, { isNew: true }, `pass ${NEW} -> null`],
     [
-      "the first run of all, just begun",
+      "the same in the middle of a week",
       none,
-      DUE,
-      { isNew: true, isRunning: true },
-      `pass ${NOTHING} -> null`,
+      AFTER,
+      { hasRun: false },
+      "pass no run yet; the first is on Monday at 08:00 (São Paulo) -> null",
     ],
     [
       "owners whom the run did not reach",
@@ -312,8 +302,8 @@ describe("lastWeekVerdict()", () => {
       `fail open in the week of 2026-11-16: reports: 3 missing; ${UNTIL_MIDNIGHT} -> ` +
         "opsctl reports status; mend what it names, then opsctl weekly",
     ],
-    ["those whom it comes to yet", some, DURING, { isRunning: true }, `pass ${NOTHING} -> null`],
-    ["those of a run of another host", works, DURING, {}, `pass ${NOTHING} -> null`],
+    ["those whom it comes to yet", some, DURING, runs, WORKS],
+    ["those of a run of another host", works, DURING, {}, WORKS],
     [
       "owners whom no run reaches any more",
       some,
@@ -361,7 +351,6 @@ describe("lastWeekVerdict()", () => {
       "opsctl deliveries repair",
     ],
     [{ email: { partial: 1 } }, AFTER, /that week is closed/, "opsctl deliveries repair"],
-    [{ email: { running: 1 } }, DURING, /; a run works on it$/, "opsctl reports status"],
     [{ email: { unknown: 1, partial: 1 } }, DURING, /never sent again by itself; /, "opsctl reports status"],
     [{ email: { failed: 1 } }, AFTER, /that week is closed/, "opsctl reports status"],
     [
@@ -399,35 +388,49 @@ describe("opsctl doctor weekly", () => {
     await setClock(weekly.db.sql, "2026-11-30T12:00:00Z");
     expect(await findingsOf(host, "last week")).toEqual([
       "fail no run has begun with the week of 2026-11-23; " +
-        "it can be repeated until 2026-12-01 00:00:00 (São Paulo)",
+        "it can be made until 2026-12-01 00:00:00 (São Paulo)",
     ]);
-    const begun = { status: "running", window: null, retryableUntil: null, week: null, error: null };
+    const window = { start: "2026-11-23T03:00:00Z", end: "2026-11-30T03:00:00Z", week: "2026-11-23" };
+    const begun = { status: "running", window, retryableUntil: null, week: null, error: null };
     host.put(`log/${LAST_RUN_FILE}`, JSON.stringify({ ...RUN, ...begun }), 0o644);
-    expect(await findingsOf(host, "last week")).toEqual(["pass nothing is open in the week of 2026-11-23"]);
+    expect(await findingsOf(host, "last week")).toEqual(["pass a run works on the week of 2026-11-23"]);
     await setClock(weekly.db.sql, "2026-11-30T11:14:00Z");
     host.put(`log/${LAST_RUN_FILE}`, JSON.stringify(RUN), 0o644);
-    expect(await findingsOf(host, "last week")).toEqual(["pass nothing is open in the week of 2026-11-23"]);
+    expect(await findingsOf(host, "last week")).toEqual([
+      "pass the run for the week of 2026-11-23 is due at 08:00 (São Paulo)",
+    ]);
   });
 
-  test("counts no run as missed on a database that has had none", async () => {
+  test("misses a run on a database that has had none on a Monday alone", async () => {
     await using weekly = await weeklyFixture();
     await using host = await openHost();
     await seedOwner(weekly.db.sql);
     host.put("secrets/DATABASE_URL", weekly.db.url);
-    for (const [now, finding] of [
-      [
-        "2026-11-23T15:00:00Z",
-        "pass no run of any week has begun yet; opsctl weekly can begin one until 2026-11-24 00:00:00 (São Paulo)",
-      ],
-      ["2026-11-25T15:00:00Z", "pass no run of any week has begun yet"],
-    ] as const) {
-      await setClock(weekly.db.sql, now);
-      expect(await findingsOf(host, "last week")).toEqual([finding]);
-    }
+    await setClock(weekly.db.sql, "2026-11-23T15:00:00Z");
+    expect(await findingsOf(host, "last week")).toEqual([
+      "warn no run has begun with the week of 2026-11-16; it can be made until 2026-11-24 00:00:00 (São Paulo)",
+    ]);
+    await setClock(weekly.db.sql, "2026-11-25T15:00:00Z");
+    expect(await findingsOf(host, "last week")).toEqual([
+      "pass no run yet; the first is on Monday at 08:00 (São Paulo)",
+    ]);
+  });
+
+  test("tells of the last run what it left while the database is silent", async () => {
+    await using host = await openHost();
+    const database = await startSilentPeer();
+    host.put("secrets/DATABASE_URL", `postgres://u:p@127.0.0.1:${database.port}/app`);
+    host.put(`log/${LAST_RUN_FILE}`, JSON.stringify(RUN), 0o644);
+    host.dependencies.callLimitMs = 50;
+    expect((await findingsOf(host, "last run"))[0]).toStartWith(
+      "fail the last run failed, week of 2026-11-16, APP_HTTP_401; ",
+    );
+    await database.stop();
   });
 
   test("fails on a last run that failed, and on what it cannot read", async () => {
     await using host = await openHost();
+    await setClock(host.db.sql, "2026-11-23T12:00:00Z");
     host.put(`log/${LAST_RUN_FILE}`, JSON.stringify(RUN), 0o644);
     expect(await findingsOf(host, "last run")).toEqual([
       "fail the last run failed, week of 2026-11-16, APP_HTTP_401; " +

@@ -106,7 +106,7 @@ const STATUS = {
   changedAt: "2026-11-23T11:14:39Z",
   counts: {
     owners: 10_000,
-    reports: { completed: 9_800, failed: 150, running: 20, missing: 30 },
+    reports: { completed: 9_800, failed: 170, running: 0, missing: 30 },
     whatsapp: { sent: 9_000, unknown: 12, failed: 700, partial: 3, missing: 85, running: 0 },
     email: { sent: 9_795, unknown: 5, failed: 0, partial: 0, missing: 0, running: 0 },
     social: { connected: 12_000, failed: 33, owners: 30 },
@@ -131,7 +131,13 @@ const STATUS = {
 } as Parameters<typeof renderStatus>[0];
 const LAST_RUN = {
   ...{ status: "failed" as const, runId: "r", host: "vps-1.example.com", code: "sem_instancia_gateway" },
-  ...{ begunAt: "2026-11-23T11:00:02Z", finishedAt: "2026-11-23T11:14:40Z", waiting: null },
+  ...{
+    begunAt: "2026-11-23T11:00:02Z",
+    finishedAt: "2026-11-23T11:14:40Z",
+    waiting: null,
+    beside: null,
+    heartbeat: null,
+  },
 };
 
 const RECONCILIATIONS = [

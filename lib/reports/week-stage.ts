@@ -1,0 +1,51 @@
+import type { ReportWeek } from "../ledger/report-week.ts";
+import type { WeekState } from "../ledger/week-state.ts";
+import { isReportRunDue } from "../time/report-run-due.ts";
+import { Temporal } from "../time/temporal.ts";
+import type { LastRunFacts } from "./last-run.ts";
+
+/**
+ * How far a week has come: its run is still to come, works on it, has not begun though it was due, or has made what
+ * there is.
+ */
+export type WeekStage = "awaited" | "in_work" | "not_begun" | "made";
+
+/**
+ * How far a week has come, by the ledger and by this host's last run about it.
+ *
+ * Behaviour: a run of another host is seen by its leases alone; those of a run of this host that was killed say
+ *            nothing. A run that was refused, or killed while it waited, has not begun. Without owners there is nothing
+ *            to make.
+ */
+export function weekStage(
+  state: WeekState,
+  { isRunDue, lastRun }: { isRunDue: boolean; lastRun: Pick<LastRunFacts, "status" | "waiting"> | null },
+): WeekStage {
+  const isKilled = lastRun?.status === "ended";
+  if (lastRun?.status === "running" || (isInWork(state) && !isKilled)) return "in_work";
+  if (hasBegun(state) || state.owners === 0) return "made";
+  if (lastRun !== null) return hasNotBegun(lastRun) ? "not_begun" : "made";
+  return isRunDue ? "not_begun" : "awaited";
+}
+
+/** Whether the run of a week should have begun: it is closed, or it is 08:15 on its Monday. */
+export function isRunDue({ now, retryableUntil }: Pick<ReportWeek, "now" | "retryableUntil">): boolean {
+  return retryableUntil === null || isReportRunDue(Temporal.Instant.from(now));
+}
+
+/** Whether a process, of whatever host, holds something of a week. */
+export function isInWork({
+  reports,
+  whatsapp,
+  email,
+}: Pick<WeekState, "reports" | "whatsapp" | "email">): boolean {
+  return reports.running + whatsapp.running + email.running > 0;
+}
+
+function hasBegun({ reports: { completed, failed } }: WeekState): boolean {
+  return completed + failed > 0;
+}
+
+function hasNotBegun({ status, waiting }: Pick<LastRunFacts, "status" | "waiting">): boolean {
+  return status === "not_ready" || waiting !== null;
+}
