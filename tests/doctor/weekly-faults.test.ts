@@ -206,6 +206,15 @@ describe("runDoctor() finds of the weekly run that", () => {
       reason: "no run has ended in full success yet",
       spoil: ({ path }) => rmSync(path("log/weekly_performance_reports.success")),
     },
+    "the file of the last success is gone": {
+      ...{ command: "weekly", check: "last success", status: "warn" },
+      reason: /reports\.success is gone, which the last success has left; another run today writes it again$/,
+      mend: /^opsctl weekly$/,
+      spoil: (host) => {
+        host.put(`log/${LAST_RUN_FILE}`, JSON.stringify(lastRun({ heartbeat: "written" }).run), 0o644);
+        rmSync(host.path("log/weekly_performance_reports.success"));
+      },
+    },
     "the cron file lacks the line": {
       ...{ command: "weekly", check: "cron", status: "fail" },
       reason: /has no line that starts weekly as it should$/,

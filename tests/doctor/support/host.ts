@@ -33,7 +33,7 @@ import { type Hosting, projectOf, startHosting } from "../../standins/hosting.ts
 import { type StandIn, startStandIn } from "../../standins/standin.ts";
 import { startTracker, type Tracker } from "../../standins/tracker.ts";
 import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
-import { seedOwner, seedSenders } from "../../support/seed.ts";
+import { seedOwner, seedSenders, setClock } from "../../support/seed.ts";
 import { silentLog } from "../../support/silent-log.ts";
 
 /** The secrets of the host, each a canary that no finding may show. */
@@ -94,6 +94,8 @@ export async function openHost(): Promise<Host> {
   const db = await (await sharedPostgres()).createDatabase();
   const senders = await seedSenders(db.sql);
   await seedOwner(db.sql);
+  // In the middle of a week, whatever the day of the test: on a Monday a host on which nothing has run is told so.
+  await setClock(db.sql, "2026-11-25T12:00:00Z");
   const named = await startPeers();
   const peers: StandIn<string>[] = Object.values(named);
   const files = environmentFilesOf({ ...named, path, senders });

@@ -233,7 +233,10 @@ describe("the record of a run", () => {
   test("of a run that was not ready keeps when one last began", async () => {
     await runTo(summaryOf());
     expect(await open().end(notReady("DATABASE_UNREACHABLE"))).toMatchObject({ announced: "firing" });
-    expect(read()).toMatchObject({ status: "not_ready", begunAt: START.startedAt, window: null, week: null });
+    expect(read()).toMatchObject({
+      ...{ status: "not_ready", begunAt: START.startedAt, window: null, week: null },
+      refusedAt: "2026-11-23T11:30:00.000Z",
+    });
   });
 
   test("of a run that broke down knows the week from its beginning", async () => {
