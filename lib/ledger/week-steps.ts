@@ -22,7 +22,7 @@ export const STEP_COMMANDS: Readonly<Record<WeekStep, string>> = {
 };
 
 /** What comes after a look-up: it settles only what it finds. */
-const BY_HAND =
+export const BY_HAND =
   "what a look-up does not find is decided by hand: opsctl deliveries list --state unknown, then reconcile each";
 
 /** What is said of a week of which nothing can be sent any more. */
@@ -32,7 +32,7 @@ export const CLOSED = "nothing more is sent for it";
 const WITHOUT_RUN: Readonly<Record<Exclude<WeekStep, "run"> | "none", string>> = {
   "look-up": `what is in doubt is never sent again by itself; ${BY_HAND}`,
   repair: "what is sent lacks only its timeline entry",
-  wait: "a run works on it",
+  wait: "what a killed run held is free after 20 minutes",
   none: "no run reads these networks again",
 };
 

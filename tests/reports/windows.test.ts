@@ -114,6 +114,17 @@ const STATES: State[] = [
     },
   ],
   [
+    "a run that was killed a moment ago",
+    async () => {
+      await owner();
+      await windows.weekly.run({}, { onBegin: windows.record(endedProcess()).begin });
+      await change(`update weekly_performance_deliveries set status = 'running', provider_message_id = null,
+        settled_at = null, dispatched_at = null, sender_tenant_id = null, masked_hint = null,
+        lease_expires_at = weekly_performance_now() + interval '20 minutes' where channel = 'email'`);
+    },
+    DURING,
+  ],
+  [
     "a run that was killed after its last step",
     async () => {
       await owner();

@@ -5,6 +5,7 @@ import { readOnly } from "../../../ledger/read-only.ts";
 import { type ReportWeek, readReportWeek } from "../../../ledger/report-week.ts";
 import { readWeekState, type WeekState } from "../../../ledger/week-state.ts";
 import {
+  BY_HAND,
   CLOSED,
   nextCommand,
   prospectOfClosed,
@@ -186,9 +187,12 @@ function openRunVerdict(text: string, run: LastRun, now: Temporal.Instant): Verd
   const steps = stepsOf(run, { isClosed });
   const isUnread = isClosed && run.week === null;
   const prospect = isUnread ? `that week is closed: ${CLOSED}` : prospectOf(steps, isClosed ? null : until);
-  // What it lacked, the other checks tell.
+  // What it lacked, the other checks tell; what is done by hand, the line about the week.
   const isRefused = run.status === "not_ready" || run.waiting !== null;
-  return fail(`${text}; ${prospect}`, isRefused && !isClosed ? STEP_COMMANDS.run : mendOf(steps));
+  return fail(
+    `${text}; ${prospect.replace(`; ${BY_HAND}`, "")}`,
+    isRefused && !isClosed ? STEP_COMMANDS.run : mendOf(steps),
+  );
 }
 
 /** The command that comes next. */
