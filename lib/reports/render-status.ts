@@ -71,8 +71,8 @@ function headText({ clean }: WeekStatus, stage: WeekStage): string {
   if (clean) return "clean";
   return {
     awaited: "the run is due at 08:00",
-    in_work: "OPEN, a run works on it",
-    not_begun: "OPEN, no run has begun",
+    running: "OPEN, a run works on it",
+    late: "OPEN, no run has begun",
     made: "OPEN",
   }[stage];
 }
@@ -85,9 +85,9 @@ function stageText(
   switch (stage) {
     case "awaited":
       return prose(["", RUN_DUE, WHAT_IT_NEEDS], screen);
-    case "in_work":
+    case "running":
       return inWorkText(status, isWaiting ? RUN_WAITS : "Nothing is to be done while the run works.", screen);
-    case "not_begun":
+    case "late":
       return openText(status, screen) + (status.retryableUntil === null ? "" : prose([WHY_NO_RUN], screen));
     case "made":
       return openText(status, screen) + mendText(status, screen);

@@ -8,7 +8,7 @@ import type { LastRunFacts } from "./last-run.ts";
  * How far a week has come: its run is still to come, works on it, has not begun though it was due, or has made what
  * there is.
  */
-export type WeekStage = "awaited" | "in_work" | "not_begun" | "made";
+export type WeekStage = "awaited" | "running" | "late" | "made";
 
 /**
  * How far a week has come, by the ledger and by this host's last run about it.
@@ -22,10 +22,10 @@ export function weekStage(
   { isRunDue, lastRun }: { isRunDue: boolean; lastRun: Pick<LastRunFacts, "status" | "waiting"> | null },
 ): WeekStage {
   const isKilled = lastRun?.status === "ended";
-  if (lastRun?.status === "running" || (isInWork(state) && !isKilled)) return "in_work";
+  if (lastRun?.status === "running" || (isInWork(state) && !isKilled)) return "running";
   if (hasBegun(state) || state.owners === 0) return "made";
-  if (lastRun !== null) return hasNotBegun(lastRun) ? "not_begun" : "made";
-  return isRunDue ? "not_begun" : "awaited";
+  if (lastRun !== null) return hasNotBegun(lastRun) ? "late" : "made";
+  return isRunDue ? "late" : "awaited";
 }
 
 /** Whether the run of a week should have begun: it is closed, or it is 08:15 on its Monday. */

@@ -51,9 +51,9 @@ function verdictOf(facts: Facts): Verdict {
   switch (weekStage(state, { isRunDue: isRunDue(week), lastRun: run })) {
     case "awaited":
       return { text: "the run is due at 08:00 (São Paulo)", next: null };
-    case "in_work":
+    case "running":
       return ofWork(run);
-    case "not_begun":
+    case "late":
       return ofNothing(facts);
     case "made":
       return isWeekClean(state) ? ofClean(facts) : ofOpen(facts);

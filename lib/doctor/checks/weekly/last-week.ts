@@ -260,9 +260,9 @@ export function lastWeekVerdict(state: WeekState, facts: LastWeekFacts): Verdict
   switch (weekStage(state, { isRunDue: isRunDue(week), lastRun })) {
     case "awaited":
       return pass(`the run for the week of ${week.week} is due at 08:00 (São Paulo)`);
-    case "in_work":
+    case "running":
       return pass(`a run works on the week of ${week.week}`);
-    case "not_begun":
+    case "late":
       return noRunVerdict(facts);
     case "made":
       return madeVerdict(state, week);
