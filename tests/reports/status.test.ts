@@ -159,6 +159,8 @@ describeWeek("readWeekStatus()", (ledger) => {
         },
       ],
     });
+    // No run reads them again, and no owner is open.
+    expect(renderStatus(status, null)).not.toMatch(/Before the next run|--state open/);
   });
 
   test("does not say that no network was asked for once the content of the week was removed", async () => {
@@ -293,6 +295,12 @@ describe("renderStatus()", () => {
       expect(renderStatus(done, { ...run, status })).toContain(once);
     for (const status of ["success", "running"] as const)
       expect(renderStatus(done, { ...run, status })).not.toContain("opsctl weekly");
+    const beside = renderStatus(done, { ...run, beside: "HEARTBEAT_UNWRITABLE" });
+    expect(beside).not.toContain(once);
+    expect(beside).toContain(
+      "Nothing is open, but the run failed. What to mend: opsctl explain HEARTBEAT_UNWRITABLE\n" +
+        "Then, until 2026-11-24 00:00:00: opsctl weekly\n",
+    );
     expect(renderStatus(done, null)).not.toContain("opsctl weekly");
     expect(renderStatus({ ...done, retryableUntil: null }, run)).not.toContain("opsctl weekly");
     expect(renderStatus({ ...done, clean: false, hasRun: true, open }, run)).not.toContain(once);
