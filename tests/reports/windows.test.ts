@@ -13,7 +13,7 @@ import { emptySummary, type WeeklySummary } from "../../lib/weekly/context/summa
 import { renderSummary } from "../../lib/weekly/texts/summary-text.ts";
 import { endedProcess } from "../status/support/run.ts";
 import { type OwnerSpec, type SeededOwner, seedOwner } from "../support/seed.ts";
-import { gate, until } from "../weekly/support/ledger.ts";
+import { until } from "../weekly/support/ledger.ts";
 import { openWindows, type View, type Windows } from "./support/windows.ts";
 
 const MONDAY = "2026-11-23";
@@ -317,11 +317,11 @@ describe("the windows onto a Monday", () => {
     for (let i = 0; i < 3; i += 1) await owner();
     const { weekly } = windows;
     const { onAnalyze } = weekly;
-    const end = gate();
+    const { promise: opened, resolve: open } = Promise.withResolvers<void>();
     let begun = 0;
     weekly.onAnalyze = async (body) => {
       begun += 1;
-      await end.opened;
+      await opened;
       await onAnalyze(body);
     };
     const running = run();
@@ -333,7 +333,7 @@ describe("the windows onto a Monday", () => {
       expect(view.reports.text).toContain("2 reports missing\n");
       expectAgreement(view);
     }
-    end.open();
+    open();
     await running;
   });
 

@@ -23,7 +23,10 @@ export function lastRunOf(summary: WeeklySummary, facts: RecordFacts): LastRun {
 }
 
 /** What the file holds while a run goes on: what is known at its start, and nothing of its end. */
-export function runningOf(start: RunStart, facts: Pick<RecordFacts, "process" | "announcement">): LastRun {
+export function runningOf(
+  start: RunStart,
+  facts: Pick<RecordFacts, "process" | "announcement" | "sent">,
+): LastRun {
   const { version, runId, startedAt, window, retryableUntil } = start;
   return {
     command: "weekly",

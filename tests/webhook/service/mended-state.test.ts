@@ -3,7 +3,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { State } from "../../../lib/webhook/state/contract.ts";
 import type { AcceptedText } from "../../standins/gateway.ts";
 import type { Scripted } from "../../standins/standin.ts";
-import { alertOf, type Service, startService, until } from "../support/service-fixture.ts";
+import { until } from "../../support/until.ts";
+import { alertOf, type Service, startService } from "../support/service-fixture.ts";
 import { type TestClock, testClock } from "../support/test-clock.ts";
 
 const MINUTE_MS = 60_000;
