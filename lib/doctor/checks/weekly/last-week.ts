@@ -148,7 +148,7 @@ export function lastRunVerdict(reading: LastRunReading, nowMs: number): Verdict 
   const isSuccess = facts.status === "success";
   if (run.window !== null && run.window.week !== weekWindow(now).week)
     return isSuccess ? pass(text) : warn(`${text}; another week has closed since then`, olderWeekMend(run));
-  if (facts.status === "failed" && run.week !== null && isInWork(run.week))
+  if (!isSuccess && facts.status !== "ended" && run.week !== null && isInWork(run.week))
     return warn(`${text}; a run works on it`, SHOW_WEEK);
   return settledVerdict(text, run, now) ?? (isSuccess ? pass(text) : openRunVerdict(text, run, now));
 }
