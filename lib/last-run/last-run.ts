@@ -21,7 +21,7 @@ const waitingSchema = v.object({
 const lastRunSchema = v.looseObject({
   status: v.picklist(["running", "success", "failed", "not_ready"]),
   runId: v.string(),
-  /** When the last run that began did so; a run that was refused as not ready keeps what was there. */
+  /** When the last run that began did so; one that did not get so far keeps what was there. */
   begunAt: v.nullable(instant),
   window: v.nullable(v.object({ start: instant, end: instant, week })),
   retryableUntil: v.nullable(instant),
@@ -29,7 +29,7 @@ const lastRunSchema = v.looseObject({
   week: v.optional(v.nullable(weekCountsSchema), null),
   process: v.object({ host: v.string(), pid: v.number(), startTicks: v.nullable(v.number()) }),
   announcement: v.nullable(announcementSchema),
-  /** When a run that was not ready ended, by this host's clock: it may have met no other. */
+  /** When a run ended that had not begun, by this host's clock: it may have met no other. */
   refusedAt: v.optional(v.nullable(instant), null),
   waiting: v.optional(v.nullable(waitingSchema), null),
   sent: v.optional(v.nullable(sentSchema), null),

@@ -66,12 +66,13 @@ const HEARTBEATS = ["written", "kept", "failed"] as const;
 export function factsOf(run: LastRun): LastRunFacts {
   const { status, runId, error, waiting, refusedAt } = run;
   const isKilled = status === "running" && hasEnded(run.process);
+  const hasBegun = waiting === null && refusedAt === null && status !== "not_ready";
   return {
     status: isKilled ? "ended" : status,
     runId,
     host: run.process.host,
     // What did not begin keeps when the run before it did.
-    begunAt: waiting === null && status !== "not_ready" ? run.begunAt : null,
+    begunAt: hasBegun ? run.begunAt : null,
     finishedAt: typeof run.finishedAt === "string" ? run.finishedAt : refusedAt,
     code: error?.code ?? leadingCode(run.failures),
     waiting,

@@ -14,17 +14,17 @@ export type WeekStage = "awaited" | "running" | "late" | "made";
  * How far a week has come, by the ledger and by this host's last run about it.
  *
  * Behaviour: a run of another host is seen by its leases alone; those of a run of this host that was killed say
- *            nothing. A run that was refused, or killed while it waited, has not begun. Without owners there is nothing
+ *            nothing. A run that was refused, or ended while it waited, has not begun. Without owners there is nothing
  *            to make.
  */
 export function weekStage(
   state: WeekState,
-  { isRunDue, lastRun }: { isRunDue: boolean; lastRun: Pick<LastRunFacts, "status" | "waiting"> | null },
+  { isRunDue, lastRun }: { isRunDue: boolean; lastRun: Pick<LastRunFacts, "status" | "begunAt"> | null },
 ): WeekStage {
   const isKilled = lastRun?.status === "ended";
   if (lastRun?.status === "running" || (isInWork(state) && !isKilled)) return "running";
   if (hasBegun(state) || state.owners === 0) return "made";
-  if (lastRun !== null) return hasNotBegun(lastRun) ? "late" : "made";
+  if (lastRun !== null) return lastRun.begunAt === null ? "late" : "made";
   return isRunDue ? "late" : "awaited";
 }
 
@@ -44,8 +44,4 @@ export function isInWork({
 
 function hasBegun({ reports: { completed, failed } }: WeekState): boolean {
   return completed + failed > 0;
-}
-
-function hasNotBegun({ status, waiting }: Pick<LastRunFacts, "status" | "waiting">): boolean {
-  return status === "not_ready" || waiting !== null;
 }

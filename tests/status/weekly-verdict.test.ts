@@ -193,6 +193,18 @@ describe("judgeLedger()", () => {
       },
     ],
     [
+      "a run that was interrupted while it waited",
+      { week: reportWeek(), state: EMPTY },
+      lastRun({
+        ...{ status: "failed", error: { code: "RUN_INTERRUPTED" }, refusedAt: "2026-11-23T11:00:02Z" },
+        ...{ window: null, week: null },
+      }),
+      {
+        text: `the run failed (RUN_INTERRUPTED); it can be made until ${DEADLINE}`,
+        next: "doctor weekly",
+      },
+    ],
+    [
       "a week whose editorials failed",
       { week: reportWeek(), state: weekOf() },
       lastRun({ status: "failed", editorials: { status: "failed", code: "WORKER_HTTP_401" } }),

@@ -150,9 +150,9 @@ function ofNothing({ week: { retryableUntil }, run, hasRun }: Facts): Verdict {
   return { text: `${run === null ? "no run has begun" : refusalText(run)}; ${prospect}`, next: DOCTOR };
 }
 
-function refusalText({ waiting, code }: LastRunFacts): string {
+function refusalText({ status, waiting, code }: LastRunFacts): string {
   return waiting === null
-    ? `the run was not ready${code === null ? "" : ` (${code})`}`
+    ? `the run ${RUN_ENDS[status]}${code === null ? "" : ` (${code})`}`
     : `the run was killed while it waited for the ${waiting.waitsFor} (${waiting.code})`;
 }
 

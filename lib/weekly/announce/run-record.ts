@@ -66,7 +66,7 @@ export function createRunRecord(dependencies: RecordDependencies): RunRecord {
     const before = file.read();
     const begunAt = begun?.startedAt ?? before?.begunAt ?? null;
     const sent = sentIn(summary) ?? before?.sent ?? null;
-    const refusedAt = summary.status === "not_ready" ? new Date(dependencies.nowMs()).toISOString() : null;
+    const refusedAt = begun === null ? new Date(dependencies.nowMs()).toISOString() : null;
     const write = endWriter(file, summary, { begunAt, process, sent, refusedAt, hasOverlapped });
     return await announceEnd(dependencies, summary, { held: heldIn(before), write });
   }

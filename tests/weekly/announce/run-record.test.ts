@@ -22,6 +22,7 @@ import { type LastRun, parseLastRun } from "../../../lib/last-run/last-run.ts";
 import { ownProcessMark } from "../../../lib/last-run/process-mark.ts";
 import { OpsError } from "../../../lib/platform/errors.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { weekOf as weekOfRun } from "../../../lib/reports/last-run.ts";
 import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
 import { weekFingerprint } from "../../../lib/weekly/announce/render-alert.ts";
 import {
@@ -237,6 +238,13 @@ describe("the record of a run", () => {
       ...{ status: "not_ready", begunAt: START.startedAt, window: null, week: null },
       refusedAt: "2026-11-23T11:30:00.000Z",
     });
+  });
+
+  test("of a run that was interrupted before it began knows when it ended, and so the week", async () => {
+    await open().end({ ...notReady("RUN_INTERRUPTED"), status: "failed", exitCode: 1 });
+    const run = read();
+    expect(run).toMatchObject({ status: "failed", window: null, refusedAt: "2026-11-23T11:30:00.000Z" });
+    expect(weekOfRun(run)?.week).toBe(WEEK);
   });
 
   test("of a run that broke down knows the week from its beginning", async () => {

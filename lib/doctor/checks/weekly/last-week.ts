@@ -188,10 +188,10 @@ function openRunVerdict(text: string, run: LastRun, now: Temporal.Instant): Verd
   const isUnread = isClosed && run.week === null;
   const prospect = isUnread ? `that week is closed: ${CLOSED}` : prospectOf(steps, isClosed ? null : until);
   // What it lacked, the other checks tell; what is done by hand, the line about the week.
-  const isRefused = run.status === "not_ready" || run.waiting !== null;
+  const hasBegun = factsOf(run).begunAt !== null;
   return fail(
     `${text}; ${prospect.replace(`; ${BY_HAND}`, "")}`,
-    isRefused && !isClosed ? STEP_COMMANDS.run : mendOf(steps),
+    !hasBegun && !isClosed ? STEP_COMMANDS.run : mendOf(steps),
   );
 }
 
