@@ -10,6 +10,8 @@ import type { LastRunFacts } from "./last-run.ts";
  */
 export type WeekStage = "awaited" | "running" | "late" | "made";
 
+type Week = Pick<WeekState, "owners" | "reports" | "whatsapp" | "email">;
+
 /**
  * How far a week has come, by the ledger and by this host's last run about it.
  *
@@ -18,10 +20,10 @@ export type WeekStage = "awaited" | "running" | "late" | "made";
  *            to make.
  */
 export function weekStage(
-  state: WeekState,
+  state: Week,
   { isRunDue, lastRun }: { isRunDue: boolean; lastRun: Pick<LastRunFacts, "status" | "begunAt"> | null },
 ): WeekStage {
-  const isKilled = lastRun?.status === "ended";
+  const isKilled = lastRun?.status === "ended" && lastRun.begunAt !== null;
   if (lastRun?.status === "running" || (isInWork(state) && !isKilled)) return "running";
   if (hasBegun(state) || state.owners === 0) return "made";
   if (lastRun !== null) return lastRun.begunAt === null ? "late" : "made";
@@ -33,15 +35,10 @@ export function isRunDue({ now, retryableUntil }: Pick<ReportWeek, "now" | "retr
   return retryableUntil === null || isReportRunDue(Temporal.Instant.from(now));
 }
 
-/** Whether a process, of whatever host, holds something of a week. */
-export function isInWork({
-  reports,
-  whatsapp,
-  email,
-}: Pick<WeekState, "reports" | "whatsapp" | "email">): boolean {
+function isInWork({ reports, whatsapp, email }: Week): boolean {
   return reports.running + whatsapp.running + email.running > 0;
 }
 
-function hasBegun({ reports: { completed, failed } }: WeekState): boolean {
+function hasBegun({ reports: { completed, failed } }: Week): boolean {
   return completed + failed > 0;
 }

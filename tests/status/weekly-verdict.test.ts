@@ -205,6 +205,12 @@ describe("judgeLedger()", () => {
       },
     ],
     [
+      "a run that was killed while it waited, while another host's works",
+      { week: reportWeek(), state: weekOf({ reports: { completed: 0, running: 1, missing: 9 } }) },
+      lastRun({ status: "running", process: endedProcess(), waiting }),
+      { text: "a run works on it" },
+    ],
+    [
       "a week whose editorials failed",
       { week: reportWeek(), state: weekOf() },
       lastRun({ status: "failed", editorials: { status: "failed", code: "WORKER_HTTP_401" } }),

@@ -19,7 +19,7 @@ import { type OpenCounts, openInWeek, socialVerdict } from "../../../ledger/week
 import { OpsError } from "../../../platform/errors.ts";
 import { unlessLate } from "../../../platform/time-limit.ts";
 import { factsOf, findLastRun, isFullSuccess, type LastRunFacts, weekOf } from "../../../reports/last-run.ts";
-import { isInWork, isRunDue, weekStage } from "../../../reports/week-stage.ts";
+import { isRunDue, weekStage } from "../../../reports/week-stage.ts";
 import { formatInstant } from "../../../time/instant.ts";
 import { localTime } from "../../../time/local-time.ts";
 import { reportDayEnd } from "../../../time/report-day.ts";
@@ -148,7 +148,11 @@ export function lastRunVerdict(reading: LastRunReading, nowMs: number): Verdict 
   const isSuccess = facts.status === "success";
   if (run.window !== null && run.window.week !== weekWindow(now).week)
     return isSuccess ? pass(text) : warn(`${text}; another week has closed since then`, olderWeekMend(run));
-  if (!isSuccess && facts.status !== "ended" && run.week !== null && isInWork(run.week))
+  if (
+    !isSuccess &&
+    run.week !== null &&
+    weekStage(run.week, { isRunDue: true, lastRun: facts }) === "running"
+  )
     return warn(`${text}; a run works on it`, SHOW_WEEK);
   return settledVerdict(text, run, now) ?? (isSuccess ? pass(text) : openRunVerdict(text, run, now));
 }

@@ -139,6 +139,13 @@ describe("lastRunVerdict()", () => {
       /; a run works on it$/,
     ],
     [
+      "a run that was killed while it waited, while another host's works on the week",
+      { ...WAITING, process: { ...RUN.process, startTicks: 1 }, week: weekOf({ reports: { running: 1 } }) },
+      DURING,
+      "warn",
+      /; a run works on it$/,
+    ],
+    [
       "a run that was not ready, while another host's works on the week",
       { status: "not_ready", week: weekOf({ reports: { running: 1 } }) },
       DURING,
