@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { OpsError } from "../../platform/errors.ts";
 import { SCHEMA_VERSION, SCORE_WEEKS } from "../payload.ts";
 import type { Scope } from "./recipients.ts";
 import type { WindowBounds } from "./reports.ts";
@@ -99,8 +100,7 @@ export async function readEvidence(
       public.weekly_performance_report_history(
         b.tenant_id, b.user_id, b.window_start, ${SCHEMA_VERSION}::integer, ${SCORE_WEEKS - 1}::integer) as history
     from bounds as b`;
-  if (row!.hidden)
-    throw Object.assign(new Error("row security hides rows"), { code: "DATABASE_PERMISSION_DENIED" });
+  if (row!.hidden) throw rowsAreHidden();
   return {
     readAt: row!.read_at,
     score: row!.score,
@@ -113,6 +113,14 @@ export async function readEvidence(
 }
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>;
+
+function rowsAreHidden(): OpsError {
+  return new OpsError({
+    code: "DATABASE_PERMISSION_DENIED",
+    message: "Cannot read what the report is made of: row security hides rows from this login",
+    hint: "opsctl doctor weekly names the table and the SQL that mends it",
+  });
+}
 
 /** Whether the login may be shown fewer rows than there are. */
 function isHidden(sql: postgres.Sql): Fragment {

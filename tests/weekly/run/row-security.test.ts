@@ -1,5 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type postgres from "postgres";
+import { databaseError } from "../../../lib/platform/database/error.ts";
+import { openDatabase } from "../../../lib/platform/database/pool.ts";
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { previewReports } from "../../../lib/weekly/preview.ts";
+import { sharedPostgres } from "../../support/postgres.ts";
 import { newLogin } from "../../support/roles.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { runAs } from "../support/run-as.ts";
@@ -61,6 +66,29 @@ describe("runWeekly() while the application switches row security on", () => {
       expect(await weekly.run()).toMatchObject({ exitCode: 0, reports: { completed: 2, reused: 1 } });
     },
   );
+});
+
+describe("previewReports() under row security", () => {
+  test("drafts nothing of rows that it cannot see, and says so", async () => {
+    await using weekly = await weeklyFixture();
+    const { sql } = weekly.db;
+    const { tenantId } = await seedOwner(sql);
+    await sql`alter table social_account_scores enable row level security`;
+    const url = (await sharedPostgres()).url(weekly.db.name, await newLogin(sql, "grant service_role to"));
+    const database = await openDatabase(new Secret(url), { max: 1, applicationName: "opsctl-test" });
+
+    const drawn = previewReports(database.sql, {
+      ...{ tenantId, week: undefined, version: "0.0.0-test" },
+      ...{ appBaseUrl: "https://app.example", unsubscribe: null },
+    });
+    const error = await drawn.catch((thrown: unknown) => databaseError(thrown, "preview the reports"));
+    await database.close();
+    expect(error).toMatchObject({
+      code: "DATABASE_PERMISSION_DENIED",
+      message: expect.stringContaining("row security hides rows"),
+      hint: expect.stringContaining("opsctl doctor weekly"),
+    });
+  });
 });
 
 /** The application's and opsctl's tables and functions belong to a login that row security can hold back. */
