@@ -53,7 +53,7 @@ export function openUnkept({ perMinute = 60, burst = 10 }: { perMinute?: number;
     isWritable: false,
     /** Whether attempts of rows can be recorded. */
     begins: false,
-    due: [] as DueRow[],
+    due: [] as DueRow[] | Promise<DueRow[]>,
   };
   const metrics = createWebhookMetrics({ version: "test" });
   const log = { ...silentLog, error: (text: string, facts: unknown) => seen.errors.push([text, facts]) };
@@ -63,7 +63,7 @@ export function openUnkept({ perMinute = 60, burst = 10 }: { perMinute?: number;
       ...common,
       kind,
       state: {
-        due: async () => answers.due,
+        due: async () => await answers.due,
         membersOf: () => Promise.resolve([]),
         begin: () => (answers.begins ? Promise.resolve(true) : Promise.reject(new Error("disk full"))),
         settle: () => (answers.begins ? Promise.resolve() : Promise.reject(new Error("disk full"))),

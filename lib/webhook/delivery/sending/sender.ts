@@ -171,7 +171,8 @@ export class Sender implements Aside {
       this.#pumpAgain = false;
       if (this.startable === 0 || this.#givesWay()) return;
       for (const rows of await this.#next(query))
-        if (mayStart(rows[0]) && this.startable > 0) this.#start(rows);
+        // It may have begun to give way while it looked.
+        if (mayStart(rows[0]) && this.startable > 0 && !this.#givesWay()) this.#start(rows);
     }
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { AttemptResult } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
-import type { AcceptOutcome } from "../../../../lib/webhook/state/contract.ts";
+import type { AcceptOutcome, DueRow } from "../../../../lib/webhook/state/contract.ts";
 import { dueRow } from "../../support/due-row.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
@@ -259,6 +259,28 @@ describe("UnkeptAlerts: messages", () => {
     await handedOver;
     const [text] = fixture.seen.texts;
     expect(fixture.seen.takenUp).toMatchObject([[7, { text, attempts: 1, unclear: 0, unansweredForMs: 0 }]]);
+    await fixture.message.pump({ issueGraceMs: 0 });
+    await fixture.settle();
+    expect(fixture.seen.texts.at(-1)).toBe("text");
+  });
+
+  test("nor does one that was being looked for when its alert was handed over", async () => {
+    const fixture = openUnkept();
+    fixture.answers.message = () => UNANSWERED;
+    await fixture.take(alert("a"));
+    fixture.answers.begins = true;
+    const { promise: found, resolve: find } = Promise.withResolvers<DueRow[]>();
+    fixture.answers.due = found;
+    const pumped = fixture.message.pump({ issueGraceMs: 0 });
+    await fixture.settle();
+    const { promise: accepted, resolve: accept } = Promise.withResolvers<AcceptOutcome[]>();
+    const handedOver = fixture.unkept.handOver([[alert("a")]], () => accepted);
+    find([dueRow()]);
+    await pumped;
+    await fixture.settle();
+    expect(fixture.seen.texts).toHaveLength(1);
+    accept([{ refused: "state_unavailable" }]);
+    await handedOver;
     await fixture.message.pump({ issueGraceMs: 0 });
     await fixture.settle();
     expect(fixture.seen.texts.at(-1)).toBe("text");
