@@ -1,3 +1,5 @@
+import { realpathSync } from "node:fs";
+import { basename } from "node:path";
 import { isRootsFile } from "../../platform/config/env-files/command-file.ts";
 import { KNOWN_SECRETS } from "../../platform/config/names/known-secrets.ts";
 import { SETTINGS_FILES } from "../../platform/config/names/known-settings.ts";
@@ -64,14 +66,23 @@ function isIn(directory: string, path: string): boolean {
   return `${path}/`.startsWith(`${directory}/`);
 }
 
-/** Whether the path goes on behind a link at this directory or below: what is there may be another's. */
+/**
+ * Whether the path goes on behind a link at this directory or below: what is there may be another's. A link at the
+ * directory that leads to one of the same name is how root puts it on another disk.
+ */
 function hasLink(directory: string, path: string): boolean {
   try {
     const links = wayTo(path).steps.filter(({ kind }) => kind === "link");
-    return links.some((link) => isIn(directory, link.path) && link.path !== path);
+    const below = links.filter((link) => isIn(directory, link.path) && link.path !== path);
+    return below.some((link) => link.path !== directory || !keepsItsName(link.path));
   } catch {
     return false;
   }
+}
+
+function keepsItsName(link: string): boolean {
+  const target = realpathSync(link);
+  return basename(target) === basename(link) && !isOfSystem(target);
 }
 
 /** The path as seen from each of the directories that it is in. */

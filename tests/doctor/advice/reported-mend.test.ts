@@ -352,6 +352,18 @@ describe("reportedMend()", () => {
         expect(reportedMend(`${words} ${at(path)}`, linked)).toStartWith("Correct the setting: ");
   });
 
+  test.if(isRoot)("lets a directory of the account stand on another disk, behind a link", () => {
+    mkdirSync(at("other-disk/opsctl"), { recursive: true });
+    mkdirSync(at("lib"));
+    symlinkSync(at("other-disk/opsctl"), at("lib/opsctl"));
+    writeFileSync(at("lib/opsctl/state.db"), "");
+    const moved = { ...by, directories: [at("lib/opsctl")] };
+    for (const words of ["chown -h opsctl:opsctl", "chmod 0600"]) {
+      const line = `${words} ${at("lib/opsctl/state.db")}`;
+      expect(reportedMend(line, moved)).toBe(line);
+    }
+  });
+
   test("gives no secret of root's own folder away", () => {
     for (const name of ["keys", "root-keys"]) {
       mkdirSync(at(name));

@@ -170,8 +170,8 @@ export class Sender implements Aside {
     while (this.#pumpAgain) {
       this.#pumpAgain = false;
       if (this.startable === 0 || this.#givesWay()) return;
+      // It may have begun to give way while it looked.
       for (const rows of await this.#next(query))
-        // It may have begun to give way while it looked.
         if (mayStart(rows[0]) && this.startable > 0 && !this.#givesWay()) this.#start(rows);
     }
   }
