@@ -88,7 +88,11 @@ export async function doctorFindings(examination: Examination): Promise<Examined
     known === null ? [] : runThere({ ...prepared, commands: commands.filter(isOthers) }, known),
   ]);
   const all = findings.flat();
-  const isSaid = all.some(({ command, status }) => isOthers(command) && isProblem(status));
+  const own = checksFor(commands, { isNamed: true }).filter(({ isOfHost }) => isOfHost);
+  const isSaid = all.some(
+    (finding) =>
+      isOthers(finding.command) && isProblem(finding.status) && !own.some((check) => isOf(finding, check)),
+  );
   return {
     findings: commands.flatMap((command) => all.filter((finding) => finding.command === command)),
     saidBy: isSaid ? (known?.account?.name ?? null) : null,

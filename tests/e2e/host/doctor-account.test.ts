@@ -480,6 +480,22 @@ describe(`opsctl doctor started by root, on each engine at once${UNTRIED}`, () =
     expect(collector).toContain(" FAIL\n");
   });
 
+  tried("says nothing of the account's words where root has found all that is wrong", async () => {
+    const gateway = await startGateway({ adminKey: "the-key" });
+    const logs = host.make("seen-logs", 0o755, ACCOUNT.uid);
+    host.put("seen-logs/socket_monitor.log", "", 0o644, ACCOUNT.uid);
+    const envDir = settings("seen", {
+      "socket-monitor": {
+        OPSCTL_LOG_DIR: logs,
+        OPSCTL_STATE_DIR: host.make("seen-state", 0o700, ACCOUNT.uid),
+      },
+      webhook: { ...WEBHOOK, MESSAGING_API_URL: gateway.url, MESSAGING_API_KEY: "the-key" },
+    });
+    const ended = await doctor(["socket-monitor", "--env-dir", envDir]);
+    await gateway.stop();
+    expect(ended.stdout).toEndWith("\n10 ok, 1 warn, 0 FAIL\n");
+  });
+
   tried("ends although a database hangs, with what else was found", async () => {
     const database = await startSilentPeer();
     const secrets = host.make("hanging", 0o700, ACCOUNT.uid);
