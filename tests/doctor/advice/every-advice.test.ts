@@ -26,6 +26,7 @@ const ELSEWHERE: Record<string, string> = {
   "lib/secret/place.ts": "doctor looks for secrets as the commands do",
   "lib/sockets/log-line.ts": "only a run of the socket monitor appends",
   "lib/weekly/context/run-stop.ts": "only a run stops",
+  "lib/weekly/database/evidence.ts": "only a run and a preview read it",
   "lib/time/local-date.ts": "the zone is opsctl's own",
   "lib/platform/log/log.ts": "it says what others advise",
 };
