@@ -4,25 +4,10 @@ import { reportSettlement } from "../../../../lib/webhook/delivery/sending/repor
 import { createWebhookMetrics } from "../../../../lib/webhook/metrics/metrics.ts";
 import type { DueRow, Settlement } from "../../../../lib/webhook/state/contract.ts";
 import { parsePrometheus } from "../../../text/support/prometheus-parser.ts";
+import { dueRow } from "../../support/due-row.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
 
-const ROW: DueRow = {
-  id: 4,
-  kind: "message",
-  alert: sampleAlert({ fingerprint: "f4" }),
-  attempts: 1,
-  waitedMs: 60_000,
-  triedMs: 0,
-  isRepeat: false,
-  claimedAtMs: null,
-  issueUrl: null,
-  text: null,
-  isUnsettled: false,
-  unclear: 0,
-  firstBegunAtMs: null,
-  unansweredForMs: null,
-  members: [],
-};
+const ROW = dueRow({ id: 4, alert: sampleAlert({ fingerprint: "f4" }), attempts: 1, waitedMs: 60_000 });
 /** Told together: at the first attempt as rows, at each later one by the ids that the first one kept. */
 const TOGETHER = {
   rows: [ROW, { ...ROW, id: 5, waitedMs: 30_000 }],
