@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { cardView } from "../../../lib/weekly/email/card.ts";
 import { figuresOf } from "../../../lib/weekly/email/figures/figures.ts";
 import type { Channel, ChannelName } from "../../../lib/weekly/payload.ts";
+import { emailChannel } from "../../../lib/weekly/report/email-channel.ts";
 import {
   available,
   EMAIL_METRICS,
@@ -13,6 +14,8 @@ import {
 const card = (name: ChannelName, channel: Channel, isFirst = false) =>
   cardView(name, channel, figuresOf(name, channel), { isFirst, maxSmall: 11 });
 const labels = (figures: { label: string }[]) => figures.map(({ label }) => label);
+
+const WEEK = { start: "2026-11-16T03:00:00Z", end: "2026-11-23T03:00:00Z" };
 
 const ZEROS = { bounced: 0, complained: 0, failed: 0, delayed: 0, suppressed: 0, noEvent: 0 };
 
@@ -122,6 +125,29 @@ describe("cardView()", () => {
     const rates = [...main, ...small].filter(({ key }) => key.endsWith("_rate"));
     expect(rates.map(({ change }) => change!.trend)).toEqual(["unknown", "unknown", "unknown", "unknown"]);
     expect(main.find(({ key }) => key === "sends")!.change!.trend).toBe("flat");
+  });
+
+  test.each([
+    // 16 of 84 are 19.048%: rounded to the stored 0.1905 and then again, they would be 19.1%.
+    [{ sends: 84, clicked: 16, bounced: 0 }, { click_rate: "19,0%", bounce_rate: "0,0%" }],
+    [
+      { sends: 1_000_000, clicked: 1, bounced: 1 },
+      { click_rate: "menos de 0,1%", bounce_rate: "menos de 0,1%", delivery_rate: "mais de 99,9%" },
+    ],
+    [{ sends: 1_000_000, clicked: 0, bounced: 0 }, { click_rate: "0,0%", delivery_rate: "100,0%" }],
+  ])("says of %j each rate as its counts give it", ({ sends, clicked, bounced }, rates) => {
+    const none = { delivered: 0, opened: 0, complained: 0, failed: 0, delayed: 0, suppressed: 0 };
+    const delivered = sends - bounced;
+    const counts = { ...none, clicked, bounced, reached: { delivered, opened: clicked, clicked } };
+    const email = emailChannel({ sends, events: sends, ...counts }, WEEK);
+    const shown = figuresOf("email", email).map(({ key, value }) => [key, value]);
+    expect(Object.fromEntries(shown)).toMatchObject(rates);
+  });
+
+  test("keeps a stored rate that the counts beside it do not give", () => {
+    const metrics = { ...EMAIL_METRICS, sends: 39, openRate: 0.25 };
+    const rate = figuresOf("email", emailOf(metrics)).find(({ key }) => key === "open_rate");
+    expect(rate!.value).toBe("25,0%");
   });
 
   test("is one line for a channel without an integration alone", () => {

@@ -23,6 +23,9 @@ type Metrics = NonNullable<Channel["metrics"]>;
 /** Rates of e-mails: shares of what has an event, and of all sends in reports that do not know what was reached. */
 const EMAIL_RATES = new Set(["delivery_rate", "open_rate", "click_rate", "bounce_rate"]);
 
+/** Stored rates have four decimals: the share that one of them stands for is nearer than this. */
+const RATE_STEP = 0.0001;
+
 /**
  * The figures of a channel, each with its change since the week before.
  *
@@ -82,7 +85,25 @@ function shownMetrics(metrics: Metrics): Record<string, number | null> {
   if (!isReached(reached)) return Object.fromEntries(figures);
   const { delivered, opened, clicked } = reached;
   const others = Object.fromEntries(figures.filter(([name]) => !Object.hasOwn(reached, name)));
-  return { ...others, reachedDelivered: delivered, reachedOpened: opened, reachedClicked: clicked };
+  const rates = exactRates(others, reached);
+  return { ...others, ...rates, reachedDelivered: delivered, reachedOpened: opened, reachedClicked: clicked };
+}
+
+/**
+ * The stored rates of e-mails as the shares that they were rounded from: rounded again, 16 of 84 would be 19.1%, and
+ * one bounce of a million none.
+ */
+function exactRates(figures: Record<string, number | null>, reached: Reached): Record<string, number> {
+  const { sends = null, noEvent = null, bounced = null } = figures;
+  const { delivered, opened, clicked } = reached;
+  const parts = { deliveryRate: delivered, openRate: opened, clickRate: clicked, bounceRate: bounced };
+  const shares = Object.entries(parts).flatMap(([name, part]) => {
+    const stored = figures[name] ?? null;
+    if (stored === null || part === null || sends === null || noEvent === null) return [];
+    const share = part / (sends - noEvent);
+    return Math.abs(share - stored) < RATE_STEP ? [[name, share] as const] : [];
+  });
+  return Object.fromEntries(shares);
 }
 
 function isReached(value: Metrics[string] | undefined): value is Reached {
