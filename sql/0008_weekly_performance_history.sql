@@ -38,6 +38,7 @@ declare
   v_analysis jsonb;
   v_source  jsonb;
   v_metrics jsonb := '{}';
+  v_partial jsonb := '[]';
   v_connections jsonb := '{}';
 begin
   select coalesce(jsonb_agg(jsonb_build_object(
@@ -67,6 +68,9 @@ begin
   for v_name, v_channel in select channel.key, channel.value from jsonb_each(v_last -> 'channels') as channel loop
     if v_channel ->> 'status' = 'available' then
       v_metrics := v_metrics || jsonb_build_object(v_name, v_channel -> 'metrics');
+      if v_channel ->> 'coverageStatus' = 'partial' then
+        v_partial := v_partial || to_jsonb(v_name);
+      end if;
     end if;
     -- Whose figures they are: a channel names the analysis that it shows, its source that and the connection.
     v_analysis := v_channel #> '{evidence,0,rowId}';
@@ -79,11 +83,11 @@ begin
     end if;
   end loop;
   return jsonb_build_object('scores', v_scores, 'previous', jsonb_build_object(
-    'reportId', v_last_id, 'metrics', v_metrics, 'connections', v_connections));
+    'reportId', v_last_id, 'metrics', v_metrics, 'partial', v_partial, 'connections', v_connections));
 end $$;
 
 comment on function public.weekly_performance_report_history(uuid, uuid, timestamptz, integer, integer) is
-  'Of the p_weeks weeks before one that begins at p_window_start: the scores of the stored reports of this owner and version, oldest first; of the last of them also its id, the metrics of its available channels and the connections that they are of.';
+  'Of the p_weeks weeks before one that begins at p_window_start: the scores of the stored reports of this owner and version, oldest first; of the last of them also its id, the metrics of its available channels, which of these are partial and the connections that they are of.';
 
 revoke all on function
   public.weekly_performance_tenant_name(uuid),

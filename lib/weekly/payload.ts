@@ -122,8 +122,9 @@ const sourceSchema = v.strictObject({
  * Shape:  the twelve top-level keys and nothing else; additions go under `provenance`, those about e-mails under
  *         `channels.email.metrics.reached`. A channel's `previous` holds its `metrics` of the report that
  *         `provenance.previousReportId` names, which is the owner's of the week before; null where there is none, or
- *         where those of a network are of another connection than this week's. `provenance.scoreHistory` has an entry
- *         for each of the last weeks, oldest first, `week` being its Monday. Older payloads lack what was added.
+ *         where those of a network are of another connection than this week's; `provenance.previousPartialChannels`
+ *         names the channels whose data was partial in it. `provenance.scoreHistory` has an entry for each of the last
+ *         weeks, oldest first, `week` being its Monday. Older payloads lack what was added.
  * Units:  instants are UTC ISO 8601 with `Z`; rates are fractions 0 to 1; scores 0 to 100.
  * Errors: a payload that does not fit is never persisted (`report_persist_failed`).
  * Source: weekly report document, Payload V1.
@@ -161,6 +162,7 @@ export const payloadSchema = v.strictObject({
     tenantName: v.optional(v.nullable(v.string())),
     scoreHistory: v.optional(scoreHistorySchema),
     previousReportId: v.optional(v.nullable(uuid)),
+    previousPartialChannels: v.optional(v.array(v.picklist(CHANNELS))),
   }),
 });
 

@@ -27,6 +27,7 @@ const TOP_LEVEL = [
   "provenance",
 ];
 const OF_ITSELF = ["fingerprint", "sources", "analysisTriggers", "worker"];
+const OF_BEFORE = ["tenantName", "scoreHistory", "previousReportId", "previousPartialChannels"];
 const CHANNEL = ["status", "coverageStatus", "reason", "metrics", "insights", "evidence", "previous"];
 
 let weekly: WeeklyFixture;
@@ -64,9 +65,7 @@ describe("a stored payload", () => {
       );
       for (const channel of Object.values(payload.channels))
         expect(Object.keys(channel).toSorted()).toEqual(CHANNEL.toSorted());
-      expect(Object.keys(payload.provenance).toSorted()).toEqual(
-        [...OF_ITSELF, "tenantName", "scoreHistory", "previousReportId"].toSorted(),
-      );
+      expect(Object.keys(payload.provenance).toSorted()).toEqual([...OF_ITSELF, ...OF_BEFORE].toSorted());
     }
   });
 
@@ -179,10 +178,11 @@ describe("a stored payload", () => {
     const figures = fc.dictionary(fc.constantFrom("sends", "reach", "openRate"), fc.option(fc.nat()));
     const metrics = fc.dictionary(fc.constantFrom(...CHANNELS), fc.oneof(figures, fc.constant(null)));
     fc.assert(
-      fc.property(fc.option(metrics), (before) => {
+      fc.property(fc.option(metrics), fc.subarray([...CHANNELS]), (before, partial) => {
         const previous = before && {
           reportId: crypto.randomUUID(),
           metrics: before,
+          partial,
           connections: shown(payload),
         };
         const { channels, provenance, ...rest } = rebuilt(
@@ -197,7 +197,11 @@ describe("a stored payload", () => {
             previous: before?.[name] ?? null,
           } as never);
         expect({ ...rest, channels: plain.channels, provenance: plain.provenance }).toEqual(plain);
-        expect(provenance).toEqual({ ...plain.provenance, previousReportId: previous?.reportId ?? null });
+        expect(provenance).toEqual({
+          ...plain.provenance,
+          previousReportId: previous?.reportId ?? null,
+          previousPartialChannels: before === null ? [] : partial,
+        });
       }),
     );
   });
@@ -297,6 +301,10 @@ describe("payloadSchema", () => {
     ["a past score beyond 100", (p) => Object.assign(p.provenance.scoreHistory![0]!, { score: 101 })],
     ["a previous figure as text", (p) => Object.assign(p.channels.email, { previous: { sends: "1" } })],
     ["a previous report that is no id", (p) => Object.assign(p.provenance, { previousReportId: "last" })],
+    [
+      "an unknown channel of the week before",
+      (p) => Object.assign(p.provenance, { previousPartialChannels: ["youtube"] }),
+    ],
     ["an unknown missing channel", (p) => Object.assign(p, { missingChannels: ["youtube"] })],
   ];
 
@@ -319,8 +327,7 @@ describe("payloadSchema", () => {
   test("accepts a report that was stored before it told of the weeks before", () => {
     const before = valid();
     for (const channel of Object.values(before.channels)) Reflect.deleteProperty(channel, "previous");
-    for (const key of ["tenantName", "scoreHistory", "previousReportId"])
-      Reflect.deleteProperty(before.provenance, key);
+    for (const key of OF_BEFORE) Reflect.deleteProperty(before.provenance, key);
     expect(v.parse(payloadSchema, before)).toEqual(before);
   });
 

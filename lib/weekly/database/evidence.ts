@@ -42,8 +42,8 @@ export type EmailCounts = {
  * What the owner's stored reports of the weeks before say, as they say it: nothing of it is checked.
  *
  * Shape: `scores` has an entry for each of the seven weeks before, oldest first, `week` being its Monday; `previous` is
- *        the report of the week before, with the metrics of each channel that was available in it, and by channel the
- *        connection whose analysis it shows. A report counts when it is completed, keeps its content and is of this
+ *        the report of the week before, with the metrics of each channel that was available in it, the names of those
+ *        whose data was partial, and by channel the connection whose analysis it shows. A report counts when it is completed, keeps its content and is of this
  *        payload's version.
  */
 export type HistoryRows = {
@@ -51,6 +51,7 @@ export type HistoryRows = {
   previous: {
     reportId: string;
     metrics: Record<string, unknown>;
+    partial: string[];
     connections: Record<string, unknown>;
   } | null;
 };

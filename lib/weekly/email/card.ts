@@ -5,7 +5,7 @@ import { partialText, reasonText } from "../texts/reason-text.ts";
 import type { FigureView } from "./figures/figures.ts";
 import { mainFigures } from "./figures/main-figures.ts";
 import { foldZeros } from "./figures/zeros.ts";
-import { NO_FIGURES_TEXT, NO_PREVIOUS_TEXT, NOT_INTEGRATED_TEXT } from "./wording.ts";
+import { NO_FIGURES_TEXT, NO_PREVIOUS_TEXT, NOT_INTEGRATED_TEXT, PARTIAL_PREVIOUS_TEXT } from "./wording.ts";
 
 /** Names beyond these are only counted. */
 const MAX_ABSENT_FIGURES = 8;
@@ -40,13 +40,14 @@ const COVERAGE_LABELS: Record<Channel["coverageStatus"], string | null> = {
  * What a channel's card in the e-mail shows.
  *
  * Shape:     at most `maxSmall` figures below the large ones; further ones are only counted, the full report has them.
- * Behaviour: with `isFirst` no card says that it has nothing to compare with: one sentence says it for all.
+ * Behaviour: with `isFirst` no card says that it has nothing to compare with: one sentence says it for all. With
+ *            `wasPartial` a network's card says that it is compared with less than a whole week.
  */
 export function cardView(
   name: ChannelName,
   channel: Channel,
   figures: readonly FigureView[],
-  { isFirst, maxSmall }: { isFirst: boolean; maxSmall: number },
+  { isFirst, wasPartial, maxSmall }: { isFirst: boolean; wasPartial: boolean; maxSmall: number },
 ): CardView {
   const main = mainFigures(name, figures);
   const rest = figures.filter((figure) => !main.includes(figure));
@@ -60,7 +61,7 @@ export function cardView(
     coverageLabel: COVERAGE_LABELS[channel.coverageStatus],
     note: noteOf(name, channel, figures.length),
     main,
-    comparison: comparisonOf(channel, figures, isFirst),
+    comparison: comparisonOf(channel, figures, { isFirst, wasPartial: wasPartial && name !== "email" }),
     small: small.slice(0, maxSmall),
     zeros: line,
     absent: absent.length === 0 ? null : `Sem dado: ${absentText(absent)}`,
@@ -80,10 +81,11 @@ function noteOf(name: ChannelName, channel: Channel, figureCount: number): strin
 function comparisonOf(
   { previous }: Channel,
   figures: readonly FigureView[],
-  isFirst: boolean,
+  { isFirst, wasPartial }: { isFirst: boolean; wasPartial: boolean },
 ): string | null {
   if (previous === undefined || isFirst || figures.every(({ value }) => value === null)) return null;
-  return figures.every(({ change }) => change === null) ? NO_PREVIOUS_TEXT : null;
+  if (figures.every(({ change }) => change === null)) return NO_PREVIOUS_TEXT;
+  return wasPartial ? PARTIAL_PREVIOUS_TEXT : null;
 }
 
 function absentText(labels: string[]): string {

@@ -9,7 +9,7 @@ const SHORT: Readonly<Record<string, (channel: string) => string>> = {
 
 const SHORT_BY_CODE: Readonly<Record<string, string>> = {
   send_email: "enviar um e-mail aos seus contatos",
-  check_email_events: "conferir o registro de eventos dos e-mails",
+  check_email_events: "conferir se os seus e-mails registram entregas, aberturas e cliques",
 };
 
 /**

@@ -43,7 +43,7 @@ function scoreLines({ score, scoreWeeks }: EmailView): string[] {
 
 function readingBlocks({ highlights, readings: { groups, more } }: EmailView): string[][] {
   if (highlights.length + groups.length === 0) return [[READINGS_EMPTY_TEXT]];
-  const rest = more > 0 ? [[moreText(more, "leitura", "leituras")]] : [];
+  const rest = more > 0 ? [[moreText(more, "destaque", "destaques")]] : [];
   return [highlights.map(({ title, text }) => `${title}: ${text}`), ...groups.map(readingLines), ...rest];
 }
 

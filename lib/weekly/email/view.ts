@@ -64,10 +64,13 @@ export function emailView(
   const score = scoreView(payload.accountScore);
   const name = boundedLine(provenance.tenantName ?? "", MAX_NAME_UNITS) || null;
   const isFirst = provenance.previousReportId === null;
-  const figures = figuresOfAll(channels);
-  const shown = { isFirst, maxSmall: detail.figures };
-  const cards = CHANNELS.map((channel) => cardView(channel, channels[channel], figures[channel], shown));
-  const highlights = largestChanges(channels, figures);
+  const partialBefore = new Set(provenance.previousPartialChannels);
+  const figures = figuresOfAll(channels, partialBefore);
+  const cards = CHANNELS.map((channel) => {
+    const shown = { isFirst, wasPartial: partialBefore.has(channel), maxSmall: detail.figures };
+    return cardView(channel, channels[channel], figures[channel], shown);
+  });
+  const highlights = largestChanges(figures);
   return {
     subject: `Seu desempenho semanal — ${days}`,
     preheader: preheaderOf(name, score),
@@ -92,14 +95,21 @@ export function emailView(
   };
 }
 
-function figuresOfAll(channels: Payload["channels"]): Record<ChannelName, FigureView[]> {
-  const entries = CHANNELS.map((channel) => [channel, figuresOf(channel, channels[channel])] as const);
+function figuresOfAll(
+  channels: Payload["channels"],
+  partialBefore: ReadonlySet<ChannelName>,
+): Record<ChannelName, FigureView[]> {
+  const entries = CHANNELS.map(
+    (channel) => [channel, figuresOf(channel, channels[channel], partialBefore.has(channel))] as const,
+  );
   return Object.fromEntries(entries) as Record<ChannelName, FigureView[]>;
 }
 
+/** What an inbox has room for, first: the score before a long name, a name before the long sentence of no score. */
 function preheaderOf(name: string | null, { line, change }: ScoreView): string {
-  const score = change === null ? line : `${line}. ${change}`;
-  return name === null ? score : `${name} — ${score}`;
+  const parts = change === null ? [name, line] : [line, name];
+  const start = parts.filter((part) => part !== null).join(" — ");
+  return change === null ? start : `${start}. ${change}`;
 }
 
 function stepsOf({ activationActions }: Payload, appBaseUrl: string): StepView[] {

@@ -5,7 +5,7 @@ export const SCORE_ABSENT_TEXT =
   "Falta de histórico não conta como zero: o score aparece quando houver dados suficientes.";
 
 /** Stands where no channel has an insight. */
-export const READINGS_EMPTY_TEXT = "Nenhum canal trouxe leituras nesta semana.";
+export const READINGS_EMPTY_TEXT = "Nenhum canal trouxe destaques nesta semana.";
 
 /** Stands in a card whose analysis has no figure. */
 export const NO_FIGURES_TEXT = "A análise desta semana não trouxe números.";
@@ -13,9 +13,12 @@ export const NO_FIGURES_TEXT = "A análise desta semana não trouxe números.";
 /** Stands in a card whose account the report of the week before has no figures of; it may have those of another one. */
 export const NO_PREVIOUS_TEXT = "Sem comparação: o relatório da semana anterior não tem números desta conta.";
 
+/** Stands in a card that compares with a week of which not all data was there. */
+export const PARTIAL_PREVIOUS_TEXT = "Compare com cuidado: os dados da semana anterior estavam incompletos.";
+
 /** Stands once above the cards where the week before has no report at all. */
 export const FIRST_COMPARISON_TEXT =
-  "Não há relatório da semana anterior: as comparações começam no próximo.";
+  "Não há relatório da semana anterior: as comparações dos canais começam no próximo.";
 
 /** Stands in the card of a channel that reports do not cover yet. */
 export const NOT_INTEGRATED_TEXT = "Ainda sem integração";
@@ -36,7 +39,7 @@ export function weekNote(days: string): string {
 /** Says what the changes compare with. */
 export const CHANGE_NOTE = "As comparações são com a semana anterior; p.p. são pontos percentuais.";
 
-/** "e mais 3 leituras no relatório completo". */
+/** "e mais 3 destaques no relatório completo". */
 export function moreText(count: number, singular: string, plural: string): string {
   return `e mais ${formatCount(count, singular, plural)} no relatório completo`;
 }

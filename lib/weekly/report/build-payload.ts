@@ -13,7 +13,7 @@ import {
 import { activationActions } from "./activation-actions.ts";
 import { emailChannel } from "./email-channel.ts";
 import type { Evidence } from "./evidence.ts";
-import { previousMetrics, scoreHistory } from "./history.ts";
+import { previousMetrics, previousPartialChannels, scoreHistory } from "./history.ts";
 import { type CollectedConnection, socialChannel } from "./social-channel.ts";
 import { keptTenantName } from "./tenant-name.ts";
 
@@ -83,6 +83,7 @@ export function buildPayload(input: PayloadInput): Payload {
       tenantName: keptTenantName(rows.tenantName),
       scoreHistory: scoreHistory(rows.history, window, evidence.score.value),
       previousReportId: rows.history.previous?.reportId ?? null,
+      previousPartialChannels: previousPartialChannels(rows.history),
     },
   });
 }

@@ -32,6 +32,12 @@ const HIGH_BOUNCE_RATE = 0.05;
 /** Mailbox providers draw the line at one complaint in a thousand. */
 const HIGH_COMPLAINT_RATE = 0.001;
 
+/** Of fewer e-mails a percentage says less than their number. */
+const MIN_FOR_SHARE = 20;
+
+/** What has become of one e-mail, and of several. */
+type Verbs = readonly [one: string, many: string];
+
 /**
  * Short findings about a week of e-mails, for the owner, most important first.
  *
@@ -60,7 +66,7 @@ export function emailInsights(metrics: EmailMetrics): Insight[] {
 function withoutEvents(sends: number): Insight {
   return {
     code: "email_no_events",
-    text: `Você enviou ${formatCount(sends, "e-mail", "e-mails")}; ainda sem eventos registrados`,
+    text: `Você enviou ${formatCount(sends, "e-mail", "e-mails")}; ainda não há informação de entrega`,
     metric: "sends",
     value: sends,
   };
@@ -72,7 +78,7 @@ function fewEvents(sends: number, { known, leftOut }: Cohort): Insight | null {
   const have = known === 1 ? "tem" : "têm";
   return {
     code: "email_few_events",
-    text: `Só ${formatNumber(known)} dos seus ${formatNumber(sends)} e-mails ${have} eventos registrados: é pouco para calcular taxas`,
+    text: `Só ${formatNumber(known)} dos seus ${formatNumber(sends)} e-mails ${have} informação de entrega: é pouco para calcular taxas`,
     metric: "noEvent",
     value: leftOut,
   };
@@ -80,23 +86,18 @@ function fewEvents(sends: number, { known, leftOut }: Cohort): Insight | null {
 
 function bounces({ bounceRate, bounced }: EmailMetrics, cohort: Cohort): Insight | null {
   if (bounceRate === null || bounced === null || bounceRate < HIGH_BOUNCE_RATE) return null;
-  const whole = formatCount(cohort.known, "e-mail seu", "e-mails seus") + withEvents(cohort);
-  const verb = bounced === 1 ? "voltou" : "voltaram";
-  const share = formatPercent(bounced / cohort.known);
-  return {
-    code: "email_bounces_high",
-    text: `${formatNumber(bounced)} de ${whole} ${verb} (${share}); vale revisar os endereços da lista`,
-    metric: "bounceRate",
-    value: bounceRate,
-  };
+  const share = cohort.known < MIN_FOR_SHARE ? "" : ` (${formatPercent(bounced / cohort.known)})`;
+  const text = `${counted(bounced, cohort, ["voltou", "voltaram"])}${share}; vale revisar os endereços da lista`;
+  return { code: "email_bounces_high", text, metric: "bounceRate", value: bounceRate };
 }
 
+/** Of e-mails, and not of people: one person may have marked two of them. */
 function complaints({ complained }: EmailMetrics): Insight | null {
   if (complained === null || complained === 0) return null;
-  const people = formatCount(complained, "pessoa marcou", "pessoas marcaram");
+  const marked = formatCount(complained, "e-mail seu foi marcado", "e-mails seus foram marcados");
   return {
     code: "email_complaints",
-    text: `${people} um e-mail seu como spam`,
+    text: `${marked} como spam`,
     metric: "complained",
     value: complained,
   };
@@ -104,50 +105,52 @@ function complaints({ complained }: EmailMetrics): Insight | null {
 
 function opens({ openRate, reached: { opened } }: EmailMetrics, cohort: Cohort): Insight | null {
   if (openRate === null || opened === null) return null;
-  return { code: "email_opens", text: opensText(opened, cohort), metric: "openRate", value: openRate };
+  const text = opened === 0 ? noOpensText(cohort) : shared(opened, cohort, ["foi aberto", "foram abertos"]);
+  return { code: "email_opens", text, metric: "openRate", value: openRate };
 }
 
-function opensText(opened: number, cohort: Cohort): string {
-  if (cohort.known === 1)
-    return opened === 0 ? `${theOnly(cohort)} ainda não foi aberto` : `${theOnly(cohort)} foi aberto`;
-  const whole = `seus ${formatNumber(cohort.known)} e-mails${withEvents(cohort)}`;
-  if (opened === 0) return `Nenhuma abertura registrada nos ${whole}`;
-  if (opened === cohort.known) return `Todos os ${whole} foram abertos`;
-  return `${formatPercent(opened / cohort.known)} dos ${whole} foram abertos`;
+/** An open that a mail client hides is not registered, so that none is no proof of none. */
+function noOpensText(cohort: Cohort): string {
+  return `Nenhuma abertura registrada ${cohort.known === 1 ? `no ${theOnly("seu", cohort)}` : `nos ${all(cohort)}`}`;
 }
 
 function clicks({ clickRate, reached: { clicked } }: EmailMetrics, cohort: Cohort): Insight | null {
   if (clickRate === null || clicked === null || clicked === 0) return null;
-  const share =
-    cohort.known === 1
-      ? `${theOnly(cohort)} recebeu`
-      : `${formatPercent(clicked / cohort.known)} dos e-mails${withEvents(cohort)} receberam`;
-  return { code: "email_clicks", text: `${share} ao menos um clique`, metric: "clickRate", value: clickRate };
+  const text = shared(clicked, cohort, ["recebeu ao menos um clique", "receberam ao menos um clique"]);
+  return { code: "email_clicks", text, metric: "clickRate", value: clickRate };
 }
 
 function deliveries({ deliveryRate, reached: { delivered } }: EmailMetrics, cohort: Cohort): Insight | null {
   if (deliveryRate === null || delivered === null || delivered === 0) return null;
-  const text =
-    delivered === cohort.known
-      ? allDelivered(cohort)
-      : `${formatPercent(delivered / cohort.known)} dos e-mails${withEvents(cohort)} tiveram entrega confirmada`;
+  const text = shared(delivered, cohort, ["foi entregue", "foram entregues"]);
   return { code: "email_deliveries", text, metric: "deliveryRate", value: deliveryRate };
 }
 
-function allDelivered(cohort: Cohort): string {
-  return cohort.known === 1
-    ? `${theOnly(cohort)} foi entregue`
-    : `Todos os seus ${formatNumber(cohort.known)} e-mails${withEvents(cohort)} foram entregues`;
+/** "42,2% dos seus 1.000 e-mails foram abertos"; of a handful by number. */
+function shared(part: number, cohort: Cohort, verbs: Verbs): string {
+  if (cohort.known < MIN_FOR_SHARE || part === cohort.known) return counted(part, cohort, verbs);
+  return `${formatPercent(part / cohort.known)} dos ${all(cohort)} ${verbs[1]}`;
+}
+
+/** "Seu e-mail foi aberto", "1 dos seus 3 e-mails foi aberto", "Todos os seus 3 e-mails foram abertos". */
+function counted(part: number, cohort: Cohort, [one, many]: Verbs): string {
+  if (cohort.known === 1) return `${theOnly("Seu", cohort)} ${one}`;
+  if (part === cohort.known) return `${part === 2 ? "Os" : "Todos os"} ${all(cohort)} ${many}`;
+  return `${formatNumber(part)} dos ${all(cohort)} ${part === 1 ? one : many}`;
 }
 
 /** "Seu e-mail", of a cohort of one. */
-function theOnly(cohort: Cohort): string {
-  return cohort.leftOut === 0 ? "Seu e-mail" : `Seu único e-mail${withEvents(cohort)}`;
+function theOnly(your: "Seu" | "seu", cohort: Cohort): string {
+  return cohort.leftOut === 0 ? `${your} e-mail` : `${your} único e-mail${withInformation(cohort)}`;
 }
 
-/** Nothing where every send has an event. */
-function withEvents({ leftOut }: Cohort): string {
-  return leftOut === 0 ? "" : " com eventos registrados";
+function all(cohort: Cohort): string {
+  return `seus ${formatNumber(cohort.known)} e-mails${withInformation(cohort)}`;
+}
+
+/** Nothing where something is known of every send. */
+function withInformation({ leftOut }: Cohort): string {
+  return leftOut === 0 ? "" : " com informação de entrega";
 }
 
 /** The first finding about a rate names the sends that the rates leave out. */
@@ -155,7 +158,7 @@ function sayingWhoIsLeftOut(insights: Insight[], { leftOut }: Cohort): Insight[]
   const first = insights.find(({ metric }) => metric?.endsWith("Rate"));
   if (leftOut === 0 || first === undefined) return insights;
   const verb = leftOut === 1 ? "fica" : "ficam";
-  const note = `${formatNumber(leftOut)} sem evento registrado ${verb} fora da conta`;
+  const note = `${formatNumber(leftOut)} sem essa informação ${verb} fora da conta`;
   return insights.map((insight) =>
     insight === first ? { ...insight, text: `${insight.text} (${note})` } : insight,
   );

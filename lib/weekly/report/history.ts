@@ -4,6 +4,7 @@ import { Temporal } from "../../time/temporal.ts";
 import type { HistoryRows } from "../database/evidence.ts";
 import type { Connection, WindowBounds } from "../database/reports.ts";
 import {
+  CHANNELS,
   type ChannelName,
   emailMetricsSchema,
   metricsSchema,
@@ -39,6 +40,11 @@ export function previousMetrics({ previous }: HistoryRows, shown: ShownConnectio
     blog: plain("blog"),
     tiktok: plain("tiktok"),
   };
+}
+
+/** The channels whose data was partial in the report of the week before. */
+export function previousPartialChannels({ previous }: HistoryRows): ChannelName[] {
+  return CHANNELS.filter((name) => previous?.partial.includes(name));
 }
 
 /** The score of each of the last weeks, oldest first, this one's from its own evidence; null for a week without one. */

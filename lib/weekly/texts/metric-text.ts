@@ -29,7 +29,7 @@ const EMAIL_LABELS: Record<string, string> = {
   failed: "Com falha no envio",
   delayed: "Com entrega atrasada",
   suppressed: "Bloqueados antes do envio",
-  no_event: "Sem evento registrado",
+  no_event: "Sem informação de entrega",
 };
 
 /** The figures social analyses usually carry, widest first. */

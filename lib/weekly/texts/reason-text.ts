@@ -13,9 +13,9 @@ const CODE = /^[A-Za-z0-9_.:-]{1,64}$/;
 const REASONS: Record<string, (label: string) => string> = {
   not_connected: (label) => `Nenhuma conta do ${label} está conectada.`,
   not_integrated: (label) => `O canal ${label} ainda não tem integração com este relatório.`,
-  no_sends_in_window: () => "Você não enviou e-mails nesta semana.",
-  no_events_in_window: () => "Os seus envios desta semana ainda não têm eventos registrados.",
-  events_incomplete: () => "Uma parte dos seus envios desta semana não tem eventos registrados.",
+  no_sends_in_window: () => "Não registramos nenhum e-mail enviado por você nesta semana.",
+  no_events_in_window: () => "Os seus envios desta semana ainda não têm informação de entrega.",
+  events_incomplete: () => "Uma parte dos seus envios desta semana não tem informação de entrega.",
   analysis_missing: (label) => `A análise do ${label} não ficou pronta para esta semana.`,
   analysis_unavailable: (label) => `A análise do ${label} não encontrou dados suficientes nesta semana.`,
 };
@@ -43,7 +43,7 @@ export function partialText(
   channel: ChannelName,
   { reason, metrics }: Pick<Channel, "reason" | "metrics">,
 ): string {
-  if (reason === null) return "Os dados deste canal cobrem só uma parte da semana.";
+  if (reason === null) return "Os dados deste canal estão incompletos nesta semana.";
   if (channel === "email" && reason === "events_incomplete") return incompleteText(metrics ?? {});
   if (channel === "email") return reasonText(channel, reason);
   if (Object.hasOwn(REASONS, reason) || isOurFailure(reason)) {
@@ -54,10 +54,10 @@ export function partialText(
 
 function incompleteText({ sends, noEvent, deliveryRate }: NonNullable<Channel["metrics"]>): string {
   if (typeof sends !== "number" || typeof noEvent !== "number") return REASONS.events_incomplete!("");
-  const leftOut =
-    noEvent === 1 ? "1 não tem evento registrado" : `${formatNumber(noEvent)} não têm evento registrado`;
-  const rates = deliveryRate === null ? "por isso não há taxas" : "as taxas são só dos demais";
-  return `Dos seus ${formatCount(sends, "envio", "envios")} desta semana, ${leftOut}: ${rates}.`;
+  const [have, stay] = noEvent === 1 ? ["tem", "fica"] : ["têm", "ficam"];
+  const rates = deliveryRate === null ? ": por isso não há taxas" : ` e ${stay} fora das taxas`;
+  const whole = formatCount(sends, "envio", "envios");
+  return `Dos seus ${whole} desta semana, ${formatNumber(noEvent)} não ${have} informação de entrega${rates}.`;
 }
 
 /** The analysis's own words, or a code that has no sentence here. */

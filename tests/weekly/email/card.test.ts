@@ -12,7 +12,7 @@ import {
 } from "../../fixtures/payloads.ts";
 
 const card = (name: ChannelName, channel: Channel, isFirst = false) =>
-  cardView(name, channel, figuresOf(name, channel), { isFirst, maxSmall: 11 });
+  cardView(name, channel, figuresOf(name, channel), { isFirst, wasPartial: false, maxSmall: 11 });
 const labels = (figures: { label: string }[]) => figures.map(({ label }) => label);
 
 const WEEK = { start: "2026-11-16T03:00:00Z", end: "2026-11-23T03:00:00Z" };
@@ -51,7 +51,7 @@ describe("cardView()", () => {
   test("folds measured zeros of trouble into one line", () => {
     const { zeros, small } = card("email", available({ sends: 5, bounceRate: 0, ...ZEROS }, []));
     expect(zeros).toBe(
-      "Sem problemas de entrega: 0 devolvidos, 0 spam, 0 falhas no envio, 0 atrasados, 0 bloqueados, 0 sem evento registrado",
+      "Sem problemas de entrega: 0 devolvidos, 0 spam, 0 falhas no envio, 0 atrasados, 0 bloqueados, 0 sem informação de entrega",
     );
     expect(small).toEqual([]);
   });
@@ -129,12 +129,18 @@ describe("cardView()", () => {
 
   test.each([
     // 16 of 84 are 19.048%: rounded to the stored 0.1905 and then again, they would be 19.1%.
-    [{ sends: 84, clicked: 16, bounced: 0 }, { click_rate: "19,0%", bounce_rate: "0,0%" }],
+    [
+      { sends: 84, clicked: 16, bounced: 0 },
+      { click_rate: "19,0%", bounce_rate: "0,0%" },
+    ],
     [
       { sends: 1_000_000, clicked: 1, bounced: 1 },
       { click_rate: "menos de 0,1%", bounce_rate: "menos de 0,1%", delivery_rate: "mais de 99,9%" },
     ],
-    [{ sends: 1_000_000, clicked: 0, bounced: 0 }, { click_rate: "0,0%", delivery_rate: "100,0%" }],
+    [
+      { sends: 1_000_000, clicked: 0, bounced: 0 },
+      { click_rate: "0,0%", delivery_rate: "100,0%" },
+    ],
   ])("says of %j each rate as its counts give it", ({ sends, clicked, bounced }, rates) => {
     const none = { delivered: 0, opened: 0, complained: 0, failed: 0, delayed: 0, suppressed: 0 };
     const delivered = sends - bounced;

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { directionOf } from "../../../lib/weekly/email/figures/figure-meaning.ts";
 import { emailView } from "../../../lib/weekly/email/view.ts";
 import { senderNote } from "../../../lib/weekly/email/wording.ts";
-import type { Payload, PlainChannel } from "../../../lib/weekly/payload.ts";
+import type { ChannelName, Payload, PlainChannel } from "../../../lib/weekly/payload.ts";
 import {
   available,
   EMAIL_METRICS,
@@ -14,6 +14,12 @@ import {
 
 const view = (channels: Partial<Payload["channels"]>) =>
   emailView(payloadOf({ channels }), { appBaseUrl: "https://app.example.com" });
+
+/** The same after a report in which the data of these channels was partial. */
+const viewAfter = (previousPartialChannels: ChannelName[], channels: Partial<Payload["channels"]>) =>
+  emailView(payloadOf({ channels, since: { previousPartialChannels } }), {
+    appBaseUrl: "https://app.example.com",
+  });
 
 const compared = (
   now: PlainChannel["metrics"],
@@ -31,6 +37,51 @@ describe("the changes of the week", () => {
       "Alcance no Instagram: de 900 para 100",
     ]);
     expect(texts(compared({ reach: 100 }, { reach: 900 }, rest))).toEqual([]);
+  });
+
+  test("are not told of a network whose data was not complete the week before, nor in colour in its card", () => {
+    const channels = { instagram: compared({ reach: 900 }, { reach: 100 }) };
+    const [whole, half] = [viewAfter([], channels), viewAfter(["instagram", "email"], channels)];
+    expect(whole.highlights.map(({ title }) => title)).toEqual(["O que mais melhorou"]);
+    expect(half.highlights).toEqual([]);
+    expect([whole, half].map(({ cards }) => cards[1]!.main[0]!.change)).toMatchObject([
+      { text: "800 a mais", tone: "good" },
+      { text: "800 a mais", tone: "plain" },
+    ]);
+    expect([whole, half].map(({ cards }) => cards[1]!.comparison)).toEqual([
+      null,
+      "Compare com cuidado: os dados da semana anterior estavam incompletos.",
+    ]);
+  });
+
+  test("are without a colour in the card of a network whose data is not complete", () => {
+    const rest = { coverageStatus: "partial", reason: null } as const;
+    const [card] = view({ instagram: compared({ reach: 100 }, { reach: 900 }, rest) }).cards.slice(1);
+    expect(card!.main[0]!.change).toMatchObject({ text: "800 a menos", tone: "plain" });
+  });
+
+  test("of e-mails keep their meaning where some sends of either week are not known: rates leave them out", () => {
+    const rest = { coverageStatus: "partial", reason: "events_incomplete" } as const;
+    const email = compared({ sends: 90, openRate: 0.5 }, { sends: 90, openRate: 0.25 }, rest);
+    const { highlights, cards } = viewAfter(["email"], { email });
+    expect(highlights).toHaveLength(1);
+    expect(cards[0]!.comparison).toBeNull();
+  });
+
+  test.each([
+    [19, 20, "plain", ["Abertos", "Com clique", "Enviados"]],
+    [20, 19, "plain", ["Taxa de abertura", "Taxa de cliques", "Enviados"]],
+    [20, 20, "good", ["Taxa de abertura", "Taxa de cliques", "Enviados"]],
+  ])("of %p e-mails after %p: a rate is %s news, and in large are %j", (sends, before, tone, large) => {
+    const week = (count: number, opened: number) => {
+      const reached = { delivered: count, opened, clicked: 1 };
+      const rates = { openRate: opened / count, clickRate: 1 / count };
+      return { ...EMAIL_METRICS, sends: count, noEvent: 0, ...rates, reached };
+    };
+    const { cards } = view({ email: { ...emailOf(week(sends, 10)), previous: week(before, 5) } });
+    const { main, small } = cards[0]!;
+    expect(main.map(({ label }) => label)).toEqual(large);
+    expect([...main, ...small].find(({ key }) => key === "open_rate")!.change!.tone).toBe(tone as never);
   });
 
   test("are not what moved by less than a twentieth", () => {

@@ -19,9 +19,21 @@ describe("the head of the e-mail", () => {
   test("tells two tenants of one owner apart, in the preheader and in the page", () => {
     const [first, second] = [PAYLOADS.full!, PAYLOADS["second-tenant"]!];
     expect(first.userId).toBe(second.userId);
-    expect(view(first).preheader).toStartWith("Padaria do Zé · Centro — Score geral: 73/100. ");
-    expect(view(second).preheader).toStartWith("Padaria do Zé · Vila Mariana — ");
+    expect(view(first).preheader).toStartWith(
+      "Score geral: 73/100 — Padaria do Zé · Centro. 5 pontos a mais",
+    );
+    expect(view(second).preheader).toStartWith("Score geral: 48/100 — Padaria do Zé · Vila Mariana. ");
     expect(renderEmail(second, OPTIONS).html).toContain(">Padaria do Zé · Vila Mariana</p>");
+  });
+
+  test("says in the preheader first what an inbox has room for", () => {
+    const since = { tenantName: "Padaria e Confeitaria São José do Vale" };
+    expect(view(payloadOf({ score: 7, since })).preheader).toStartWith("Score geral: 7/100 — Padaria e");
+    expect(view(payloadOf({ since })).preheader).toStartWith(
+      "Padaria e Confeitaria São José do Vale — Ainda",
+    );
+    expect(view(payloadOf({ score: 7 })).preheader).toStartWith("Score geral: 7/100. Sem score");
+    expect(view(payloadOf({})).preheader).toStartWith("Ainda não há");
   });
 
   test.each([

@@ -3,9 +3,11 @@
  *
  * Source: caniemail.com (its data of June 2026, github.com/hteumeuleu/caniemail, `_features`), the pages named beside
  *         each rule, for Gmail, Outlook for Windows and Outlook.com;
- *         W3C, Web Content Accessibility Guidelines 2.2, 1.4.3 (contrast) and 1.3.1 (structure).
+ *         W3C, Web Content Accessibility Guidelines 2.2, 1.4.3 (contrast), 1.4.11 (contrast of shapes), 2.5.5 (size of
+ *         a target) and 1.3.1 (structure).
  */
 import { describe, expect, test } from "bun:test";
+import { BAR_COLOURS, GROUNDS } from "../../../lib/weekly/email/html/style.ts";
 import { renderEmail } from "../../../lib/weekly/email/render.ts";
 import { PAYLOADS } from "../../fixtures/payloads.ts";
 import { declarations, type Element, elementsIn, htmlTree, upwards } from "../support/html-tree.ts";
@@ -73,6 +75,7 @@ const SAID_IN_CELL = ["font-size", "line-height", "color"];
 const MAX_STYLE_SHEET = 8_192;
 
 const MIN_CONTRAST = 4.5;
+const MIN_CONTRAST_OF_SHAPES = 3;
 const BLANK = /^(?:\s|&nbsp;)*$/;
 
 function luminance(colour: string): number {
@@ -195,6 +198,20 @@ describe.each(Object.keys(PAYLOADS))("the e-mail of the report %s", (name) => {
     }
   });
 
+  test("has letters and buttons for a phone: 14 pixels and 44 pixels at least", () => {
+    const pixels = (value = "") => value.match(/^(\d+)px/)?.[1] ?? "0";
+    for (const { element, text } of textsOf(tree))
+      expect({ text, large: Number(pixels(nearest(element, "font-size", null))) >= 14 }).toMatchObject({
+        large: true,
+      });
+    const buttons = all.filter(({ tag, style }) => tag === "a" && style.display === "block");
+    expect(buttons).toHaveLength(2);
+    for (const { style } of buttons)
+      expect(2 * Number(pixels(style.padding)) + Number(pixels(style["line-height"]))).toBeGreaterThanOrEqual(
+        44,
+      );
+  });
+
   test("can be heard: language, headings in order, tables that say what they are", () => {
     expect(all.find(({ tag }) => tag === "html")!.attributes.lang).toBe("pt-BR");
     const levels = all.map(({ tag }) => /^h(\d)$/.exec(tag)?.[1]).filter((level) => level !== undefined);
@@ -230,6 +247,11 @@ describe.each(Object.keys(PAYLOADS))("the e-mail of the report %s", (name) => {
     expect(text).toContain("Parar de receber este resumo");
     expect(html.match(/>Ver relatório completo</g)).toHaveLength(2);
   });
+});
+
+test("the bars of the weeks stand out from their ground", () => {
+  for (const colour of Object.values(BAR_COLOURS))
+    expect(contrast(colour, GROUNDS.hero)).toBeGreaterThanOrEqual(MIN_CONTRAST_OF_SHAPES);
 });
 
 test("the contrast is that of the guidelines", () => {

@@ -17,10 +17,7 @@ describe("readingsView()", () => {
     expect(readings({ email: emailOf(EMAIL_METRICS) }).groups).toEqual([
       {
         channel: "E-mail",
-        items: [
-          "Dos 536 e-mails abertos, 141 tiveram clique: 26,3%",
-          "1 pessoa marcou um e-mail seu como spam",
-        ],
+        items: ["Dos 536 e-mails abertos, 141 tiveram clique: 26,3%", "1 e-mail seu foi marcado como spam"],
       },
     ]);
   });
@@ -39,7 +36,7 @@ describe("readingsView()", () => {
 
   test("keeps a finding about e-mails that no card says", () => {
     expect(readings({ email: emailOf(EMAIL_WITHOUT_EVENTS) }).groups[0]!.items).toEqual([
-      "Você enviou 12 e-mails; ainda sem eventos registrados",
+      "Você enviou 12 e-mails; ainda não há informação de entrega",
     ]);
   });
 

@@ -99,7 +99,11 @@ describe("renderEmail()", () => {
   });
 
   test.each([
-    ["email", unavailable("no_sends_in_window"), "Você não enviou e-mails nesta semana."],
+    [
+      "email",
+      unavailable("no_sends_in_window"),
+      "Não registramos nenhum e-mail enviado por você nesta semana.",
+    ],
     ["instagram", unavailable("not_connected"), "Nenhuma conta do Instagram está conectada."],
     [
       "linkedin",
@@ -218,7 +222,7 @@ describe("renderEmail()", () => {
       { ...OPTIONS, unsubscribe },
     );
     expect(Buffer.byteLength(html)).toBeLessThan(MAX_HTML_BYTES);
-    expect(html).toContain("e mais 168 leituras no relatório completo");
+    expect(html).toContain("e mais 168 destaques no relatório completo");
     expect(html).toContain("e mais 46 números no relatório completo");
   });
 

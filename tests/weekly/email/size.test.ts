@@ -57,7 +57,7 @@ describe("the size of the e-mail", () => {
       const { html, text } = renderEmail(payloadFullOf(character), OPTIONS);
       for (const part of [html, text]) {
         expect(numbersBefore(part, "números")).toEqual(Array(CHANNELS).fill(FIGURES - 3 - figures));
-        expect(numbersBefore(part, "leituras")).toEqual([CHANNELS * (FINDINGS - findings)]);
+        expect(numbersBefore(part, "destaques")).toEqual([CHANNELS * (FINDINGS - findings)]);
       }
       expect(html.match(/<th scope="row"/g)?.length ?? 0).toBe(CHANNELS * figures);
     },

@@ -5,7 +5,8 @@ import { available, payloadOf } from "../../fixtures/payloads.ts";
 
 const ALL = { bounced: 0, complained: 0, failed: 0, delayed: 0, suppressed: 0, noEvent: 0 };
 const MAIN = { sends: 40, openRate: 0.5, clickRate: 0.1 };
-const LIST = "0 devolvidos, 0 spam, 0 falhas no envio, 0 atrasados, 0 bloqueados, 0 sem evento registrado";
+const LIST =
+  "0 devolvidos, 0 spam, 0 falhas no envio, 0 atrasados, 0 bloqueados, 0 sem informação de entrega";
 
 function textOf(channel: "email" | "instagram", metrics: object, previous?: object | null): string {
   const entry = {

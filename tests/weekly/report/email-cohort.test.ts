@@ -236,10 +236,10 @@ describe("sends without an event", () => {
       reached: { delivered: 2, opened: 2, clicked: 0 },
     });
     expect(channel.insights.map(({ text }) => text)).toEqual([
-      "1 de 3 e-mails seus com eventos registrados voltou (33,3%); vale revisar os endereços da lista " +
-        "(1 sem evento registrado fica fora da conta)",
-      "66,7% dos seus 3 e-mails com eventos registrados foram abertos",
-      "66,7% dos e-mails com eventos registrados tiveram entrega confirmada",
+      "1 dos seus 3 e-mails com informação de entrega voltou; vale revisar os endereços da lista " +
+        "(1 sem essa informação fica fora da conta)",
+      "2 dos seus 3 e-mails com informação de entrega foram abertos",
+      "2 dos seus 3 e-mails com informação de entrega foram entregues",
     ]);
   });
 
@@ -267,7 +267,9 @@ test("what a colleague in the tenant sent does not count, and the text does not 
   await ownerWith([{ events: [{ type: "email.opened" }] }], await weekly.newOwner(owner.tenantId));
   const channel = await channelOf(owner);
   expect(channel).toMatchObject({ status: "unavailable", reason: "no_sends_in_window", metrics: null });
-  expect(reasonText("email", channel.reason!)).toBe("Você não enviou e-mails nesta semana.");
+  expect(reasonText("email", channel.reason!)).toBe(
+    "Não registramos nenhum e-mail enviado por você nesta semana.",
+  );
 });
 
 describe("what is not there", () => {

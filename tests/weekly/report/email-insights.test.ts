@@ -15,29 +15,29 @@ const reached = (delivered: number, opened: number, clicked: number) => ({
 describe("emailInsights()", () => {
   test("of an ordinary week, most important first, and the first one says who is left out", () => {
     expect(texts(EMAIL_METRICS)).toEqual([
-      "44,3% dos seus 1.211 e-mails com eventos registrados foram abertos " +
-        "(39 sem evento registrado ficam fora da conta)",
-      "11,6% dos e-mails com eventos registrados receberam ao menos um clique",
-      "96,5% dos e-mails com eventos registrados tiveram entrega confirmada",
-      "1 pessoa marcou um e-mail seu como spam",
+      "44,3% dos seus 1.211 e-mails com informação de entrega foram abertos " +
+        "(39 sem essa informação ficam fora da conta)",
+      "11,6% dos seus 1.211 e-mails com informação de entrega receberam ao menos um clique",
+      "96,5% dos seus 1.211 e-mails com informação de entrega foram entregues",
+      "1 e-mail seu foi marcado como spam",
     ]);
   });
 
   test("of a week that is known whole", () => {
     expect(texts(whole(1000, { ...reached(950, 422, 110), complained: 1 }))).toEqual([
-      "1 pessoa marcou um e-mail seu como spam",
+      "1 e-mail seu foi marcado como spam",
       "42,2% dos seus 1.000 e-mails foram abertos",
-      "11,0% dos e-mails receberam ao menos um clique",
-      "95,0% dos e-mails tiveram entrega confirmada",
+      "11,0% dos seus 1.000 e-mails receberam ao menos um clique",
+      "95,0% dos seus 1.000 e-mails foram entregues",
     ]);
   });
 
   test("names what harms the sender first", () => {
     const [bounces, complaints] = texts(whole(50, { bounced: 4, bounceRate: 0.08, complained: 2 }));
-    expect(bounces).toBe("4 de 50 e-mails seus voltaram (8,0%); vale revisar os endereços da lista");
-    expect(complaints).toBe("2 pessoas marcaram um e-mail seu como spam");
+    expect(bounces).toBe("4 dos seus 50 e-mails voltaram (8,0%); vale revisar os endereços da lista");
+    expect(complaints).toBe("2 e-mails seus foram marcados como spam");
     expect(texts(whole(20, { bounced: 1, bounceRate: 0.05 }))[0]).toStartWith(
-      "1 de 20 e-mails seus voltou (5,0%)",
+      "1 dos seus 20 e-mails voltou (5,0%)",
     );
   });
 
@@ -48,20 +48,20 @@ describe("emailInsights()", () => {
   });
 
   test.each([
-    [1, "Você enviou 1 e-mail; ainda sem eventos registrados"],
-    [12, "Você enviou 12 e-mails; ainda sem eventos registrados"],
+    [1, "Você enviou 1 e-mail; ainda não há informação de entrega"],
+    [12, "Você enviou 12 e-mails; ainda não há informação de entrega"],
   ])("claims nothing about %p sends without events", (sends, text) => {
     expect(texts({ ...EMAIL_WITHOUT_EVENTS, sends })).toEqual([text]);
   });
 
   test("gives no rate when fewer than half of the sends are known, and says why", () => {
     expect(texts(EMAIL_FEW_EVENTS)).toEqual([
-      "Só 4 dos seus 12 e-mails têm eventos registrados: é pouco para calcular taxas",
-      "1 pessoa marcou um e-mail seu como spam",
+      "Só 4 dos seus 12 e-mails têm informação de entrega: é pouco para calcular taxas",
+      "1 e-mail seu foi marcado como spam",
     ]);
     const one = { ...EMAIL_FEW_EVENTS, sends: 3, noEvent: 2, complained: 0 };
     expect(texts(one)).toEqual([
-      "Só 1 dos seus 3 e-mails tem eventos registrados: é pouco para calcular taxas",
+      "Só 1 dos seus 3 e-mails tem informação de entrega: é pouco para calcular taxas",
     ]);
   });
 
@@ -73,10 +73,28 @@ describe("emailInsights()", () => {
     [whole(1250, reached(1250, 0, 0)), "Nenhuma abertura registrada nos seus 1.250 e-mails"],
     [whole(1250, reached(1250, 1250, 0)), "Todos os seus 1.250 e-mails foram abertos"],
     [whole(1, reached(1, 1, 0)), "Seu e-mail foi aberto"],
-    [whole(1, reached(1, 0, 0)), "Seu e-mail ainda não foi aberto"],
+    [whole(1, reached(1, 0, 0)), "Nenhuma abertura registrada no seu e-mail"],
+    // Of a handful a percentage would say more than there is.
+    [whole(19, reached(19, 10, 0)), "10 dos seus 19 e-mails foram abertos"],
+    [whole(20, reached(20, 10, 0)), "50,0% dos seus 20 e-mails foram abertos"],
+    [whole(2, reached(2, 1, 0)), "1 dos seus 2 e-mails foi aberto"],
+    [whole(3, reached(3, 3, 0)), "Todos os seus 3 e-mails foram abertos"],
+    [whole(2, reached(2, 2, 0)), "Os seus 2 e-mails foram abertos"],
+    [
+      whole(1, { bounced: 1, bounceRate: 1, ...reached(0, 0, 0) }),
+      "Seu e-mail voltou; vale revisar os endereços da lista",
+    ],
+    [
+      whole(3, { bounced: 1, bounceRate: 0.3333, ...reached(2, 0, 0) }),
+      "1 dos seus 3 e-mails voltou; vale revisar os endereços da lista",
+    ],
+    [
+      whole(30, { bounced: 30, bounceRate: 1, ...reached(0, 0, 0) }),
+      "Todos os seus 30 e-mails voltaram (100,0%); vale revisar os endereços da lista",
+    ],
     [
       withFigures({ sends: 2, noEvent: 1, complained: 0, ...reached(1, 1, 0) }),
-      "Seu único e-mail com eventos registrados foi aberto (1 sem evento registrado fica fora da conta)",
+      "Seu único e-mail com informação de entrega foi aberto (1 sem essa informação fica fora da conta)",
     ],
     // One in a million is neither none nor all, however rates are rounded.
     [

@@ -112,13 +112,30 @@ describe("the report of the week before", () => {
     await write(scope, 2, { payload: pastPayload(30, { instagram: { followers: 1 } }) });
     const { previous } = await historyOf(scope);
     const metrics = { email, linkedin: { followers: 7, reach: null } };
-    expect(previous).toEqual({ reportId, metrics, connections: {} });
+    expect(previous).toEqual({ reportId, metrics, partial: [], connections: {} });
   });
 
   test("with no channel available has no metrics, and is named all the same", async () => {
     const scope = await weekly.newOwner();
     const reportId = await write(scope, 1);
-    expect((await historyOf(scope)).previous).toEqual({ reportId, metrics: {}, connections: {} });
+    expect((await historyOf(scope)).previous).toEqual({
+      ...{ reportId, metrics: {} },
+      ...{ partial: [], connections: {} },
+    });
+  });
+
+  test("names its available channels whose data was partial", async () => {
+    const scope = await weekly.newOwner();
+    const shown = (coverageStatus: unknown) => ({ status: "available", coverageStatus, metrics: {} });
+    const channels = {
+      email: shown("complete"),
+      instagram: shown("partial"),
+      linkedin: { ...shown("partial"), status: "unavailable" },
+      blog: shown(["partial"]),
+      tiktok: shown("partial"),
+    };
+    await write(scope, 1, { payload: { channels } });
+    expect((await historyOf(scope)).previous?.partial.toSorted()).toEqual(["instagram", "tiktok"]);
   });
 
   test("gives the connection whose analysis each channel shows, not that of another analysis", async () => {
@@ -147,7 +164,10 @@ describe("the report of the week before", () => {
     const instagram = { status: "available", metrics: { reach: 1 }, evidence: [{ rowId: "a1" }] };
     const reportId = await write(scope, 1, { payload: { channels: { instagram }, provenance: { sources } } });
     const { previous } = await historyOf(scope);
-    expect(previous).toEqual({ reportId, metrics: { instagram: { reach: 1 } }, connections: {} });
+    expect(previous).toEqual({
+      ...{ reportId, metrics: { instagram: { reach: 1 } } },
+      ...{ partial: [], connections: {} },
+    });
   });
 
   test("is not the one of two weeks ago", async () => {
@@ -240,7 +260,10 @@ test("a login that is a member of service_role reads both, past the row security
   try {
     const { tenantName, history } = await readEvidence(database.sql, scope, WEEK, []);
     expect(tenantName).toBe("Tenant");
-    expect(history.previous).toEqual({ reportId, metrics: { linkedin: { reach: 1 } }, connections: {} });
+    expect(history.previous).toEqual({
+      ...{ reportId, metrics: { linkedin: { reach: 1 } } },
+      ...{ partial: [], connections: {} },
+    });
     expect(history.scores.at(-1)!.score).toBe(40);
   } finally {
     await db.sql`alter table tenants disable row level security`;

@@ -4,6 +4,7 @@ import type { HistoryRows } from "../../../lib/weekly/database/evidence.ts";
 import { CHANNELS, type ChannelName, SCORE_WEEKS } from "../../../lib/weekly/payload.ts";
 import {
   previousMetrics as metricsBefore,
+  previousPartialChannels,
   type ShownConnections,
   scoreHistory,
 } from "../../../lib/weekly/report/history.ts";
@@ -21,7 +22,8 @@ function rows(
   connections: Record<string, unknown> = ONE_EACH,
 ): HistoryRows {
   const before = scores.map((score, i) => ({ week: `2026-10-${String(10 + i)}`, score }));
-  return { scores: before, previous: metrics === null ? null : { reportId: REPORT, metrics, connections } };
+  const previous = metrics === null ? null : { reportId: REPORT, metrics, partial: [], connections };
+  return { scores: before, previous };
 }
 
 const previousMetrics = (history: HistoryRows, shown: ShownConnections = ONE_EACH) =>
@@ -93,6 +95,19 @@ describe("previousMetrics()", () => {
           expect(previous[name as ChannelName]).toEqual((stored?.[name] as never) ?? null);
       }),
     );
+  });
+});
+
+describe("previousPartialChannels()", () => {
+  test("are named in the order of the e-mail, and are none without a report of the week before", () => {
+    const previous = {
+      reportId: REPORT,
+      metrics: {},
+      partial: ["linkedin", "mail", "email"],
+      connections: {},
+    };
+    expect(previousPartialChannels({ scores: [], previous })).toEqual(["email", "linkedin"]);
+    expect(previousPartialChannels(rows(null))).toEqual([]);
   });
 });
 

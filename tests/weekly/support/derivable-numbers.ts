@@ -61,7 +61,25 @@ function changeTexts(key: string, value: number, other: number): string[] {
 function flat(metrics: Figures): Record<string, number | null> {
   const { reached, ...figures } = metrics;
   const stages = typeof reached === "object" && reached !== null ? reached : { reached: reached ?? null };
-  return { ...figures, ...stages } as Record<string, number | null>;
+  return { ...figures, ...countedRates(metrics), ...stages } as Record<string, number | null>;
+}
+
+/** The rates of e-mails as their counts give them, where the stored ones are these with four decimals. */
+function countedRates({ reached, ...figures }: Figures): Record<string, number> {
+  if (typeof reached !== "object" || reached === null) return {};
+  const known = (figures.sends as number) - (figures.noEvent as number);
+  const { delivered, opened, clicked } = reached;
+  const parts = {
+    deliveryRate: delivered,
+    openRate: opened,
+    clickRate: clicked,
+    bounceRate: figures.bounced,
+  };
+  return Object.fromEntries(
+    Object.entries(parts)
+      .map(([name, part]) => [name, (part as number) / known] as const)
+      .filter(([name, rate]) => Math.abs(rate - (figures[name] as number)) < 0.0001),
+  );
 }
 
 /** A score that is not there gives no number, and no difference either. */

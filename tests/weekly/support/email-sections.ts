@@ -7,7 +7,7 @@ import { visibleText } from "./well-formed.ts";
 export type EmailPiece = { about: readonly ChannelName[]; text: string };
 
 /** What the e-mail counts by itself: the places of its steps, and how much more the full report has. */
-const MORE = /e mais [\d.]+ (?:leituras?|números?) no relatório completo/g;
+const MORE = /e mais [\d.]+ (?:destaques?|números?) no relatório completo/g;
 const MORE_NAMES = / e mais [\d.]+(?= *(?:\n|$))/g;
 
 /** The pieces of the plain part, without the numbers that the e-mail counts by itself and without addresses. */

@@ -4,7 +4,7 @@ import { metricName, metricValue, shareOf } from "../../../lib/weekly/texts/metr
 describe("metricName()", () => {
   test.each([
     ["email", "openRate", "Taxa de abertura"],
-    ["email", "noEvent", "Sem evento registrado"],
+    ["email", "noEvent", "Sem informação de entrega"],
     ["instagram", "engagementRate", "Taxa de engajamento"],
     ["linkedin", "engagement_rate", "Taxa de engajamento"],
     ["instagram", "profile-visits", "Visitas ao perfil"],

@@ -31,13 +31,15 @@ describe("reasonText()", () => {
 });
 
 test("a week without e-mails is one without the owner's own e-mails: colleagues may have sent some", () => {
-  expect(reasonText("email", "no_sends_in_window")).toBe("Você não enviou e-mails nesta semana.");
+  expect(reasonText("email", "no_sends_in_window")).toBe(
+    "Não registramos nenhum e-mail enviado por você nesta semana.",
+  );
 });
 
 describe("partialText()", () => {
   test.each([
-    ["email", "no_events_in_window", "Os seus envios desta semana ainda não têm eventos registrados."],
-    ["instagram", null, "Os dados deste canal cobrem só uma parte da semana."],
+    ["email", "no_events_in_window", "Os seus envios desta semana ainda não têm informação de entrega."],
+    ["instagram", null, "Os dados deste canal estão incompletos nesta semana."],
     [
       "instagram",
       "analysis_missing",
@@ -56,17 +58,17 @@ describe("partialText()", () => {
   test.each([
     [
       { sends: 1250, noEvent: 39, deliveryRate: 0.9653 },
-      "Dos seus 1.250 envios desta semana, 39 não têm evento registrado: as taxas são só dos demais.",
+      "Dos seus 1.250 envios desta semana, 39 não têm informação de entrega e ficam fora das taxas.",
     ],
     [
       { sends: 2, noEvent: 1, deliveryRate: 1 },
-      "Dos seus 2 envios desta semana, 1 não tem evento registrado: as taxas são só dos demais.",
+      "Dos seus 2 envios desta semana, 1 não tem informação de entrega e fica fora das taxas.",
     ],
     [
       { sends: 12, noEvent: 8, deliveryRate: null },
-      "Dos seus 12 envios desta semana, 8 não têm evento registrado: por isso não há taxas.",
+      "Dos seus 12 envios desta semana, 8 não têm informação de entrega: por isso não há taxas.",
     ],
-    [{}, "Uma parte dos seus envios desta semana não tem eventos registrados."],
+    [{}, "Uma parte dos seus envios desta semana não tem informação de entrega."],
   ])("says how many e-mails are left out: %j", (metrics, text) => {
     expect(partialText("email", { reason: "events_incomplete", metrics })).toBe(text);
   });

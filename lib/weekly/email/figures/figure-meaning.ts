@@ -10,7 +10,7 @@ export const TROUBLES: Readonly<Record<string, string>> = {
   failed: "falhas no envio",
   delayed: "atrasados",
   suppressed: "bloqueados",
-  no_event: "sem evento registrado",
+  no_event: "sem informação de entrega",
 };
 
 const EMAIL_LESS_IS_BETTER = new Set([...Object.keys(TROUBLES), "bounce_rate"]);
@@ -38,6 +38,14 @@ const SOCIAL_GROUPS = [
   ["reach", "impressions", "views", "page_views", "profile_views", "profile_visits"],
   ["engagement_rate", "engagement", "engagements", "interactions", "click_rate", "ctr", "clicks", "likes"],
 ];
+
+/** Of fewer e-mails a share says less than their number, and swings by itself. */
+const MIN_SENDS = 20;
+
+/** Whether a week's sends are too few for a share of them to mean anything, or are not known. */
+export function isHandful(sends: unknown): boolean {
+  return typeof sends !== "number" || sends < MIN_SENDS;
+}
 
 /** Whether a channel's figure counts what went wrong. */
 export function isTrouble(channel: ChannelName, name: string): boolean {

@@ -1,7 +1,7 @@
 import type { Channel, ChannelName, Reached } from "../../payload.ts";
-import { metricKey, metricName, metricValue, NO_FIGURE_TEXT } from "../../texts/metric-text.ts";
+import { isRate, metricKey, metricName, metricValue, NO_FIGURE_TEXT } from "../../texts/metric-text.ts";
 import { type ChangeView, changeOf } from "./change.ts";
-import { directionOf } from "./figure-meaning.ts";
+import { type Direction, directionOf, isHandful } from "./figure-meaning.ts";
 
 /**
  * One figure of a channel.
@@ -29,24 +29,34 @@ const RATE_STEP = 0.0001;
 /**
  * The figures of a channel, each with its change since the week before.
  *
- * Shape: known names first, in their own order; then the others by name. Never in the order of the payload's keys.
+ * Shape:     known names first, in their own order; then the others by name. Never in the order of the payload's keys.
+ *            With `wasPartial` the week before had not all of the channel's data.
+ * Behaviour: a change is good or bad news only where both weeks carry it: not that of a network of which either week's
+ *            data is partial, because half a week is not less of a week, and not that of a rate of a handful of e-mails,
+ *            which swings by itself.
  */
-export function figuresOf(name: ChannelName, { metrics, previous }: Channel): FigureView[] {
+export function figuresOf(name: ChannelName, channel: Channel, wasPartial = false): FigureView[] {
+  const { metrics, previous } = channel;
   const figures = shownMetrics(metrics ?? {});
   const comparable = comparableOf(name, metrics ?? {}, previous ?? {});
   const before = Object.values(comparable).every((value) => value === null) ? null : comparable;
   return Object.entries(figures)
-    .map(([key, value]) => ({ key, value, name: metricName(name, key) }))
-    .toSorted((a, b) => a.name.rank - b.name.rank || compareCodeUnits(a.key, b.key))
-    .map(({ key, value, name: { label } }) => figureOf(name, key, label, value, before));
+    .map(([key, value]) => ({ key, value, ...metricName(name, key) }))
+    .toSorted((a, b) => a.rank - b.rank || compareCodeUnits(a.key, b.key))
+    .map((figure) => figureOf(figure, before, directionIn(name, channel, wasPartial)));
+}
+
+/** What more of a figure means, by its name, where both weeks carry a judgement. */
+function directionIn(name: ChannelName, { coverageStatus, metrics, previous }: Channel, wasPartial: boolean) {
+  const isHalf = name !== "email" && (wasPartial || coverageStatus !== "complete");
+  const isSwinging = name === "email" && [metrics, previous].some((week) => isHandful(week?.sends));
+  return (key: string) => (isHalf || (isSwinging && isRate(key)) ? "neutral" : directionOf(name, key));
 }
 
 function figureOf(
-  channel: ChannelName,
-  key: string,
-  label: string,
-  now: number | null,
+  { key, label, value: now }: { key: string; label: string; value: number | null },
   previous: Record<string, number | null> | null,
+  direction: (name: string) => Direction,
 ): FigureView {
   const before = previous !== null && Object.hasOwn(previous, key) ? previous[key]! : null;
   const name = metricKey(key);
@@ -57,8 +67,7 @@ function figureOf(
     value: text === NO_FIGURE_TEXT ? null : text,
     now,
     before,
-    change:
-      previous !== null && now !== null ? changeOf(name, now, before, directionOf(channel, name)) : null,
+    change: previous !== null && now !== null ? changeOf(name, now, before, direction(name)) : null,
   };
 }
 

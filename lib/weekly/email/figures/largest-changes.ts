@@ -1,5 +1,4 @@
-import type { ChannelName, Payload } from "../../payload.ts";
-import { CHANNELS } from "../../payload.ts";
+import { CHANNELS, type ChannelName } from "../../payload.ts";
 import { CHANNEL_LABELS } from "../../texts/channel-label.ts";
 import { isRate, metricValue } from "../../texts/metric-text.ts";
 import type { FigureView } from "./figures.ts";
@@ -22,36 +21,21 @@ type Candidate = { channel: ChannelName; figure: FigureView; size: number };
  * Units:     a change's size is its share of the larger figure, so that reach and rates can be compared; a rate below
  *            10% is measured beside 10%, and must move by one percentage point.
  * Behaviour: only figures of which it is known what more of them means; of e-mails only rates, since counts follow the
- *            number of sends; of a network only where its data is complete, since half a week is not less of a week.
- *            The larger of both comes first; of equal ones the first in the e-mail's order.
+ *            number of sends. The larger of both comes first; of equal ones the first in the e-mail's order.
  */
-export function largestChanges(
-  channels: Payload["channels"],
-  figures: Readonly<Record<ChannelName, readonly FigureView[]>>,
-): Highlight[] {
-  const candidates = CHANNELS.flatMap((channel) =>
-    candidatesOf(channel, channels[channel], figures[channel]),
-  );
+export function largestChanges(figures: Readonly<Record<ChannelName, readonly FigureView[]>>): Highlight[] {
+  const candidates = CHANNELS.flatMap((channel) => candidatesOf(channel, figures[channel]));
   return (["good", "bad"] as const)
     .flatMap((tone) => largest(candidates.filter(({ figure }) => figure.change?.tone === tone)))
     .toSorted((a, b) => b.size - a.size)
     .map(highlightOf);
 }
 
-function candidatesOf(
-  channel: ChannelName,
-  entry: Payload["channels"][ChannelName],
-  figures: readonly FigureView[],
-): Candidate[] {
-  const isEmail = channel === "email";
-  if (isEmail ? !hasManySends(entry) : entry.coverageStatus !== "complete") return [];
-  const telling = figures.filter((figure) => isTelling(figure) && (!isEmail || isRate(figure.key)));
+function candidatesOf(channel: ChannelName, figures: readonly FigureView[]): Candidate[] {
+  const telling = figures.filter(
+    (figure) => isTelling(figure) && (channel !== "email" || isRate(figure.key)),
+  );
   return telling.map((figure) => ({ channel, figure, size: figure.change!.size }));
-}
-
-/** Rates of a handful of e-mails swing by themselves. */
-function hasManySends({ metrics, previous }: Payload["channels"][ChannelName]): boolean {
-  return [metrics?.sends, previous?.sends].every((sends) => typeof sends === "number" && sends >= MIN_COUNT);
 }
 
 function isTelling({ key, now, before, change }: FigureView): boolean {

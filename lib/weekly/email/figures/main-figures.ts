@@ -1,5 +1,5 @@
 import type { ChannelName } from "../../payload.ts";
-import { isTrouble, questionsOf } from "./figure-meaning.ts";
+import { isHandful, isTrouble, questionsOf } from "./figure-meaning.ts";
 import type { FigureView } from "./figures.ts";
 
 /** With more large figures than these nothing stands out. */
@@ -9,11 +9,12 @@ const MAX_MAIN_FIGURES = 3;
  * The figures that matter most, in the order of the channel's questions.
  *
  * Behaviour: the best known figure of each question, then the first others until there are three; never a figure
- *            without data or one of trouble.
+ *            without data or one of trouble. Of a handful of e-mails their numbers come before their rates.
  */
 export function mainFigures(channel: ChannelName, figures: readonly FigureView[]): FigureView[] {
   const known = figures.filter(({ value }) => value !== null);
-  const answers = questionsOf(channel).flatMap((names) => firstOf(names, known));
+  const isFew = channel === "email" && isHandful(known.find(({ key }) => key === "sends")?.now);
+  const answers = questionsOf(channel).flatMap((names) => firstOf(isFew ? names.toReversed() : names, known));
   const others = known.filter((figure) => !answers.includes(figure) && !isTrouble(channel, figure.key));
   return [...answers, ...others].slice(0, MAX_MAIN_FIGURES);
 }

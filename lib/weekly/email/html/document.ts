@@ -82,7 +82,7 @@ ${items.map(
   (item) => html`<p class="ink" dir="auto" style="${STYLE.readingItem}">${item}</p>
 `,
 )}`,
-  )}${muted(more === 0 ? null : moreText(more, "leitura", "leituras"))}`;
+  )}${muted(more === 0 ? null : moreText(more, "destaque", "destaques"))}`;
 }
 
 function highlight({ tone, title, text }: Highlight): Html {

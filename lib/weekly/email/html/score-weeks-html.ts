@@ -12,7 +12,7 @@ const EMPTY_PX = 1;
 /** The last weeks as bars: table cells, since mail clients draw no graphics. */
 export function scoreWeeksHtml({ weeks, label, note }: ScoreWeeksView): Html {
   const last = weeks.length - 1;
-  return html`<table role="img" aria-label="${label}" width="100%" cellpadding="0" cellspacing="0" border="0" style="${STYLE.weeks}"><tr>${weeks.map((week, index) => bar(week, index === last))}</tr><tr>${weeks.map(day)}</tr></table>
+  return html`<table role="img" aria-label="${label}" width="100%" cellpadding="0" cellspacing="0" border="0" style="${STYLE.weeks}"><tr>${weeks.map((week, index) => bar(week, index === last))}</tr>${days(weeks)}</table>
 ${note === null ? null : html`<p style="${STYLE.heroNote}">${note}</p>`}`;
 }
 
@@ -22,6 +22,8 @@ function bar({ score }: ScoreWeek, isNow: boolean): Html {
   return html`<td align="center" valign="bottom"><p style="${isNow ? STYLE.weekScoreNow : STYLE.weekScore}">${score ?? "–"}</p><table role="presentation" width="22" align="center" cellpadding="0" cellspacing="0" border="0"><tr><td height="${height}" bgcolor="${colour}" style="line-height:${height}px;font-size:0;mso-line-height-rule:exactly;border-radius:3px 3px 0 0">&nbsp;</td></tr></table></td>`;
 }
 
-function day({ day: text }: ScoreWeek): Html {
-  return html`<td align="center" style="${STYLE.weekDay}">${text}</td>`;
+/** Of eight dates a phone has no room for letters that can be read: the ends of the row say what it is. */
+function days(weeks: readonly ScoreWeek[]): Html {
+  const half = weeks.length / 2;
+  return html`<tr><td align="left" colspan="${half}" style="${STYLE.weekDay}">Semana de ${weeks[0]!.day}</td><td align="right" colspan="${half}" style="${STYLE.weekDay}">Semana de ${weeks.at(-1)!.day}</td></tr>`;
 }

@@ -5,7 +5,7 @@ const FONT = "font-family:-apple-system,BlinkMacSystemFont,Segoe UI,Roboto,Helve
 const BREAK = "overflow-wrap:anywhere;word-break:break-word";
 
 /** The colours of the weeks' bars: this week, those before it, and the line under a week without a score. */
-export const BAR_COLOURS = { now: "#5fd3bc", before: "#3f8781", empty: "#3f8781" };
+export const BAR_COLOURS = { now: "#5fd3bc", before: "#448f89", empty: "#448f89" };
 
 /** The colour of the line that says where the score went. */
 export const TREND_COLOURS = { up: "#d3f9c9", down: "#ffd9ae", flat: "#d6ece8" };
@@ -45,9 +45,9 @@ export const STYLE = {
   noScore: "margin:16px 0 0;font-size:22px;line-height:29px;font-weight:700;color:#ffffff",
   heroNote: "margin:10px 0 0;font-size:15px;line-height:22px;color:#d6ece8",
   weeks: "margin:22px 0 0;table-layout:fixed",
-  weekScore: "margin:0 0 3px;font-size:12px;line-height:16px;color:#bfe3dc",
-  weekScoreNow: "margin:0 0 3px;font-size:13px;line-height:16px;font-weight:700;color:#ffffff",
-  weekDay: "padding:5px 0 0;font-size:11px;line-height:14px;color:#bfe3dc",
+  weekScore: "margin:0 0 3px;font-size:14px;line-height:16px;color:#bfe3dc",
+  weekScoreNow: "margin:0 0 3px;font-size:14px;line-height:16px;font-weight:700;color:#ffffff",
+  weekDay: "padding:5px 0 0;font-size:14px;line-height:20px;color:#bfe3dc",
   readings: `background-color:#ffffff;border-radius:18px;padding:26px 32px 28px;font-size:16px;line-height:24px;color:#17252d;${BREAK};${FONT}`,
   panel: `background-color:#ffffff;border-radius:18px;padding:26px 32px 28px;color:#17252d;${FONT}`,
   card: `background-color:#ffffff;border-radius:18px;padding:22px 32px 24px;color:#17252d;${FONT}`,
@@ -57,28 +57,28 @@ export const STYLE = {
   h2: "margin:0;font-size:20px;line-height:26px;font-weight:700;color:#17252d",
   highlightName: "margin:16px 0 0;font-size:14px;line-height:20px;font-weight:700",
   highlight: "margin:1px 0 0;font-size:18px;line-height:26px;font-weight:600;color:#17252d",
-  readingName: "margin:18px 0 2px;font-size:13px;line-height:18px;font-weight:700;color:#0b645e",
+  readingName: "margin:18px 0 2px;font-size:14px;line-height:20px;font-weight:700;color:#0b645e",
   text: "margin:10px 0 0;color:#17252d",
   readingItem: "margin:0 0 6px;color:#17252d",
   note: `margin:8px 0 0;font-size:14px;line-height:21px;color:#51606b;${BREAK}`,
   cardName: "margin:0;font-size:18px;line-height:24px;font-weight:700;color:#17252d",
   lineNote: "margin:0;font-size:14px;line-height:21px;color:#51606b",
-  pill: "display:inline-block;padding:3px 10px;border-radius:12px;font-size:12px;line-height:18px;font-weight:600;white-space:nowrap",
+  pill: "display:inline-block;padding:3px 10px;border-radius:13px;font-size:14px;line-height:20px;font-weight:600;white-space:nowrap",
   main: "margin:14px 0 0;table-layout:fixed",
-  mainCell: "padding:0 6px 0 0;font-size:13px;line-height:18px",
+  mainCell: "padding:0 6px 0 0;font-size:14px;line-height:19px",
   mainValue:
     "margin:0;line-height:32px;font-weight:700;letter-spacing:-0.5px;color:#17252d;overflow-wrap:anywhere",
   mainLabel: `margin:0;color:#51606b;${BREAK}`,
   mainChange: "margin:3px 0 0;font-weight:600",
   small: "margin:16px 0 0",
-  smallLabel: `padding:5px 8px 5px 0;font-size:13px;line-height:18px;font-weight:400;color:#51606b;text-align:left;${BREAK}`,
+  smallLabel: `padding:5px 8px 5px 0;font-size:14px;line-height:19px;font-weight:400;color:#51606b;text-align:left;${BREAK}`,
   smallValue:
-    "padding:5px 0;font-size:14px;line-height:18px;font-weight:600;color:#17252d;text-align:right;overflow-wrap:anywhere",
-  smallChange: "padding:5px 0 5px 8px;font-size:12px;line-height:18px;text-align:right",
+    "padding:5px 0;font-size:14px;line-height:19px;font-weight:600;color:#17252d;text-align:right;overflow-wrap:anywhere",
+  smallChange: "padding:5px 0 5px 8px;font-size:14px;line-height:19px;text-align:right",
   stepNumber: `border-radius:14px;background-color:${GROUNDS.number};font-size:14px;line-height:28px;font-weight:700;color:#0b5a55;text-align:center`,
   stepLabel: `padding:2px 0 12px 12px;font-size:16px;line-height:24px;color:#17252d;${BREAK}`,
   link: "color:#0b645e;text-decoration:underline",
-  footer: `padding:22px 32px 36px;font-size:13px;line-height:20px;text-align:left;${BREAK};${FONT}`,
+  footer: `padding:22px 32px 36px;font-size:14px;line-height:21px;text-align:left;${BREAK};${FONT}`,
   footerNote: "margin:0 0 8px;color:#55636d",
 } as const;
 
