@@ -30,7 +30,7 @@ export function reasonText(channel: ChannelName, reason: string): string {
   if (known !== undefined) return known(CHANNEL_LABELS[channel]);
   if (isOurFailure(reason))
     return `Não conseguimos ler o ${CHANNEL_LABELS[channel]} nesta semana; você não precisa fazer nada.`;
-  return informedReason(reason);
+  return informedReason(reason, `A análise do ${CHANNEL_LABELS[channel]} não trouxe dados nesta semana`);
 }
 
 /**
@@ -43,13 +43,12 @@ export function partialText(
   channel: ChannelName,
   { reason, metrics }: Pick<Channel, "reason" | "metrics">,
 ): string {
-  if (reason === null) return "Os dados deste canal estão incompletos nesta semana.";
   if (channel === "email" && reason === "events_incomplete") return incompleteText(metrics ?? {});
-  if (channel === "email") return reasonText(channel, reason);
-  if (Object.hasOwn(REASONS, reason) || isOurFailure(reason)) {
+  if (channel === "email" && reason === "no_events_in_window") return reasonText(channel, reason);
+  if (Object.hasOwn(REASONS, reason ?? "") || isOurFailure(reason)) {
     return `Uma das contas do ${CHANNEL_LABELS[channel]} ficou sem análise nesta semana; os números são de outra.`;
   }
-  return informedReason(reason);
+  return informedReason(reason ?? "", "Os dados deste canal estão incompletos nesta semana");
 }
 
 function incompleteText({ sends, noEvent, deliveryRate }: NonNullable<Channel["metrics"]>): string {
@@ -60,11 +59,9 @@ function incompleteText({ sends, noEvent, deliveryRate }: NonNullable<Channel["m
   return `Dos seus ${whole} desta semana, ${formatNumber(noEvent)} não ${have} informação de entrega${rates}.`;
 }
 
-/** The analysis's own words, or a code that has no sentence here. */
-function informedReason(reason: string): string {
+/** The analysis's own words; where it has none, `fact`, with the code that it gave. */
+function informedReason(reason: string, fact: string): string {
   const text = truncate(singleLine(reason), MAX_REASON_UNITS);
-  if (text === "") return "O motivo não foi informado.";
-  return CODE.test(text)
-    ? `Motivo informado pela análise: código ${text}.`
-    : `Motivo informado pela análise: ${text}`;
+  if (text === "") return `${fact}.`;
+  return CODE.test(text) ? `${fact} (código: ${text}).` : `Motivo informado pela análise: ${text}`;
 }

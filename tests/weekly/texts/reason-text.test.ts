@@ -16,11 +16,11 @@ describe("reasonText()", () => {
     ["APP_TIMEOUT", OURS],
     ["APP_UNREACHABLE", OURS],
     ["APP_ANSWER_INVALID", OURS],
-    ["token_expired", "Motivo informado pela análise: código token_expired."],
-    ["hasOwnProperty", "Motivo informado pela análise: código hasOwnProperty."],
+    ["token_expired", "A análise do LinkedIn não trouxe dados nesta semana (código: token_expired)."],
+    ["hasOwnProperty", "A análise do LinkedIn não trouxe dados nesta semana (código: hasOwnProperty)."],
     ["Perfil privado.", "Motivo informado pela análise: Perfil privado."],
-    ["\u202E \n", "O motivo não foi informado."],
-    ["", "O motivo não foi informado."],
+    ["\u202E \n", "A análise do LinkedIn não trouxe dados nesta semana."],
+    ["", "A análise do LinkedIn não trouxe dados nesta semana."],
   ])("words %p", (reason, text) => {
     expect(reasonText("linkedin", reason)).toBe(text);
   });
@@ -50,6 +50,8 @@ describe("partialText()", () => {
       "APP_ANSWER_INVALID",
       "Uma das contas do Instagram ficou sem análise nesta semana; os números são de outra.",
     ],
+    ["instagram", "stale", "Os dados deste canal estão incompletos nesta semana (código: stale)."],
+    ["instagram", " ", "Os dados deste canal estão incompletos nesta semana."],
     ["instagram", "Faltam dois dias", "Motivo informado pela análise: Faltam dois dias"],
   ] as const)("words what is incomplete about %s: %p", (channel, reason, text) => {
     expect(partialText(channel, { reason, metrics: {} })).toBe(text);

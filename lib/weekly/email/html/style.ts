@@ -113,13 +113,13 @@ table{border-collapse:collapse;mso-table-lspace:0pt;mso-table-rspace:0pt}
 <![endif]-->`;
 
 /**
- * The head's style sheets: the dark scheme, and one column below 480 px.
+ * The head's style sheets: one column below 480 px, the dark scheme, and Outlook's own dark scheme, which is reached
+ * through `data-ogsc`.
  *
- * Shape: a client that drops them shows the inline styles, which are complete. Outlook's own dark scheme is reached
- *        through `data-ogsc`, in a sheet of its own: Gmail drops a whole sheet over a selector that it does not know.
+ * Shape: a client that drops them shows the inline styles, which are complete. Three sheets, because Gmail drops a whole
+ *        one over what it does not know: phones have theirs whatever becomes of the colours.
  */
 export const STYLE_SHEET: Html = html`<style>
-:root{color-scheme:light dark;supported-color-schemes:light dark}
 @media (max-width:479px){
 .gutter{padding:8px 8px 0!important}
 .hero{padding:24px 16px 22px!important}
@@ -129,6 +129,9 @@ export const STYLE_SHEET: Html = html`<style>
 .footer{padding:20px 16px 32px!important}
 .button{width:100%!important}
 }
+</style>
+<style>
+:root{color-scheme:light dark;supported-color-schemes:light dark}
 @media (prefers-color-scheme:dark){
 .page{background-color:#0c1418!important}
 .panel,.card-line{background-color:#162127!important;color:#e6edf1!important}
