@@ -107,9 +107,8 @@ function figuresOfAll(
 
 /** What an inbox has room for, first: the score before a long name, a name before the long sentence of no score. */
 function preheaderOf(name: string | null, { line, change }: ScoreView): string {
-  const parts = change === null ? [name, line] : [line, name];
-  const start = parts.filter((part) => part !== null).join(" — ");
-  return change === null ? start : `${start}. ${change}`;
+  if (name === null) return change === null ? line : `${line}. ${change}`;
+  return change === null ? `${name} — ${line}` : `${line} — ${name} — ${change}`;
 }
 
 function stepsOf({ activationActions }: Payload, appBaseUrl: string): StepView[] {

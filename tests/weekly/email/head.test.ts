@@ -20,9 +20,9 @@ describe("the head of the e-mail", () => {
     const [first, second] = [PAYLOADS.full!, PAYLOADS["second-tenant"]!];
     expect(first.userId).toBe(second.userId);
     expect(view(first).preheader).toStartWith(
-      "Score geral: 73/100 — Padaria do Zé · Centro. 5 pontos a mais",
+      "Score geral: 73/100 — Padaria do Zé · Centro — 5 pontos a mais",
     );
-    expect(view(second).preheader).toStartWith("Score geral: 48/100 — Padaria do Zé · Vila Mariana. ");
+    expect(view(second).preheader).toStartWith("Score geral: 48/100 — Padaria do Zé · Vila Mariana — ");
     expect(renderEmail(second, OPTIONS).html).toContain(">Padaria do Zé · Vila Mariana</p>");
   });
 

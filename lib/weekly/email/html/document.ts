@@ -115,7 +115,7 @@ function footer({ coverage, notes, unsubscribe }: EmailView): Html {
   const stop =
     unsubscribe === null
       ? null
-      : html`<p class="muted" style="${STYLE.footerNote}"><a class="muted" href="${unsubscribe}" style="color:#55636d;text-decoration:underline">${UNSUBSCRIBE_TEXT}</a></p>`;
+      : html`<p class="muted" style="${STYLE.footerLink}"><a class="muted" href="${unsubscribe}" style="${STYLE.unsubscribe}">${UNSUBSCRIBE_TEXT}</a></p>`;
   return html`<tr><td class="footer" style="${STYLE.footer}">
 ${[coverage, ...notes].map(
   (note) => html`<p class="muted" dir="auto" style="${STYLE.footerNote}">${note}</p>

@@ -78,8 +78,10 @@ export const STYLE = {
   stepNumber: `border-radius:14px;background-color:${GROUNDS.number};font-size:14px;line-height:28px;font-weight:700;color:#0b5a55;text-align:center`,
   stepLabel: `padding:2px 0 12px 12px;font-size:16px;line-height:24px;color:#17252d;${BREAK}`,
   link: "color:#0b645e;text-decoration:underline",
-  footer: `padding:22px 32px 36px;font-size:14px;line-height:21px;text-align:left;${BREAK};${FONT}`,
+  footer: `padding:22px 32px 28px;font-size:14px;line-height:21px;text-align:left;${BREAK};${FONT}`,
   footerNote: "margin:0 0 8px;color:#55636d",
+  footerLink: "margin:0;color:#55636d",
+  unsubscribe: "display:block;padding:12px 0;color:#55636d;text-decoration:underline",
 } as const;
 
 /** The two buttons; the cell holds the ground and, for Outlook alone, the padding. */
@@ -126,7 +128,7 @@ export const STYLE_SHEET: Html = html`<style>
 .panel{padding:22px 16px 24px!important}
 .card-line{padding:12px 16px!important}
 .section{padding:18px 16px 8px!important}
-.footer{padding:20px 16px 32px!important}
+.footer{padding:20px 16px 24px!important}
 .button{width:100%!important}
 }
 </style>
