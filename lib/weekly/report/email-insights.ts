@@ -129,7 +129,9 @@ function deliveries({ deliveryRate, reached: { delivered } }: EmailMetrics, coho
 /** "42,2% dos seus 1.000 e-mails foram abertos"; of a handful by number. */
 function shared(part: number, cohort: Cohort, verbs: Verbs): string {
   if (cohort.known < MIN_FOR_SHARE || part === cohort.known) return counted(part, cohort, verbs);
-  return `${formatPercent(part / cohort.known)} dos ${all(cohort)} ${verbs[1]}`;
+  const share = formatPercent(part / cohort.known);
+  // "menos de 0,1%" begins a sentence here.
+  return `${share.charAt(0).toUpperCase()}${share.slice(1)} dos ${all(cohort)} ${verbs[1]}`;
 }
 
 /** "Seu e-mail foi aberto", "1 dos seus 3 e-mails foi aberto", "Todos os seus 3 e-mails foram abertos". */

@@ -99,11 +99,11 @@ describe("emailInsights()", () => {
     // One in a million is neither none nor all, however rates are rounded.
     [
       whole(1_000_000, { openRate: 0, ...reached(999_999, 1, 0) }),
-      "menos de 0,1% dos seus 1.000.000 e-mails foram abertos",
+      "Menos de 0,1% dos seus 1.000.000 e-mails foram abertos",
     ],
     [
       whole(1_000_000, { openRate: 1, ...reached(999_999, 999_999, 0) }),
-      "mais de 99,9% dos seus 1.000.000 e-mails foram abertos",
+      "Mais de 99,9% dos seus 1.000.000 e-mails foram abertos",
     ],
   ])("words %j as %s", (metrics, text) => {
     expect(texts(metrics)[0]).toBe(text);
