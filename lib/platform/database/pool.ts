@@ -3,6 +3,7 @@ import type postgres from "postgres";
 import { OpsError } from "../errors.ts";
 import type { Secret } from "../secrets/secret.ts";
 import { classifyDatabaseError, databaseCode, databaseError, isServerAway } from "./error.ts";
+import { inTurns } from "./in-turns.ts";
 import { connectDatabase, type DriverStream } from "./socket.ts";
 import { type DatabaseAddress, parseDatabaseUrl } from "./url.ts";
 
@@ -29,8 +30,9 @@ const VARIABLES_OF_THE_DRIVER = ["PGTARGETSESSIONATTRS", "PGUSERNAME", "PGUSER",
  * Connects to the database and finds out whether it may prepare statements there.
  *
  * Behaviour: a pooler announces another process id than the backend's: then nothing is prepared, because a prepared
- *            statement is session state and the next transaction may have another session. Otherwise statements are
- *            prepared, which halves the round trips. There is no other session state. Values of date and time types
+ *            statement is session state and the next transaction may have another session, and no statement is sent
+ *            before the one before it on its connection is answered. Otherwise statements are prepared, which halves
+ *            the round trips. There is no other session state. Values of date and time types
  *            stay text as the server writes it, so that neither the process's zone nor milliseconds change them; format
  *            them in SQL. `int8` and `numeric` are text too. Array types are not looked up (that costs a query for each
  *            connection): pass and return lists as `jsonb`.
@@ -170,7 +172,8 @@ class Pools {
   #open(): postgres.Sql {
     for (const name of VARIABLES_OF_THE_DRIVER) delete process.env[name];
     const connect = () => this.#connect(pool);
-    const pool: postgres.Sql = this.#driver(driverSettings(this.#options, this.#prepare, connect));
+    const driven = this.#driver(driverSettings(this.#options, this.#prepare, connect));
+    const pool: postgres.Sql = this.#prepare ? driven : inTurns(driven, this.#options.max);
     return pool;
   }
 

@@ -8,7 +8,7 @@ import { OpsError } from "../../../lib/platform/errors.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { startTcpProxy } from "../../standins/tcp-proxy.ts";
 import { PASSWORD, type PostgresServer, sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
-import { announceOtherProcess, listen, proxyTo } from "../support/wire.ts";
+import { announceOtherProcess, countingPooler, listen, proxyTo } from "../support/wire.ts";
 
 let server: PostgresServer;
 let database: TestDatabase;
@@ -111,6 +111,27 @@ describe("openDatabase() behind a pooler", () => {
     const prepared = await db.sql`select count(*)::int as n from pg_prepared_statements where ${true}`;
     expect(db.prepares).toBe(false);
     expect(prepared[0]?.n).toBe(0);
+    await db.close();
+  });
+
+  test("sends no statement before the one before it is answered, however many there are at once", async () => {
+    await using pooler = await countingPooler(server.port);
+    const db = await open(at(pooler.port), { max: 2 });
+    const failing = () => db.sql`select 1 / 0 as n`.catch(() => [{ n: 0 }]);
+    const ways = [
+      () => db.sql`select 1 as n`,
+      () => db.sql`select ${2}::int as n`,
+      () => db.sql.unsafe("select 3 as n"),
+      () => db.sql.unsafe("select 4 as n").simple(),
+      () => db.sql.begin(async (tx) => [...(await tx`select 5 as n`), ...(await tx`select 6 as n`)]),
+      failing,
+    ];
+    const rounds = Array.from({ length: 5 }, () => ways.map((ask) => ask())).flat();
+    const answers = await Promise.all(rounds);
+    expect(answers.map((rows) => rows.map(({ n }) => n))).toEqual(
+      Array.from({ length: 5 }, () => [[1], [2], [3], [4], [5, 6], [0]]).flat(),
+    );
+    expect(pooler.early()).toBe(0);
     await db.close();
   });
 

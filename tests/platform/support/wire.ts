@@ -71,3 +71,50 @@ export function announceOtherProcess(bytes: Buffer): Buffer {
   changed.writeUInt32BE(0x7fff_fff0, at + backendKeyData.length);
   return changed;
 }
+
+/** A pooler that counts what comes too early for it: statements sent before the one before them was answered. */
+export type CountingPooler = Listening & { early: () => number };
+
+/** A pooler in front of PostgreSQL, strict about the order of statements and answers on each of its connections. */
+export async function countingPooler(port: number): Promise<CountingPooler> {
+  let early = 0;
+  const listening = await listen((socket) => {
+    const upstream = connect(port, "127.0.0.1");
+    // The login is the first thing that is answered with "ready for query".
+    let unanswered = 1;
+    const fromClient = messageTypes({ startup: true });
+    const fromServer = messageTypes({ startup: false });
+    socket.on("data", (bytes: Buffer) => {
+      for (const type of fromClient(bytes)) {
+        if (type === "Q" || type === "P") early += unanswered;
+        if (type === "Q" || type === "S") unanswered += 1;
+      }
+      upstream.write(bytes);
+    });
+    upstream
+      .on("error", () => {})
+      .on("data", (bytes: Buffer) => {
+        unanswered -= fromServer(bytes).filter((type) => type === "Z").length;
+        socket.write(announceOtherProcess(bytes));
+      });
+    upstream.on("close", () => socket.destroy());
+    socket.on("close", () => upstream.destroy());
+  });
+  return Object.assign(listening, { early: () => early });
+}
+
+/** Cuts a stream of the protocol into its messages; each call returns the types of those that are whole now. */
+function messageTypes({ startup }: { startup: boolean }): (bytes: Buffer) => string[] {
+  let rest: Buffer = Buffer.alloc(0);
+  let typeBytes = startup ? 0 : 1;
+  return (bytes) => {
+    const types: string[] = [];
+    rest = Buffer.concat([rest, bytes]);
+    while (rest.length >= typeBytes + 4 && rest.length >= typeBytes + rest.readInt32BE(typeBytes)) {
+      if (typeBytes === 1) types.push(String.fromCharCode(rest[0]!));
+      rest = rest.subarray(typeBytes + rest.readInt32BE(typeBytes));
+      typeBytes = 1;
+    }
+    return types;
+  };
+}
