@@ -6,8 +6,6 @@ import postgres from "postgres";
 import { freePort } from "../support/free-port.ts";
 import { PASSWORD, type PostgresServer } from "../support/postgres.ts";
 
-const NOBODY = 65534;
-
 /** A running PgBouncer in transaction mode in front of a test server. */
 export type Pooler = { url(database: string, user?: string): string; stop(): Promise<void> };
 
@@ -41,9 +39,9 @@ export async function startPgbouncer(
       "",
     ].join("\n"),
   );
-  // PgBouncer, like PostgreSQL, refuses to run as root.
-  const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
-  const child = spawn("pgbouncer", ["-q", join(home, "pgbouncer.ini")], { ...identity, stdio: "ignore" });
+  // PgBouncer refuses to stay root; it changes the account itself, as that one may not reach the program.
+  const account = process.getuid?.() === 0 ? ["-u", "nobody"] : [];
+  const child = spawn("pgbouncer", ["-q", ...account, join(home, "pgbouncer.ini")], { stdio: "ignore" });
   const failed = new Promise<never>((_, reject) => child.once("error", reject));
   const url = (database: string, user = logins[0] ?? "postgres") =>
     `postgres://${user}:${PASSWORD}@127.0.0.1:${port}/${database}`;

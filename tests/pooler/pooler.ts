@@ -1,7 +1,8 @@
 /**
  * The database work of opsctl through PgBouncer in transaction mode, where no session belongs to a client.
  *
- * A run of its own, since it needs the machine's `pgbouncer`: `bun test ./tests/pooler/pooler.ts`.
+ * `make peers ONLY=pooler` runs it with Debian's `pgbouncer`; alone it needs the machine's: `bun test
+ * ./tests/pooler/pooler.ts`.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { listDeliveries } from "../../lib/deliveries/list.ts";
@@ -9,8 +10,10 @@ import { applyMigrations, migrationStatus } from "../../lib/migrate/run.ts";
 import { type Database, openDatabase } from "../../lib/platform/database/pool.ts";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
 import { checkReadiness } from "../../lib/schema/readiness.ts";
+import { openFixture, serviceLogin } from "../e2e/support/fixture.ts";
 import { Ledger, MONDAY } from "../sql/support/ledger.ts";
 import { sharedPostgres, type TestDatabase } from "../support/postgres.ts";
+import { seedOwner } from "../support/seed.ts";
 import { type Pooler, startPgbouncer } from "./pgbouncer.ts";
 
 let pooler: Pooler;
@@ -67,4 +70,28 @@ test("a hundred rounds leave no prepared statement and no lock behind in the ses
     select (select count(*)::int from pg_prepared_statements) as prepared,
            (select count(*)::int from pg_locks where locktype = 'advisory') as locks`;
   expect(left).toEqual({ prepared: 0, locks: 0 });
+});
+
+test("two weekly runs of the binary send each report once, and doctor gets an answer to everything", async () => {
+  const login = await serviceLogin();
+  const own = await startPgbouncer(await sharedPostgres(), [login]);
+  try {
+    await using fixture = await openFixture({ editorials: true });
+    fixture.secret("DATABASE_URL", own.url(fixture.db.name, login));
+    for (let owner = 0; owner < 12; owner += 1) await seedOwner(fixture.db.sql);
+    const first = await fixture.weekly(["--json"]);
+    expect(first.exitCode, first.stderr).toBe(0);
+    expect(first.summary).toMatchObject({ whatsapp: { sent: 12 }, email: { sent: 12 } });
+    const second = await fixture.weekly(["--json"]);
+    expect(second.summary).toMatchObject({
+      whatsapp: { reused: 12, sent: 0 },
+      email: { reused: 12, sent: 0 },
+    });
+    expect(fixture.gateway.accepted).toHaveLength(12);
+    const { stdout } = await fixture.opsctl(["doctor", "--json"]);
+    expect(stdout).toContain("migrations, tables, functions and grants are in place");
+    expect(stdout).not.toContain("no answer within");
+  } finally {
+    await own.stop();
+  }
 });
