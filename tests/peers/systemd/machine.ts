@@ -18,6 +18,8 @@ export const MACHINE_PACKAGES = [
   "iproute2",
   "make",
   "ufw",
+  // What ufw calls, and what every installed Debian has.
+  "procps",
 ];
 
 const BOOT_LIMIT_MS = 60_000;
