@@ -40,7 +40,7 @@ async function loadSettings(
     import("../../lib/platform/config/load-together.ts"),
     import("../../lib/weekly/announce/settings.ts"),
   ]);
-  return await loadTogether(own(), provenSettings(env));
+  return await loadTogether(own(), provenSettings(env), env);
 }
 
 /** The command; see the head of this file. */

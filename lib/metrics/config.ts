@@ -115,10 +115,8 @@ export async function loadCollectConfig(env: Environment): Promise<CollectConfig
  * Errors: CONFIG_INVALID with all problems at once.
  */
 export async function loadWholeCollectConfig(env: Environment): Promise<CollectConfig> {
-  return await loadTogether(loadCollectConfig(env), [
-    loadConfig({ HOSTING_TOKEN: requiredSecret() }, env),
-    loadPingUrl(env),
-  ]);
+  const others = [loadConfig({ HOSTING_TOKEN: requiredSecret() }, env), loadPingUrl(env)];
+  return await loadTogether(loadCollectConfig(env), others, env);
 }
 
 function parseDockerHost(text: string): DockerAddress | undefined {

@@ -107,10 +107,11 @@ export const deliveriesReconcile = defineCommand({
     json,
   },
   checks: { "delivery-id": aUuid },
-  checkTogether: (given) =>
-    (given.get("to") === "sent") === given.has("provider-message-id")
-      ? undefined
-      : "option --provider-message-id goes with --to sent, which needs it, and with nothing else",
+  checkTogether(given) {
+    const [isSent, hasId] = [given.get("to") === "sent", given.has("provider-message-id")];
+    if (isSent && !hasId) return "option --to sent needs --provider-message-id";
+    return hasId && !isSent ? "option --provider-message-id goes with --to sent only" : undefined;
+  },
   example:
     "opsctl deliveries reconcile 3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d \\\n" +
     '    --to failed --reason "not in the provider\'s log"',

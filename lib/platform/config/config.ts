@@ -229,7 +229,7 @@ async function readTexts(
         problems.set(name, problemOf(name, missing(name, variable, env), variable));
     } catch (error) {
       if (!(error instanceof OpsError)) throw error;
-      problems.set(name, { name, problem: `${error.message} (${error.code})`, kind: "unread" });
+      problems.set(name, { name, problem: unreadProblem(error), kind: "unread" });
     }
   };
   await Promise.all(Object.entries(variables).map(read));
@@ -279,20 +279,27 @@ function configInvalid(
   return new OpsError({
     code: "CONFIG_INVALID",
     message: [`Cannot start: ${count} missing or invalid`, ...settings.map(lineOf)].join("\n"),
-    hint: hintFor(
-      settings.map(({ name }) => name),
-      variables,
-      secretsDirectory(env),
-    ),
+    hint: settingsHint(settings, env),
     settings,
   });
 }
 
-/** Where what is missing or wrong belongs; the line of a secret names its own command. */
-function hintFor(names: readonly string[], variables: Variables, directory: string): string {
-  const secrets = names.filter((name) => variables[name]?.kind === "secret");
-  const files = `or as a file of its name in ${directory} with mode 0600`;
-  if (secrets.length === 0) return `Set ${names.length === 1 ? "it" : "them"} in the environment`;
-  if (secrets.length < names.length) return `Set them in the environment; a secret by its command, ${files}`;
-  return `Set ${names.length === 1 ? "it by that" : "each by its"} command, as root, ${files}`;
+/** With the advice of the place that the secret comes from: to set it anew would not mend that place. */
+function unreadProblem({ message, code, hint }: OpsError): string {
+  return `${message} (${code})${hint === undefined ? "" : `; ${hint}`}`;
+}
+
+/**
+ * Where what is missing or wrong belongs; the line of a secret names its own command.
+ *
+ * Shape: undefined where the lines say all, because every one is about a secret that cannot be read.
+ */
+export function settingsHint(settings: readonly SettingProblem[], env: Environment): string | undefined {
+  const toSet = settings.filter(({ kind }) => kind !== "unread");
+  const secrets = toSet.filter(({ kind }) => kind === "secret");
+  const files = `or as a file of its name in ${secretsDirectory(env)} with mode 0600`;
+  if (toSet.length === 0) return undefined;
+  if (secrets.length === 0) return `Set ${toSet.length === 1 ? "it" : "them"} in the environment`;
+  if (secrets.length < toSet.length) return `Set them in the environment; a secret by its command, ${files}`;
+  return `Set ${toSet.length === 1 ? "it by that" : "each by its"} command, as root, ${files}`;
 }

@@ -73,11 +73,16 @@ describe("loadConfig()", () => {
     expect(values.URL_SECRET.open()).toBe("postgres://u:canary-one@db/app");
   });
 
-  test("collects a secret's own failure in the same report", async () => {
+  test("collects a secret's own failure in the same report, with its own advice", async () => {
     const env = { OPSCTL_SECRETS_DIR: "/nonexistent", OPSCTL_SECRETS_COMMAND: "/nonexistent", B: "x" };
-    const message = await problemsOf(loadConfig({ A: requiredSecret(), B: required(uuid) }, env));
-    expect(message).toMatch(/A: Cannot read secret A .*\(SECRET_COMMAND_FAILED\)/);
-    expect(message).toContain("B: is not a UUID");
+    const both = loadConfig({ A: requiredSecret(), B: required(uuid) }, env);
+    await expect(both).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /A: Cannot read secret A .*\(SECRET_COMMAND_FAILED\); Run the command by hand.*\n {2}B: is not a UUID/,
+      ),
+      hint: "Set it in the environment",
+    });
+    await expect(loadConfig({ A: requiredSecret() }, env)).rejects.toMatchObject({ hint: undefined });
   });
 
   test("quotes no value, whichever rule refuses it", async () => {

@@ -97,7 +97,11 @@ describe("strictArguments() refuses what could be a mistake", () => {
     [[ID, "--reason", "x"], "option --to is required"],
     [[ID, "--to", "failed"], "option --reason is required"],
     [[ID, "--to", "failed", "--reason", " "], "option --reason needs a value"],
-    [[ID, "--to", "sent", "--reason", "x"], "option --provider-message-id goes with --to sent"],
+    [[ID, "--to", "sent", "--reason", "x"], "option --to sent needs --provider-message-id"],
+    [
+      [ID, "--to", "failed", "--provider-message-id", "x", "--reason", "x"],
+      "option --provider-message-id goes with --to sent only",
+    ],
     [[ID, "--to", "pending", "--reason", "x"], "option --to expects one of sent, failed"],
   ])("deliveries reconcile %j", (words, problem) => {
     expect(strictArguments(words, deliveriesReconcile)).toMatchObject({
