@@ -1,5 +1,5 @@
 import { describe } from "bun:test";
-import { appendFileSync, chmodSync, rmSync, statSync } from "node:fs";
+import { appendFileSync, chmodSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { linesOf, serviceAccountIn } from "../../lib/platform/account/service-account.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { newLogin } from "../support/roles.ts";
@@ -123,6 +123,14 @@ describe("runDoctor() finds of settings, secrets and database that", () => {
       reason: /^TRIGGER_SECRET: \/.*TRIGGER_SECRET with mode 0600 of uid \d+, gid \d+ is closed to opsctl$/,
       mend: /^chown -h opsctl \/.*TRIGGER_SECRET$/,
       spoil: (host) => host.put("passwd", "opsctl:x:4242:4242::/:/bin/false\n"),
+    },
+    "an alert webhook that stands in a file that cannot be read is not called missing": {
+      ...{ command: "weekly", check: "alert webhook", status: "warn" },
+      reason: /^not checked: the settings of weekly that it needs are incomplete, see configuration$/,
+      spoil(host) {
+        rmSync(host.path("etc/weekly.env"), { force: true });
+        mkdirSync(host.path("etc/weekly.env"));
+      },
     },
     "the alias stands in the environment file": {
       ...{ command: "weekly", check: "secrets", status: "warn" },

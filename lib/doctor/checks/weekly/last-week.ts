@@ -31,7 +31,7 @@ import type { Check } from "../../context/check.ts";
 import type { CheckContext } from "../../context/check-context.ts";
 import { fail, NEXT_MONDAY, notSetUp, pass, type Verdict, warn } from "../../finding.ts";
 import { withDatabase } from "../peers/database.ts";
-import { problemsOf } from "../settings/configuration.ts";
+import { problemsOf, withoutSettings } from "../settings/configuration.ts";
 import { isWeekClosed, renewalOf } from "./settled-week.ts";
 
 const command = "weekly";
@@ -115,6 +115,7 @@ export const ALERT_WEBHOOK_CHECK: Check = {
   name: "alert webhook",
   async run(context, signal) {
     const { env, file } = await context.environment(command);
+    if (file.problem !== null) return withoutSettings(command);
     try {
       const url = await loadAlertWebhook(env);
       if (url === null) return [notSetUp(ANNOUNCEMENT, `Set ${ALERT_WEBHOOK} in ${file.path}`)];
