@@ -74,11 +74,13 @@ function entryLines({ at, about, text }: TimelineEntry, screen: Screen): string[
   const [time, what] = [`  ${localTime(at)}  `, ABOUT[about]];
   const head = time + paint("label", what, screen);
   const said = singleLine(text);
+  // The reason of a reconciliation may begin with a command's name: it is read, not copied.
+  const hasCommand = false;
   const beside = time.length + ABOUT_WIDTH;
   const room = screen.width === null ? null : screen.width - beside;
   if (room !== null && room < NARROWEST_TEXT)
-    return [head, ...proseLines(`      ${said}`, screen, { indent: "      " })];
-  const [first, ...more] = proseLines(said, { ...screen, width: room });
+    return [head, ...proseLines(`      ${said}`, screen, { indent: "      ", hasCommand })];
+  const [first, ...more] = proseLines(said, { ...screen, width: room }, { hasCommand });
   const gap = " ".repeat(ABOUT_WIDTH - what.length);
   return [head + gap + first, ...more.map((line) => " ".repeat(beside) + line)];
 }

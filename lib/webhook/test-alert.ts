@@ -172,7 +172,9 @@ export function renderTestReport(report: TestReport): string {
     not_firing: "none was asked for",
   }[report.issue];
   const lines = [`WhatsApp  ${whatsapp}${because("message")}`, ...mendOf(report.codes.message)];
-  return `${[...lines, `Issue     ${issue}${because("issue")}`].join("\n")}\n`;
+  lines.push(`Issue     ${issue}${because("issue")}`);
+  if (report.issue === "refused") lines.push("          -> opsctl webhook dead list has the reason");
+  return `${lines.join("\n")}\n`;
 }
 
 /** What to do about a message that waits; the state keeps only the code, so `doctor` says more. */

@@ -4,7 +4,8 @@ import { wrapText } from "../../lib/text/wrap.ts";
 
 const isPlain = !process.stdout.isTTY || (process.env.NO_COLOR ?? "") !== "";
 const paint = (code: number, text: string) => (isPlain ? text : `\u001B[${code}m${text}\u001B[0m`);
-const columns = () => process.stdout.columns ?? 100;
+/** A terminal that does not know its width says 0. */
+const columns = () => process.stdout.columns || 100;
 let steps = 0;
 
 /** Begins the next act. */

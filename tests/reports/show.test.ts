@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { renderShown } from "../../lib/reports/render-show.ts";
 import { type ShowTarget, showReports } from "../../lib/reports/show.ts";
+import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 import { SENDER } from "../sql/support/ledger.ts";
 import { describeWeek, emptyWeek, makeOwners, type OwnerKind, withoutGuards } from "./support/week.ts";
 
@@ -51,6 +52,15 @@ describeWeek("showReports()", (ledger) => {
     );
     expect(renderShown([after!])).toContain("  2026-11-24 09:00:00  WhatsApp  reconciled as sent by ana");
     expect(renderShown([after!])).toContain("seen on the sending phone, provider id 3EB0\n");
+  });
+
+  test("wraps a reason that begins with the name of a command", async () => {
+    const owner = await ownerOf({ report: "completed", whatsapp: "unknown", email: "sent" });
+    const reason = "opsctl deliveries look-up: the gateway keeps one message with this text to this recipient";
+    await ledger.reconcile(owner.whatsappId!, "sent", "3EB1", reason, "ana");
+    const told = renderShown(await shown({ reportId: owner.reportId! }), { ...NO_TERMINAL, width: 80 });
+    expect(told.replaceAll(/\s+/g, " ")).toContain(reason);
+    expect(told.split("\n").filter((line) => line.length > 80)).toEqual([]);
   });
 
   test("tells both the decision that nothing was sent and the later send", async () => {

@@ -38,7 +38,7 @@ describe("sendTestAlert()", () => {
     created: /^Issue {5}created$/m,
     duplicate: /^Issue {5}accepted, not created yet$/m,
     queued: /^Issue {5}accepted, not created yet$/m,
-    refused: /^Issue {5}refused by the tracker$/m,
+    refused: /^Issue {5}refused by the tracker\n {10}-> opsctl webhook dead list has the reason$/m,
     failed: /^Issue {5}given up$/m,
     not_firing: /^Issue {5}none was asked for$/m,
   };
