@@ -56,7 +56,8 @@ describeWeek("showReports()", (ledger) => {
 
   test("wraps a reason that begins with the name of a command", async () => {
     const owner = await ownerOf({ report: "completed", whatsapp: "unknown", email: "sent" });
-    const reason = "opsctl deliveries look-up: the gateway keeps one message with this text to this recipient";
+    const reason =
+      "opsctl deliveries look-up: the gateway keeps one message with this text to this recipient";
     await ledger.reconcile(owner.whatsappId!, "sent", "3EB1", reason, "ana");
     const told = renderShown(await shown({ reportId: owner.reportId! }), { ...NO_TERMINAL, width: 80 });
     expect(told.replaceAll(/\s+/g, " ")).toContain(reason);

@@ -29,7 +29,7 @@ import { WEEKLY_CHECKS } from "./weekly.ts";
 /** How each command loads all of its settings. */
 const LOAD: Record<CommandName, (env: Environment, dependencies: DoctorDependencies) => Promise<unknown>> = {
   weekly: (env) =>
-    loadTogether(loadWeeklyConfig(env, { skipWhatsapp: false, skipEmail: false }), [loadPingUrl(env)]),
+    loadTogether(loadWeeklyConfig(env, { skipWhatsapp: false, skipEmail: false }), [loadPingUrl(env)], env),
   webhook: loadWebhookConfig,
   "collect-metrics": loadWholeCollectConfig,
   "socket-monitor": loadSocketMonitorConfig,
