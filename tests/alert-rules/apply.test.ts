@@ -3,6 +3,7 @@ import { groupKey } from "../standins/grafana.ts";
 import { documents, type LooseRule, loose, UIDS } from "./support/documents.ts";
 import { apply, clientOf, openPlatform, plan, tally } from "./support/platform.ts";
 
+const RULES = documents(true).length;
 const LOAD = "opsctl-vps-load";
 
 describe.each([false, true])("applyRules(), on an old platform: %p", (isOld) => {
@@ -10,9 +11,9 @@ describe.each([false, true])("applyRules(), on an old platform: %p", (isOld) => 
     await using open = await openPlatform({ isOld });
     const { platform, client } = open;
 
-    expect(tally(await apply(client, true))).toEqual({ created: 19 });
+    expect(tally(await apply(client, true))).toEqual({ created: RULES });
     expect(platform.writes().map(({ method, path }) => `${method} ${path}`)).toEqual(
-      Array(19).fill("POST /api/v1/provisioning/alert-rules"),
+      Array(RULES).fill("POST /api/v1/provisioning/alert-rules"),
     );
     expect(platform.writes().every(({ status }) => status === 201)).toBe(true);
     expect([...platform.rules.keys()].sort()).toEqual(
@@ -21,8 +22,8 @@ describe.each([false, true])("applyRules(), on an old platform: %p", (isOld) => 
         .sort(),
     );
 
-    expect(tally(await apply(client, true))).toEqual({ unchanged: 19 });
-    expect(platform.writes()).toHaveLength(19);
+    expect(tally(await apply(client, true))).toEqual({ unchanged: RULES });
+    expect(platform.writes()).toHaveLength(RULES);
     expect(platform.unexpected).toEqual([]);
   });
 
