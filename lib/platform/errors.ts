@@ -2,12 +2,14 @@
  * One setting that is missing or invalid.
  *
  * Shape: `kind` says where it belongs: a setting, a secret, or `unread` for a secret that is somewhere and cannot be
- *        read; `file` is the only file that it is read from, where there is such a file.
+ *        read, with `mend` for the place where it is; `file` is the only file that it is read from, where there is
+ *        such a file.
  */
 export type SettingProblem = {
   name: string;
   problem: string;
   kind: "plain" | "secret" | "unread";
+  mend?: string | undefined;
   file?: string;
 };
 

@@ -229,7 +229,8 @@ async function readTexts(
         problems.set(name, problemOf(name, missing(name, variable, env), variable));
     } catch (error) {
       if (!(error instanceof OpsError)) throw error;
-      problems.set(name, { name, problem: unreadProblem(error), kind: "unread" });
+      const { message, code, hint } = error;
+      problems.set(name, { name, problem: `${message} (${code})`, kind: "unread", mend: hint });
     }
   };
   await Promise.all(Object.entries(variables).map(read));
@@ -284,22 +285,22 @@ function configInvalid(
   });
 }
 
-/** With the advice of the place that the secret comes from: to set it anew would not mend that place. */
-function unreadProblem({ message, code, hint }: OpsError): string {
-  return `${message} (${code})${hint === undefined ? "" : `; ${hint}`}`;
+/**
+ * Where what is missing or wrong belongs, and a line for each place of a secret that cannot be read: to set such a secret
+ * anew would not mend its place. The line of a secret names its own command.
+ */
+export function settingsHint(settings: readonly SettingProblem[], env: Environment): string {
+  const places = settings.flatMap(({ mend }) => mend ?? []);
+  return [...whereToSet(settings, env), ...new Set(places)].join("\n");
 }
 
-/**
- * Where what is missing or wrong belongs; the line of a secret names its own command.
- *
- * Shape: undefined where the lines say all, because every one is about a secret that cannot be read.
- */
-export function settingsHint(settings: readonly SettingProblem[], env: Environment): string | undefined {
+function whereToSet(settings: readonly SettingProblem[], env: Environment): string[] {
   const toSet = settings.filter(({ kind }) => kind !== "unread");
   const secrets = toSet.filter(({ kind }) => kind === "secret");
   const files = `or as a file of its name in ${secretsDirectory(env)} with mode 0600`;
-  if (toSet.length === 0) return undefined;
-  if (secrets.length === 0) return `Set ${toSet.length === 1 ? "it" : "them"} in the environment`;
-  if (secrets.length < toSet.length) return `Set them in the environment; a secret by its command, ${files}`;
-  return `Set ${toSet.length === 1 ? "it by that" : "each by its"} command, as root, ${files}`;
+  if (toSet.length === 0) return [];
+  if (secrets.length === 0) return [`Set ${toSet.length === 1 ? "it" : "them"} in the environment`];
+  if (secrets.length < toSet.length)
+    return [`Set them in the environment; a secret by its command, ${files}`];
+  return [`Set ${toSet.length === 1 ? "it by that" : "each by its"} command, as root, ${files}`];
 }

@@ -2,7 +2,7 @@
 export function firstDifference(
   text: string,
   golden: string,
-): { line: number; golden?: string; now?: string; meant: string } | null {
+): { line: number; golden: string | undefined; now: string | undefined; meant: string } | null {
   if (text === golden) return null;
   const [now, before] = [text.split("\n"), golden.split("\n")];
   const at = now.findIndex((line, i) => line !== before[i]);
