@@ -103,7 +103,7 @@ export function reasonWording(alert: Alert): string | null {
 }
 
 /** How many alerts the sender left out of its notification; null for none. */
-export function leftOutWording({ truncatedAlerts }: Alert): string | null {
+export function leftOutWording({ truncatedAlerts }: Pick<Alert, "truncatedAlerts">): string | null {
   if (truncatedAlerts <= 0) return null;
   // The number is the sender's, and a large one with its dots looks like an address.
   return breakLinks(`+${formatCount(truncatedAlerts, "alerta não mostrado", "alertas não mostrados")}`);

@@ -14,6 +14,7 @@ import { timing } from "../message/timing.ts";
 import { valueText } from "../message/value-text.ts";
 import { textLines } from "../text-lines.ts";
 import {
+  leftOutWording,
   markerOf,
   reasonWording,
   severityWord,
@@ -148,9 +149,8 @@ function textsOf(alert: Alert): string[] {
   const isTrouble = datasourceTrouble(alert.labels) !== null;
   const description = textLines(truncate(alert.description ?? "", MAX_TEXT_UNITS)).map(plain);
   const summary = isTrouble ? null : truncate(plain(alert.summary ?? ""), MAX_TEXT_UNITS);
-  return [troubleWording(alert), reasonWording(alert), summary, ...description].filter(
-    (text) => text !== null && text !== "",
-  ) as string[];
+  const texts = [troubleWording(alert), reasonWording(alert), summary, ...description, leftOutWording(alert)];
+  return texts.filter((text) => text !== null && text !== "") as string[];
 }
 
 function labelsOf({ labels }: Alert): string | null {

@@ -5,7 +5,7 @@ import type { Alert } from "../../alert/alert.ts";
 import { NAMELESS } from "../../alert/name.ts";
 import { endedUnmeasured } from "../../alert/state-reason.ts";
 import type { Detour } from "../../state/contract.ts";
-import { markerOf, verdictWords } from "../wording.ts";
+import { leftOutWording, markerOf, verdictWords } from "../wording.ts";
 import { aboutText } from "./about-text.ts";
 import { detourWording } from "./detour.ts";
 import { labelKey, labelMark } from "./label-line.ts";
@@ -40,7 +40,8 @@ export function renderDigest(
   { nowMs, detour = { emailed: 0, givenUp: 0 } }: { nowMs: number; detour?: Detour },
 ): { text: string } {
   const lines = linesOf(entries);
-  const head = [headLine(lines), lateLine(entries), detourWording(detour), ...ruleCounts(lines), ""];
+  const about = [headLine(lines), lateLine(entries), leftOutLine(entries), detourWording(detour)];
+  const head = [...about, ...ruleCounts(lines), ""];
   const top = head.filter((line) => line !== null).join("\n");
   const texts = lineTexts(lines, { nowMs, maxUnits: lineUnits(MAX_UNITS - top.length, lines.length) });
   return { text: `${top}\n${fitting(texts, MAX_UNITS - top.length - 1).join("\n")}` };
@@ -74,6 +75,12 @@ function headLine(lines: readonly Line[]): string {
 function lateLine(entries: readonly DigestEntry[]): string | null {
   const late = lateness(Math.max(0, ...entries.map(({ waitedMs }) => waitedMs)));
   return late === null ? null : `Mais antigo ${late}`;
+}
+
+/** Each alert has the number of its own post, so the largest is what is certain of several posts. */
+function leftOutLine(entries: readonly DigestEntry[]): string | null {
+  const truncatedAlerts = Math.max(0, ...entries.map(({ alert }) => alert.truncatedAlerts));
+  return leftOutWording({ truncatedAlerts });
 }
 
 /** How many lines each rule has, most first; rules beyond the first ones together. */

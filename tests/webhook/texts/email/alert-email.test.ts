@@ -106,6 +106,10 @@ Issue: https://linear.app/x/issue/OPS-1
     }
   });
 
+  test("says how many alerts the platform left out beside one", () => {
+    expect(email([unheard({ truncatedAlerts: 15 })]).text).toContain("\n  +15 alertas não mostrados\n");
+  });
+
   test("tells of each whether it may have arrived, also in a line", () => {
     const list = Array.from({ length: 12 }, (_, i) => unheard({ status: i === 11 ? "in_doubt" : "queued" }));
     expect(email(list).text).toMatch(/há 5 min\)\n.*há 5 min\) · pode ter chegado\n$/);

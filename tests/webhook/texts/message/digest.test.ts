@@ -53,6 +53,11 @@ describe("renderDigest()", () => {
     ]);
   });
 
+  test("says how many alerts the platform left out of a post, as their own messages would", () => {
+    const cut = [on("web1", { truncatedAlerts: 15 }), on("web2", { truncatedAlerts: 15 }), on("web3")];
+    expect(digest(...cut).split("\n")[1]).toBe("+15 alertas não mostrados");
+  });
+
   test("says what went another way while WhatsApp was away", () => {
     const { text } = renderDigest([on("web1")], { nowMs, detour: { emailed: 2, givenUp: 0 } });
     expect(text.split("\n")[1]).toBe("Enquanto o WhatsApp não recebia: 2 alertas avisados por e-mail");
@@ -152,7 +157,7 @@ describe("renderDigest()", () => {
         expect(new Set(lines!.split("\n")).size).toBe(different.size);
         for (const line of lines!.split("\n")) expect(line).toMatch(/^(?:🔴|🟠|🟡|🔵|✅|⚪|⚠️) \S/u);
         for (const line of head!.split("\n").slice(1))
-          expect(line).toMatch(/^(?:\d+ (?:×|de) |Mais antigo enviado )/);
+          expect(line).toMatch(/^(?:\d+ (?:×|de) |Mais antigo enviado |\+[\d.[\]]+ alertas? não mostrados?$)/);
         expect(text.replace(/^📋 \*[^*\n]+\*/u, "")).not.toMatch(/`|(?<![\p{L}\p{N}])[*_~](?=\S)/u);
       }),
       { numRuns: 80 },
