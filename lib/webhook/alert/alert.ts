@@ -9,8 +9,8 @@ export type Unit = (typeof UNITS)[number];
 /**
  * One alert as it was accepted.
  *
- * Shape: texts are the sender's, at most as long as the body they came in; null where the sender sent none. `name` is
- *        the rule's title for people (see `alertName`); `labels` has text values only.
+ * Shape: texts are the sender's, of at most 65,536 units; null where the sender sent none. `name` is the rule's title
+ *        for people (see `alertName`); `labels` has text values only.
  */
 export type Alert = {
   name: string | null;

@@ -7,18 +7,21 @@ import { isWithoutValue, readStateReason } from "./state-reason.ts";
 import { readAlertTime } from "./time.ts";
 import { readValue } from "./value.ts";
 
+/** No text that is made of an alert shows more; looking through megabytes would hold up everything else. */
+const MAX_TEXT_UNITS = 65_536;
+
 /**
  * Reads one alert of a sender.
  *
  * Behaviour: labels or annotations that are no object count as absent. A number or a boolean in them becomes text;
- *            null, lists and objects are left out. Blank texts count as absent. An alert about the measuring itself has
- *            the platform's error as its description, and no summary.
+ *            null, lists and objects are left out. Blank texts count as absent, long ones are cut. An alert about the
+ *            measuring itself has the platform's error as its description, and no summary.
  * Source:    alert webhook contract, Rules for our parser.
  */
 export function readAlert(raw: JsonObject, truncatedAlerts: number): Alert {
   const labels = textRecord(raw.labels);
   const annotations = textRecord(raw.annotations);
-  const status = typeof raw.status === "string" ? raw.status : null;
+  const status = typeof raw.status === "string" ? cut(raw.status) : null;
   const trouble = datasourceTrouble(labels);
   const reason = readStateReason(annotations.grafana_state_reason);
   return {
@@ -59,21 +62,25 @@ function textRecord(raw: unknown): Record<string, string> {
   if (!isJsonObject(raw)) return texts;
   for (const key of Object.keys(raw)) {
     const text = scalarText(raw[key]);
-    if (text !== null) texts[key] = text;
+    if (text !== null) texts[cut(key)] = text;
   }
   return texts;
 }
 
 function scalarText(value: unknown): string | null {
-  if (typeof value === "string") return value;
+  if (typeof value === "string") return cut(value);
   return typeof value === "number" || typeof value === "boolean" ? String(value) : null;
 }
 
 function presentText(value: unknown): string | null {
-  return typeof value === "string" && value.trim() !== "" ? value : null;
+  return typeof value === "string" && value.trim() !== "" ? cut(value) : null;
 }
 
 function unitOf(text: string | undefined): Unit | null {
   const unit = text?.trim().toLowerCase();
   return UNITS.find((known) => known === unit) ?? null;
+}
+
+function cut(text: string): string {
+  return text.slice(0, MAX_TEXT_UNITS);
 }

@@ -27,7 +27,7 @@ export function readValue({ values, valueString }: JsonObject): string | null {
   const measured = measuredNumber(valueString);
   if (measured !== null) return String(measured);
   // Steps without a number, such as NaN: nothing was measured.
-  return /^\s*\[ (?:var|metric)=/.test(valueString) ? null : valueString;
+  return /^\s*\[ (?:var|metric)=/.test(valueString) ? null : valueString.slice(0, MAX_UNITS);
 }
 
 /** The number in an alert's value, also in one that an older version stored; null when there is none. */

@@ -40,6 +40,17 @@ describe("parseAlerts() of a platform's body", () => {
     ]);
   });
 
+  test("cuts texts far beyond what any text made of an alert can show", () => {
+    const long = "x".repeat(8_000_000);
+    const labels = { alertname: long, [long]: long, severity: long };
+    const annotations = { summary: long, description: long, grafana_state_reason: long };
+    const links = { generatorURL: long, silenceURL: long, dashboardURL: long };
+    const alert = only({ status: long, labels, annotations, fingerprint: long, valueString: long, ...links });
+    const texts = [...Object.values(alert), ...Object.entries(alert.labels).flat()];
+    expect(texts.filter((text) => typeof text === "string" && text.length > 65_536)).toEqual([]);
+    expect(JSON.stringify(alert).length).toBeGreaterThan(9 * 65_536);
+  });
+
   test("takes each alert's own status, in their order", () => {
     const seen = fixtureAlerts("grafana-mixed").map(({ status, firing, squad }) => [status, firing, squad]);
     expect(seen).toEqual([
