@@ -1,5 +1,4 @@
 import { type Listener, listen } from "../platform/server/server.ts";
-import { parseAlerts } from "./alert/parse.ts";
 import type { Dispatcher } from "./delivery/dispatcher.ts";
 import { Intake } from "./delivery/intake/intake.ts";
 import type { Pace } from "./delivery/make-dispatcher.ts";
@@ -103,7 +102,6 @@ function listenForAlerts(
     report,
     posts,
     authenticate,
-    parse: parseAlerts,
     take,
     metrics,
     log,

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
 import type { AlertAnswer } from "../../lib/webhook/http/alert-answer.ts";
 import { errorAnswer } from "../../lib/webhook/http/json-answer.ts";
-import { invalidSecret, stateUnavailable } from "../../lib/webhook/http/refusals.ts";
+import { refusal } from "../../lib/webhook/http/refusals.ts";
 import { renderTestReport, sendTestAlert } from "../../lib/webhook/test-alert.ts";
 
 let reply = () => new Response();
@@ -51,8 +51,8 @@ describe("sendTestAlert()", () => {
   });
 
   test.each<[string, () => Response, RegExp, RegExp]>([
-    ["a state that is away", () => stateUnavailable(false), /HTTP 503 \(state_unavailable\)$/, /journalctl/],
-    ["another secret", invalidSecret, /HTTP 401 \(invalid_secret\)$/, /WEBHOOK_SECRET/],
+    ["a state that is away", () => refusal("state_unavailable"), /HTTP 503 \(state_unavailable\)$/, /journalctl/],
+    ["another secret", () => refusal("invalid_secret"), /HTTP 401 \(invalid_secret\)$/, /WEBHOOK_SECRET/],
     ["another program", () => new Response("<h1>It works</h1>"), /HTTP 200$/, /Another program/],
     ["a code that is none", () => errorAnswer(503, { code: "<b>\n", message: "" }), /HTTP 503$/, /Another/],
   ])("says why nothing was accepted: %s", async (_what, answer, message, hint) => {

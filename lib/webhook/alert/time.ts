@@ -1,9 +1,6 @@
 import { REPORT_ZONE } from "../../time/local-date.ts";
 import { Temporal } from "../../time/temporal.ts";
 
-/** The zone of the people who read the alerts. */
-const ZONE = REPORT_ZONE;
-
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
 
 /** How senders write that there is no time: the zero of their time type. */
@@ -26,10 +23,8 @@ export function alertInstant(text: string | null): Temporal.Instant | null {
  * Errors: null for null, for what is no instant, and for the year 1, which means "not yet".
  */
 export function formatAlertTime(text: string | null): string | null {
-  const local = alertInstant(text)?.toZonedDateTimeISO(ZONE);
-  if (local === undefined) return null;
-  const { day, month, year, hour, minute, second } = local;
-  return `${padded(day)}/${padded(month)}/${padded(year, 4)} ${[hour, minute, second].map((part) => padded(part)).join(":")}`;
+  const local = alertInstant(text)?.toZonedDateTimeISO(REPORT_ZONE);
+  return local === undefined ? null : `${dateText(local)} ${clockText(local, "second")}`;
 }
 
 /**
@@ -39,12 +34,11 @@ export function formatAlertTime(text: string | null): string | null {
  * Shape: minutes of the clock in America/Sao_Paulo.
  */
 export function formatClockTime(instant: Temporal.Instant, nowMs: number): string {
-  const local = instant.toZonedDateTimeISO(ZONE);
-  const now = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(ZONE);
-  const time = `${padded(local.hour)}:${padded(local.minute)}`;
+  const local = instant.toZonedDateTimeISO(REPORT_ZONE);
+  const now = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(REPORT_ZONE);
+  const time = clockText(local, "minute");
   if (local.toPlainDate().equals(now.toPlainDate())) return time;
-  const date = `${padded(local.day)}/${padded(local.month)}`;
-  return local.year === now.year ? `${date} ${time}` : `${date}/${padded(local.year, 4)} ${time}`;
+  return `${local.year === now.year ? dateText(local).slice(0, "dd/mm".length) : dateText(local)} ${time}`;
 }
 
 function instantOf(text: string): Temporal.Instant | null {
@@ -57,6 +51,10 @@ function instantOf(text: string): Temporal.Instant | null {
   }
 }
 
-function padded(part: number, digits = 2): string {
-  return String(part).padStart(digits, "0");
+function dateText(local: Temporal.ZonedDateTime): string {
+  return local.toPlainDate().toString().split("-").reverse().join("/");
+}
+
+function clockText(local: Temporal.ZonedDateTime, smallestUnit: "minute" | "second"): string {
+  return local.toPlainTime().toString({ smallestUnit, roundingMode: "trunc" });
 }

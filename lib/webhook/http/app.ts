@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { WEBHOOK_QUESTION } from "../../host/webhook-question.ts";
 import type { Log } from "../../platform/log/log.ts";
 import type { Origin } from "../../platform/server/serve-request.ts";
-import type { parseAlerts } from "../alert/parse.ts";
+import { parseAlerts } from "../alert/parse.ts";
 import type { Intake } from "../delivery/intake/intake.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import type { Authenticate } from "./authenticate.ts";
@@ -11,12 +11,11 @@ import { codeOfAnswer, jsonAnswer, methodNotAllowed, notFound } from "./json-ans
 import type { OutsidePosts } from "./outside-posts.ts";
 import { type Admit, readBody } from "./read-body.ts";
 import { type RefusalReport, type Sender, senderOf } from "./refusal-report.ts";
-import { internal, invalidPayload, invalidSecret, stateUnavailable, unreadBody } from "./refusals.ts";
+import { refusal } from "./refusals.ts";
 
 /** What the public port is made of. */
 export type AppParts = {
   authenticate: Authenticate;
-  parse: typeof parseAlerts;
   take: Intake["take"];
   metrics: Pick<WebhookMetrics, "request" | "rejected" | "previousSecret">;
   report: Pick<RefusalReport, "refused" | "rejected">;
@@ -51,7 +50,7 @@ export function createApp(parts: AppParts): { fetch: Fetch; malformed: Malformed
   const app = new Hono<{ Bindings: Sender }>({ getPath: ({ url }) => new URL(url).pathname });
   app.post("/webhook", async ({ req: { raw }, env }) => {
     const secret = parts.authenticate(raw.headers);
-    if (secret === null) return invalidSecret();
+    if (secret === null) return refusal("invalid_secret");
     if (secret === "previous") metrics.previousSecret();
     if (isQuestion(raw.headers)) return new Response(null, { status: 204 });
     return await shares.hold((admit) => takePost({ request: raw, sender: env }, admit, parts));
@@ -60,7 +59,7 @@ export function createApp(parts: AppParts): { fetch: Fetch; malformed: Malformed
   app.notFound(notFound);
   app.onError((error) => {
     log.error("A request failed", { cause: error.name });
-    return internal();
+    return refusal("internal");
   });
   return {
     async fetch(request, { address } = { address: null }) {
@@ -92,15 +91,17 @@ function isQuestion(headers: Headers): boolean {
 async function takePost(
   { request, sender }: Post,
   admit: Admit,
-  { parse, take, metrics, report, isStopping }: AppParts,
+  { take, metrics, report, isStopping }: AppParts,
 ): Promise<Response> {
   const body = await readBody(request, admit);
-  if ("problem" in body) return unreadBody(body.problem);
-  const parsed = parse(body.value);
-  if ("invalid" in parsed) return invalidPayload(parsed.invalid, parsed.invalidTotal);
+  if ("problem" in body) return refusal(body.problem);
+  const parsed = parseAlerts(body.value);
+  if ("invalid" in parsed)
+    return refusal("invalid_payload", { problems: parsed.invalid, problemsTotal: parsed.invalidTotal });
   const { alerts, rejected, rejectedTotal } = parsed;
   const answers = alerts.length === 0 ? [] : await take(alerts);
-  if (answers === null) return stateUnavailable(isStopping());
+  // A service that stops is back in a moment.
+  if (answers === null) return refusal("state_unavailable", { retryAfterSeconds: isStopping() ? 1 : 10 });
   if (rejectedTotal > 0) {
     metrics.rejected(rejectedTotal);
     report.rejected(rejectedTotal, sender);

@@ -1,58 +1,31 @@
 import { errorAnswer } from "./json-answer.ts";
-import type { BodyRead } from "./read-body.ts";
 
-/** 401: the secret is absent or wrong. */
-export function invalidSecret(): Response {
-  const message = "The webhook secret is absent or wrong";
-  return errorAnswer(401, { code: "invalid_secret", message }, { "www-authenticate": "Bearer" });
-}
+/** Status and message of each code that the public port refuses a post with. */
+const REFUSALS = {
+  invalid_json: [400, "The body is not JSON in UTF-8"],
+  invalid_secret: [401, "The webhook secret is absent or wrong"],
+  timeout: [408, "The body did not arrive in time"],
+  payload_too_large: [413, "The body must not be larger than 8,388,608 bytes"],
+  unsupported_media_type: [415, "The body must be application/json, not compressed"],
+  invalid_payload: [422, "There is no alert in the body that can be used"],
+  internal: [503, "The request failed; send it again"],
+  overloaded: [503, "Too much is being read now; send it again"],
+  state_unavailable: [503, "The alerts cannot be kept now; send them again"],
+} as const satisfies Record<string, readonly [status: number, message: string]>;
 
-/** 400, 408, 413, 415 or 503: the body was not read. */
-export function unreadBody(problem: Extract<BodyRead, { problem: string }>["problem"]): Response {
-  return UNREAD[problem]();
-}
+/** `problems` are the first ones of `problemsTotal`. */
+type Details = { problems?: readonly { path: string; problem: string }[]; problemsTotal?: number };
 
-/** 422: no usable alert in the body; `problems` are the first ones of `problemsTotal`. */
-export function invalidPayload(
-  problems: readonly { path: string; problem: string }[],
-  problemsTotal: number,
+/** The answer to a post that is refused; after a 503 it may be sent again, `retryAfterSeconds` later. */
+export function refusal(
+  code: keyof typeof REFUSALS,
+  { retryAfterSeconds = 10, ...details }: Details & { retryAfterSeconds?: number } = {},
 ): Response {
-  const message = "There is no alert in the body that can be used";
-  return errorAnswer(422, { code: "invalid_payload", message, problems, problemsTotal });
+  const [status, message] = REFUSALS[code];
+  return errorAnswer(status, { code, message, ...details }, headersFor(status, retryAfterSeconds));
 }
 
-/** 503: the alerts were not stored; a service that stops is back in a moment. */
-export function stateUnavailable(isStopping: boolean): Response {
-  const message = "The alerts cannot be kept now; send them again";
-  return errorAnswer(503, { code: "state_unavailable", message }, retryAfter(isStopping ? 1 : 10));
-}
-
-/** 503: the request failed for a reason that the log tells. */
-export function internal(): Response {
-  return errorAnswer(503, { code: "internal", message: "The request failed; send it again" }, retryAfter(10));
-}
-
-const UNREAD = {
-  unsupported_media_type: () =>
-    errorAnswer(415, {
-      code: "unsupported_media_type",
-      message: "The body must be application/json, not compressed",
-    }),
-  payload_too_large: () =>
-    errorAnswer(413, {
-      code: "payload_too_large",
-      message: "The body must not be larger than 8,388,608 bytes",
-    }),
-  invalid_json: () => errorAnswer(400, { code: "invalid_json", message: "The body is not JSON in UTF-8" }),
-  timeout: () => errorAnswer(408, { code: "timeout", message: "The body did not arrive in time" }),
-  overloaded: () =>
-    errorAnswer(
-      503,
-      { code: "overloaded", message: "Too much is being read now; send it again" },
-      retryAfter(10),
-    ),
-};
-
-function retryAfter(seconds: number): Record<string, string> {
-  return { "retry-after": String(seconds) };
+function headersFor(status: number, retryAfterSeconds: number): Record<string, string> {
+  if (status === 401) return { "www-authenticate": "Bearer" };
+  return status === 503 ? { "retry-after": String(retryAfterSeconds) } : {};
 }

@@ -4,7 +4,6 @@ import fc from "fast-check";
 import { WEBHOOK_QUESTION } from "../../../lib/host/webhook-question.ts";
 import type { Log } from "../../../lib/platform/log/log.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
-import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
 import type { Intake } from "../../../lib/webhook/delivery/intake/intake.ts";
 import { createApp } from "../../../lib/webhook/http/app.ts";
 import { authenticator } from "../../../lib/webhook/http/authenticate.ts";
@@ -32,7 +31,6 @@ function startApp(take: Intake["take"] = async (alerts) => alerts.map(probeAnswe
   let nowMs = 0;
   const app = createApp({
     authenticate: authenticator({ secret: new Secret(SECRET), previousSecret: new Secret(PREVIOUS) }),
-    parse: parseAlerts,
     take,
     metrics,
     report: {

@@ -4,7 +4,6 @@ import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { listen } from "../../../lib/platform/server/server.ts";
 import { activatedSockets } from "../../../lib/platform/server/socket-activation.ts";
 import type { Alert } from "../../../lib/webhook/alert/alert.ts";
-import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
 import type { AlertAnswer } from "../../../lib/webhook/http/alert-answer.ts";
 import { type AppParts, createApp } from "../../../lib/webhook/http/app.ts";
 import { authenticator } from "../../../lib/webhook/http/authenticate.ts";
@@ -25,7 +24,6 @@ export function probeApp(
 ) {
   return createApp({
     authenticate: authenticator({ secret: new Secret(PROBE_SECRET), previousSecret: null }),
-    parse: parseAlerts,
     async take(alerts) {
       if (alerts.some(({ name }) => name === "bug")) throw new Error("a detail that nobody may see");
       return alerts.some(({ name }) => name === "full") ? null : alerts.map(probeAnswer);
