@@ -9,7 +9,9 @@ import {
   required,
   requiredSecret,
 } from "../platform/config/config.ts";
+import { loadTogether } from "../platform/config/load-together.ts";
 import { alertPhone } from "../platform/config/settings/alert-phone.ts";
+import { PING_SETTINGS } from "../platform/config/settings/ping-url.ts";
 import {
   STATE_DIRECTORY_SETTINGS,
   type StateDirectorySettings,
@@ -17,7 +19,7 @@ import {
 } from "../platform/config/settings/state-directory.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
-import { type WatchConfig, watchConfigOf, watchVariables } from "./watch/settings.ts";
+import { loadSecondChannel, type SecondChannelConfig } from "./second-channel/config.ts";
 
 /** The settings of the alert webhook. */
 export type WebhookConfig = {
@@ -27,7 +29,10 @@ export type WebhookConfig = {
   messaging: { apiUrl: string; apiKey: Secret; phone: string; instance: string | null };
   tracker: { url: string; token: Secret; teamId: string; comments: boolean };
   state: StateConfig;
-  watch: WatchConfig;
+  /** How the alarm is heard where WhatsApp is not; null where it is not set. */
+  secondChannel: SecondChannelConfig | null;
+  /** The check elsewhere that notices the service's silence; null where it is not set. */
+  pingUrl: Secret | null;
 };
 
 /** Where the state is kept: a directory of this host, or a database that several hosts share. */
@@ -55,6 +60,7 @@ const WEBHOOK = {
   ISSUE_TRACKER_TEAM_ID: required({ ...anyText, expected: "the UUID of the team that receives the issues" }),
   ISSUE_TRACKER_COMMENTS: optional(exactlyOne, false),
   ...STATE,
+  ...PING_SETTINGS,
 };
 
 /**
@@ -63,7 +69,8 @@ const WEBHOOK = {
  * Errors: CONFIG_INVALID with all problems at once; an empty WEBHOOK_SECRET counts as missing.
  */
 export async function loadWebhookConfig(env: Environment): Promise<WebhookConfig> {
-  const values = await loadConfig({ ...WEBHOOK, ...watchVariables(env) }, env);
+  const secondChannel = loadSecondChannel(env);
+  const values = await loadTogether(loadConfig(WEBHOOK, env), [secondChannel]);
   return {
     secret: values.WEBHOOK_SECRET,
     previousSecret: values.WEBHOOK_SECRET_PREVIOUS ?? null,
@@ -80,7 +87,8 @@ export async function loadWebhookConfig(env: Environment): Promise<WebhookConfig
       comments: values.ISSUE_TRACKER_COMMENTS,
     },
     state: stateOf(values),
-    watch: watchConfigOf(values),
+    secondChannel: await secondChannel,
+    pingUrl: values.OPSCTL_PING_URL ?? null,
   };
 }
 

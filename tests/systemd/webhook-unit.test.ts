@@ -6,7 +6,6 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { loadWebhookConfig } from "../../lib/webhook/config.ts";
-import { watchVariables } from "../../lib/webhook/watch/settings.ts";
 import { opsctlBinary } from "../support/binary.ts";
 import { unitEnvironment } from "../support/unit-environment.ts";
 import { findAnalyze } from "./support/systemd-analyze.ts";
@@ -180,7 +179,11 @@ describe("webhook.env.example", () => {
   });
 
   test("has every setting of the service, and none that it does not know", async () => {
-    const known = ["lib/webhook/config.ts", "lib/platform/config/settings/state-directory.ts"]
+    const known = [
+      "lib/webhook/config.ts",
+      "lib/webhook/second-channel/config.ts",
+      "lib/platform/config/settings/state-directory.ts",
+    ]
       .flatMap(settingsOf)
       .filter((name) => name !== "STATE_DIRECTORY");
     const shared = [
@@ -188,9 +191,9 @@ describe("webhook.env.example", () => {
       "OPSCTL_SECRETS_DIR",
       "OPSCTL_SECRETS_COMMAND",
       "OPSCTL_ALLOW_PLAIN_HTTP",
+      "OPSCTL_PING_URL",
     ];
-    const watched = Object.keys(watchVariables({}));
-    expect(names.map((line) => line.slice(0, -1)).sort()).toEqual([...known, ...watched, ...shared].sort());
+    expect(names.map((line) => line.slice(0, -1)).sort()).toEqual([...known, ...shared].sort());
     const missing = await loadWebhookConfig({ OPSCTL_SECRETS_DIR: directory }).catch(
       (error: Error) => error.message,
     );

@@ -51,7 +51,12 @@ describe("sendTestAlert()", () => {
   });
 
   test.each<[string, () => Response, RegExp, RegExp]>([
-    ["a state that is away", () => refusal("state_unavailable"), /HTTP 503 \(state_unavailable\)$/, /journalctl/],
+    [
+      "a state that is away",
+      () => refusal("state_unavailable"),
+      /HTTP 503 \(state_unavailable\)$/,
+      /journalctl/,
+    ],
     ["another secret", () => refusal("invalid_secret"), /HTTP 401 \(invalid_secret\)$/, /WEBHOOK_SECRET/],
     ["another program", () => new Response("<h1>It works</h1>"), /HTTP 200$/, /Another program/],
     ["a code that is none", () => errorAnswer(503, { code: "<b>\n", message: "" }), /HTTP 503$/, /Another/],

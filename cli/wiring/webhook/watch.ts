@@ -10,13 +10,12 @@ import type { WatchPeers } from "../../../lib/webhook/watch/watch.ts";
 
 /** Opens what the watch over the alarm asks and tells: gateway, e-mail provider, ping. */
 export function watchPeersOf(
-  { messaging, watch }: Pick<WebhookConfig, "messaging" | "watch">,
+  { messaging, secondChannel, pingUrl }: Pick<WebhookConfig, "messaging" | "secondChannel" | "pingUrl">,
   onCall: (record: CallRecord) => void,
 ): WatchPeers {
   const peer = { baseUrl: new URL(messaging.apiUrl), adminKey: messaging.apiKey, onCall };
   const gateway = evolutionClient(peer);
   const findInstance = resolveInstance({ gateway, configured: messaging.instance });
-  const { secondChannel, pingUrl } = watch;
   return {
     gatewayState: gatewayStateOf({ gateway, findInstance }),
     messageStatus: askAboutMessage({ ask: askMessageStatus(peer), findInstance }),

@@ -58,7 +58,6 @@ const SETTINGS = [
   "Make {variable} here the one of the webhook: opsctl secret set {secret}, then systemctl reload opsctl-webhook.service",
   "Remove it from {path}",
   "Remove one of the two in {path}",
-  "Set all three, or none of them",
   "Set each by its command, as root, or as a file of its name in {secretsdir} with mode 0600",
   "Set it by that command, as root, or as a file of its name in {secretsdir} with mode 0600",
   "Set it in the environment",

@@ -5,7 +5,7 @@ import { unlessLate } from "../../platform/time-limit.ts";
 import type { ChannelStops } from "../delivery/attempts/attempt.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import type { KindStats } from "../state/contract.ts";
-import type { GatewayView, WatchView } from "../watch/watch.ts";
+import type { WatchView } from "../watch/watch.ts";
 import { errorAnswer, jsonAnswer, methodNotAllowed, notFound } from "./json-answer.ts";
 import { lastRefusal, type OutsidePostsView } from "./outside-posts.ts";
 import { pageAnswer } from "./page/page-answer.ts";
@@ -17,7 +17,7 @@ export type AdminParts = {
   metrics: Pick<WebhookMetrics, "render" | "latest">;
   log: Log;
   dispatcher: { readonly isLeading: boolean; readonly stops: ChannelStops };
-  watch: { readonly view: WatchView; readonly gateway: GatewayView };
+  watch: { readonly view: WatchView };
   posts: { readonly view: OutsidePostsView };
   isStopping: () => boolean;
   /** The clock that people read. */
@@ -86,18 +86,14 @@ function notThisHost(): Response {
 
 function processFacts({ nowMs, isStopping, dispatcher, watch, metrics, posts }: AdminParts): ProcessFacts {
   const { isLeading, stops } = dispatcher;
-  const { gateway, view } = watch;
-  const { newestUnacknowledged } = view;
-  const latest = metrics.latest();
   const refusedAt = lastRefusal(posts.view);
   return {
     nowMs: nowMs(),
     isStopping: isStopping(),
     isLeading,
     stops,
-    gateway,
-    latest,
-    newestUnacknowledged,
+    watch: watch.view,
+    latest: metrics.latest(),
     secretRefusedAtMs: refusedAt === null ? null : Date.parse(refusedAt),
   };
 }
@@ -127,14 +123,15 @@ async function stateFacts({ state }: AdminParts, outage: OutageLog): Promise<Sta
 
 async function health({ state, dispatcher, watch, posts, isStopping }: AdminParts): Promise<object> {
   const { message, issue, comment, queuedBytes, reserveBytes } = await inTime(state.stats());
+  const { gatewayOpen, pendingMessages, newestUnacknowledged } = watch.view;
   return {
     status: "ok",
     stopping: isStopping(),
     leading: dispatcher.isLeading,
     holds: dispatcher.stops,
-    gatewayOpen: watch.view.gatewayOpen,
-    pendingMessages: watch.view.pendingMessages,
-    newestUnacknowledged: watch.view.newestUnacknowledged,
+    gatewayOpen,
+    pendingMessages,
+    newestUnacknowledged,
     posts: posts.view,
     message: shown(message),
     issue: shown(issue),

@@ -6,12 +6,9 @@ import type { SendOutcome } from "../../providers/send-outcome.ts";
 import { alertPatience } from "../alert-patience.ts";
 import type { State, UnheardAlert } from "../state/contract.ts";
 import { ALERT_EMAIL_LIMIT, renderAlertEmail } from "../texts/email/alert-email.ts";
-import { UnclearEmails } from "./unclear-emails.ts";
+import { type AlertEmail, type MadeEmail, UnclearEmails } from "./unclear-emails.ts";
 import type { UnheardMemory } from "./unheard-memory.ts";
 import type { UnkeptMemory } from "./unkept-memory.ts";
-
-/** An e-mail of the second channel; the same `id` always has the same content. */
-export type AlertEmail = { id: string; subject: string; html: string; text: string };
 
 /** Sends an e-mail to the second channel's addresses; never throws. */
 export type SendAlertEmail = (email: AlertEmail, signal: AbortSignal) => Promise<SendOutcome>;
@@ -58,9 +55,6 @@ const KEPT = v.array(
   }),
 );
 
-/** An e-mail that is on its way: it is sent again as it is until the provider's answer is clear. */
-type Pending = { email: AlertEmail; rows: readonly number[] };
-
 /** Finds the alerts that have waited for so long. */
 type Find = (waitedMs: number) => Promise<UnheardAlert[]>;
 
@@ -83,7 +77,7 @@ export class SecondChannel {
   readonly #dependencies: SecondChannelDependencies;
   readonly #reads: OutageLog;
   readonly #records: OutageLog;
-  readonly #unclear = new UnclearEmails<Pending>();
+  readonly #unclear = new UnclearEmails();
   /** Whether it is known what an earlier process had on its way. */
   #isRecalled = false;
   #nextAtMs = Number.NEGATIVE_INFINITY;
@@ -190,7 +184,7 @@ export class SecondChannel {
   }
 
   /** That it is heard matters more than that it comes once: what cannot be kept is sent all the same. */
-  async #keep(emails: readonly Pending[]): Promise<void> {
+  async #keep(emails: readonly MadeEmail[]): Promise<void> {
     if (this.#isBlind) return;
     // The numbers of what the state does not keep mean nothing to another process.
     const kept = emails
@@ -204,7 +198,7 @@ export class SecondChannel {
     });
   }
 
-  #make(alerts: readonly UnheardAlert[]): Pending {
+  #make(alerts: readonly UnheardAlert[]): MadeEmail {
     const { nowMs, reason } = this.#dependencies;
     const comesLater = !this.#isBlind && alerts.every(({ row }) => row >= 0);
     const why = reason() ?? (this.#isBlind ? UNREADABLE : null);
@@ -214,7 +208,7 @@ export class SecondChannel {
     return { email: { id: idOf(facts, parts), ...parts }, rows };
   }
 
-  async #ended(pending: Pending, outcome: SendOutcome): Promise<void> {
+  async #ended(pending: MadeEmail, outcome: SendOutcome): Promise<void> {
     const now = this.#dependencies.monotonicMs();
     const wasUnclear = this.#unclear.remove(pending);
     switch (outcome.status) {
@@ -236,7 +230,7 @@ export class SecondChannel {
     this.#fails(outcome.code);
   }
 
-  async #told({ rows: told }: Pending): Promise<void> {
+  async #told({ rows: told }: MadeEmail): Promise<void> {
     const { rows, unkept, log } = this.#dependencies;
     rows.emailed(told.filter((row) => row >= 0));
     unkept.emailed(told);
@@ -277,7 +271,7 @@ export class SecondChannel {
 }
 
 /** What an earlier process kept; nothing when that cannot be read. */
-function keptIn(content: string | null): Pending[] {
+function keptIn(content: string | null): MadeEmail[] {
   if (content === null) return [];
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), KEPT), content);
   return parsed.success ? parsed.output : [];

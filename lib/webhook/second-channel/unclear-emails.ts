@@ -1,5 +1,8 @@
+/** An e-mail of the second channel; the same `id` always has the same content. */
+export type AlertEmail = { id: string; subject: string; html: string; text: string };
+
 /** An e-mail that was made, and the rows that it tells. */
-type Made = { email: { id: string }; rows: readonly number[] };
+export type MadeEmail = { email: AlertEmail; rows: readonly number[] };
 
 /**
  * The e-mails whose sends got no clear answer: each is to be sent again as it is.
@@ -8,20 +11,20 @@ type Made = { email: { id: string }; rows: readonly number[] };
  * Behaviour: the one that waits longest for its next send comes first, so that none keeps another from it. One whose
  *            alerts are all told is forgotten.
  */
-export class UnclearEmails<Email extends Made> {
-  #emails: readonly { made: Email; againAtMs: number }[] = [];
+export class UnclearEmails {
+  #emails: readonly { made: MadeEmail; againAtMs: number }[] = [];
 
   /** The one that was sent last comes last. */
-  get all(): readonly Email[] {
+  get all(): readonly MadeEmail[] {
     return this.#emails.map(({ made }) => made);
   }
 
-  add(made: Email, againAtMs: number): void {
+  add(made: MadeEmail, againAtMs: number): void {
     if (!this.#has(made)) this.#emails = [...this.#emails, { made, againAtMs }];
   }
 
   /** Whether it was one of them. */
-  remove(made: Email): boolean {
+  remove(made: MadeEmail): boolean {
     const isKnown = this.#has(made);
     this.#emails = this.#emails.filter((each) => each.made.email.id !== made.email.id);
     return isKnown;
@@ -38,12 +41,12 @@ export class UnclearEmails<Email extends Made> {
   }
 
   /** The one to be sent again now, or null. */
-  due(nowMs: number): Email | null {
+  due(nowMs: number): MadeEmail | null {
     const due = this.#emails.filter(({ againAtMs }) => againAtMs <= nowMs);
     return due.toSorted((a, b) => a.againAtMs - b.againAtMs)[0]?.made ?? null;
   }
 
-  #has({ email: { id } }: Email): boolean {
+  #has({ email: { id } }: MadeEmail): boolean {
     return this.#emails.some(({ made }) => made.email.id === id);
   }
 }

@@ -4,7 +4,8 @@ import { isUrgent } from "../state/stored.ts";
 /** As many as the state returns at once. */
 const MOST_REMEMBERED = 1_000;
 
-type Clocks = {
+/** The clocks of the memories. */
+export type Clocks = {
   /** The clock that people read. */
   nowMs: () => number;
   monotonicMs: () => number;
@@ -50,7 +51,8 @@ export class UnheardMemory {
   /** WhatsApp took the message of a row. */
   delivered(row: number): void {
     if (this.#rows.delete(row)) this.#delivered.add(row);
-    if (this.#delivered.size > MOST_REMEMBERED) this.#delivered.delete(first(this.#delivered));
+    const [oldest] = this.#delivered;
+    if (this.#delivered.size > MOST_REMEMBERED) this.#delivered.delete(oldest!);
   }
 
   /** Begins to read the state; to be called with what was found. What is accepted meanwhile is kept beside it. */
@@ -100,9 +102,4 @@ export class UnheardMemory {
     const sinceMs = knownSinceMs ?? monotonicMs() - Math.max(0, nowMs() - alert.acceptedAtMs);
     this.#rows.set(alert.row, { alert, sinceMs, isOwn, number: this.#lastNumber });
   }
-}
-
-function first(rows: ReadonlySet<number>): number {
-  const [oldest] = rows;
-  return oldest!;
 }

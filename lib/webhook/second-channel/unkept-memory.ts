@@ -2,16 +2,11 @@ import type { Alert } from "../alert/alert.ts";
 import { alertKey } from "../alert/alert-key.ts";
 import { type AcceptedAlert, GIVE_UP_MS, ISSUE_TTL_MS, type UnheardAlert } from "../state/contract.ts";
 import { isUrgent } from "../state/stored.ts";
+import type { Clocks } from "./unheard-memory.ts";
 
 const MOST_REMEMBERED = 1_000;
 /** How long after its last post an e-mailed alert is remembered, so that its next post is not e-mailed again. */
 const KEEP_EMAILED_MS = ISSUE_TTL_MS;
-
-type Clocks = {
-  /** The clock that people read. */
-  nowMs: () => number;
-  monotonicMs: () => number;
-};
 
 type Remembered = { alert: UnheardAlert; sinceMs: number; wantedAtMs: number; isEmailed: boolean };
 

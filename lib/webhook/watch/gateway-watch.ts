@@ -14,11 +14,11 @@ export type GatewayState =
 export type AskGatewayState = (signal: AbortSignal) => Promise<GatewayState>;
 
 /**
- * The messages, as far as they can be held from outside.
+ * The channel of the messages, as far as it can be held from outside.
  *
- * Shape: `stoppedBy` returns the code for which they wait, or null; the watch or a delivery found it out.
+ * Shape: `stoppedBy` returns the code for which messages wait, or null; the watch or a delivery found it out.
  */
-export type MessageLane = {
+export type WhatsappChannel = {
   hold(reason: { code: string; cause: string }): Promise<void>;
   open(): Promise<void>;
   stoppedBy(): string | null;
@@ -27,7 +27,7 @@ export type MessageLane = {
 /** What the watch over the gateway works with. */
 export type GatewayWatchDependencies = {
   ask: () => AskGatewayState;
-  lane: MessageLane;
+  whatsapp: WhatsappChannel;
   /** Whether this process is the one that delivers: another one's messages are not its to hold. */
   isLeading: () => boolean;
   log: Log;
@@ -76,8 +76,8 @@ export class GatewayWatch {
 
   /** Asks when it is time to. */
   async lookInTime(signal: AbortSignal): Promise<void> {
-    const { lane, monotonicMs } = this.#dependencies;
-    const isHeld = this.#isHolding || lane.stoppedBy() === CODE;
+    const { whatsapp, monotonicMs } = this.#dependencies;
+    const isHeld = this.#isHolding || whatsapp.stoppedBy() === CODE;
     const everyMs = isHeld ? LOOK_WHILE_HELD_MS : LOOK_MS;
     if (monotonicMs() - this.#lookedAtMs >= everyMs) await this.look(signal);
   }
@@ -101,7 +101,7 @@ export class GatewayWatch {
   }
 
   async #take(state: GatewayState): Promise<void> {
-    const { lane, log } = this.#dependencies;
+    const { whatsapp, log } = this.#dependencies;
     const wasOpen = this.#isOpen;
     this.#isOpen = state.status === "unknown" ? null : state.status === "open";
     if (this.#isOpen !== wasOpen) this.#changedAtMs = this.#dependencies.monotonicMs();
@@ -114,7 +114,7 @@ export class GatewayWatch {
     }
     if (state.status === "not_open") {
       this.#isHolding = true;
-      await lane.hold({ code: CODE, cause: state.cause });
+      await whatsapp.hold({ code: CODE, cause: state.cause });
       return;
     }
     // What a send found out is ended by the gateway's own word alone.
@@ -122,12 +122,12 @@ export class GatewayWatch {
   }
 
   async #open(): Promise<void> {
-    const { lane, monotonicMs } = this.#dependencies;
+    const { whatsapp, monotonicMs } = this.#dependencies;
     // Another refusal, such as one of our key, is not over because the instance is connected.
-    if (lane.stoppedBy() === CODE) {
+    if (whatsapp.stoppedBy() === CODE) {
       if (monotonicMs() - this.#openedAtMs < BETWEEN_OPENINGS_MS) return;
       this.#openedAtMs = monotonicMs();
-      await lane.open();
+      await whatsapp.open();
     }
     this.#isHolding = false;
   }

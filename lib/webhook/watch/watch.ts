@@ -6,7 +6,7 @@ import { UnheardMemory } from "../second-channel/unheard-memory.ts";
 import { UnkeptMemory } from "../second-channel/unkept-memory.ts";
 import type { AcceptedAlert, State } from "../state/contract.ts";
 import { DeadMan } from "./dead-man.ts";
-import { type AskGatewayState, GatewayWatch, type MessageLane } from "./gateway-watch.ts";
+import { type AskGatewayState, GatewayWatch, type WhatsappChannel } from "./gateway-watch.ts";
 import { type AskStatus, PendingMessages, UNACKNOWLEDGED_LIMIT } from "./pending-messages.ts";
 
 /** The peers of the watch; null where none is set up. */
@@ -26,7 +26,7 @@ export type WatchDependencies = {
   >;
   /** Asked for each time, so that they may be exchanged while the service runs. */
   peers: () => WatchPeers;
-  lane: MessageLane;
+  whatsapp: WhatsappChannel;
   isLeading: () => boolean;
   isTelling: () => boolean;
   log: Log;
@@ -35,15 +35,17 @@ export type WatchDependencies = {
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
-/** What the watch knows now, for the metrics; null while it is not known. */
+/**
+ * What the watch knows now; null while it is not known.
+ *
+ * Shape: `gatewayOpen` says whether the gateway's instance is connected, `gatewayForMs` for how long it has been so.
+ */
 export type WatchView = {
   readonly gatewayOpen: boolean | null;
+  readonly gatewayForMs: number;
   readonly pendingMessages: number | null;
   readonly newestUnacknowledged: number | null;
 };
-
-/** The state of the gateway's instance, null while it is not known, and for how long it has been so. */
-export type GatewayView = { readonly isOpen: boolean | null; readonly forMs: number };
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -70,11 +72,11 @@ export class Watch {
   #lastFailure: string | null = null;
 
   constructor(dependencies: WatchDependencies) {
-    const { state, peers, lane, isLeading, isTelling, log, nowMs, monotonicMs } = dependencies;
+    const { state, peers, whatsapp, isLeading, isTelling, log, nowMs, monotonicMs } = dependencies;
     this.#dependencies = dependencies;
     this.#gateway = new GatewayWatch({
       ask: () => peers().gatewayState,
-      lane,
+      whatsapp,
       isLeading,
       log,
       monotonicMs,
@@ -89,7 +91,7 @@ export class Watch {
       unacknowledged: () => this.#unacknowledged(),
       send: () => peers().sendEmail,
       isTelling,
-      reason: () => lane.stoppedBy() ?? this.#lastFailure,
+      reason: () => whatsapp.stoppedBy() ?? this.#lastFailure,
       log,
       nowMs,
       monotonicMs,
@@ -107,13 +109,10 @@ export class Watch {
   get view(): WatchView {
     return {
       gatewayOpen: this.#gateway.isOpen,
+      gatewayForMs: this.#gateway.forMs,
       pendingMessages: this.#pending.count,
       newestUnacknowledged: this.#pending.newest?.length ?? null,
     };
-  }
-
-  get gateway(): GatewayView {
-    return { isOpen: this.#gateway.isOpen, forMs: this.#gateway.forMs };
   }
 
   /** An attempt of a message that also tells the watch how it ended. */

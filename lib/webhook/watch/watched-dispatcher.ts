@@ -14,7 +14,7 @@ export function watchedDispatcher(parts: WatchedParts, pace: Pace): { dispatcher
   const watch = new Watch({
     state,
     peers: watchPeers,
-    lane: {
+    whatsapp: {
       hold: (reason) => dispatcher.hold("message", reason),
       open: () => dispatcher.open("message"),
       stoppedBy: () => dispatcher.stops.message,

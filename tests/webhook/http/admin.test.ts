@@ -3,7 +3,7 @@ import { type AdminParts, createAdminApp } from "../../../lib/webhook/http/admin
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
 import { silentLog } from "../../support/silent-log.ts";
 import { parsePrometheus } from "../../text/support/prometheus-parser.ts";
-import { NOW_MS, recentAlert } from "../support/page-facts.ts";
+import { NOW_MS, recentAlert, watchView } from "../support/page-facts.ts";
 
 const stats = {
   message: { queued: 2, dead: 1, inDoubt: 3, oldestQueuedAgeMs: 1_500 },
@@ -38,10 +38,7 @@ function admin(more: More = {}) {
   const app = createAdminApp({
     state,
     dispatcher,
-    watch: {
-      view: { gatewayOpen: true, pendingMessages: null, newestUnacknowledged: null },
-      gateway: { isOpen: true, forMs: 0 },
-    },
+    watch: { view: watchView() },
     posts: more.posts ?? { view: { acceptedAt: "2026-11-22T12:00:00.000Z", secretRefusedAt: null } },
     metrics,
     log: more.log ?? silentLog,

@@ -1,5 +1,6 @@
 import type { PageFacts, StateFacts } from "../../../lib/webhook/http/page/read-page.ts";
 import type { DeadRow, RecentAlert } from "../../../lib/webhook/state/contract.ts";
+import type { WatchView } from "../../../lib/webhook/watch/watch.ts";
 
 /** The moment at which the page is read: 03:12:05 in São Paulo. */
 export const NOW_MS = Date.parse("2026-03-02T06:12:05Z");
@@ -28,6 +29,12 @@ export function stateFacts(changes: Partial<StateFacts> = {}): StateFacts {
   };
 }
 
+/** What the watch knows on a quiet night, with `changes`. */
+export function watchView(changes: Partial<WatchView> = {}): WatchView {
+  const quiet = { pendingMessages: null, newestUnacknowledged: null };
+  return { gatewayOpen: true, gatewayForMs: 3 * 60 * MINUTE_MS, ...quiet, ...changes };
+}
+
 /** What the page shows on a quiet night, with `changes`; `state` changes parts of it, null takes it away. */
 export function pageFacts({
   state = {},
@@ -39,9 +46,8 @@ export function pageFacts({
     isStopping: false,
     isLeading: true,
     stops: { message: null, issue: null, comment: null },
-    gateway: { isOpen: true, forMs: 3 * 60 * MINUTE_MS },
+    watch: watchView(),
     latest: { message: nothing, issue: nothing, comment: nothing },
-    newestUnacknowledged: null,
     secretRefusedAtMs: null,
     state: state === null ? null : stateFacts(state),
     ...changes,

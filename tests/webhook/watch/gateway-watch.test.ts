@@ -97,9 +97,9 @@ const OPEN: GatewayState = { status: "open" };
 const CLOSED: GatewayState = { status: "not_open", cause: "instance_close" };
 const UNKNOWN: GatewayState = { status: "unknown", code: "gateway_unreachable" };
 
-/** A watch whose gateway answers as told; `lane` is what it does to the messages. */
+/** A watch whose gateway answers as told; `channel` is what it does to the messages. */
 function watchWith({ stoppedBy = null as string | null, isLeading = true } = {}) {
-  const seen = { asked: 0, lane: [] as string[], stoppedBy, isLeading, nowMs: 0, answer: OPEN };
+  const seen = { asked: 0, channel: [] as string[], stoppedBy, isLeading, nowMs: 0, answer: OPEN };
   const asking: (() => void)[] = [];
   let isSlow = false;
   const watch = new GatewayWatch({
@@ -109,14 +109,14 @@ function watchWith({ stoppedBy = null as string | null, isLeading = true } = {})
       if (isSlow) await new Promise<void>((resolve) => asking.push(resolve));
       return answer;
     },
-    lane: {
+    whatsapp: {
       async hold({ code, cause }) {
         seen.stoppedBy = code;
-        seen.lane.push(`hold ${code} ${cause}`);
+        seen.channel.push(`hold ${code} ${cause}`);
       },
       async open() {
         seen.stoppedBy = null;
-        seen.lane.push("open");
+        seen.channel.push("open");
       },
       stoppedBy: () => seen.stoppedBy,
     },
@@ -166,13 +166,13 @@ describe("GatewayWatch", () => {
   test("holds the messages while the instance is not open, and lets them go with the first answer that it is", async () => {
     const { seen, answer } = watchWith();
     await answer(OPEN);
-    expect(seen.lane).toEqual([]);
+    expect(seen.channel).toEqual([]);
     await answer(CLOSED);
     await answer(CLOSED);
-    expect(seen.lane).toEqual([`hold ${CODE} instance_close`, `hold ${CODE} instance_close`]);
+    expect(seen.channel).toEqual([`hold ${CODE} instance_close`, `hold ${CODE} instance_close`]);
     seen.nowMs += 60_000;
     await answer(OPEN);
-    expect(seen.lane.slice(2)).toEqual(["open"]);
+    expect(seen.channel.slice(2)).toEqual(["open"]);
   });
 
   test("lets them go when it cannot be asked any more: a failing peer holds nothing", async () => {
@@ -180,15 +180,15 @@ describe("GatewayWatch", () => {
     await answer(CLOSED);
     await answer(UNKNOWN);
     await answer(UNKNOWN);
-    expect(seen.lane.slice(1)).toEqual(["open"]);
+    expect(seen.channel.slice(1)).toEqual(["open"]);
   });
 
   test("ends a hold that a send found out by the gateway's word alone", async () => {
     const { seen, answer } = watchWith({ stoppedBy: CODE });
     await answer(UNKNOWN);
-    expect(seen.lane).toEqual([]);
+    expect(seen.channel).toEqual([]);
     await answer(OPEN);
-    expect(seen.lane).toEqual(["open"]);
+    expect(seen.channel).toEqual(["open"]);
   });
 
   test.each(["gateway_unauthorized", "gateway_license_required", "meta_190"])(
@@ -196,7 +196,7 @@ describe("GatewayWatch", () => {
     async (stoppedBy) => {
       const { seen, answer } = watchWith({ stoppedBy });
       await answer(OPEN);
-      expect(seen.lane).toEqual([]);
+      expect(seen.channel).toEqual([]);
     },
   );
 
@@ -204,7 +204,7 @@ describe("GatewayWatch", () => {
     const { seen, answer, watch } = watchWith({ isLeading: false });
     await answer(CLOSED);
     await answer(OPEN);
-    expect(seen.lane).toEqual([]);
+    expect(seen.channel).toEqual([]);
     expect(watch.isOpen).toBe(true);
   });
 
@@ -234,7 +234,7 @@ describe("GatewayWatch", () => {
       await answer(OPEN);
       seen.nowMs += 100;
     }
-    expect(seen.lane.length).toBe(2);
+    expect(seen.channel.length).toBe(2);
   });
 
   test("puts one question at a time, and once more for those who came while it was on its way", async () => {

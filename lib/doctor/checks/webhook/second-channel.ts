@@ -9,7 +9,7 @@ import { correctSecret } from "../settings/correct-setting.ts";
 /** Whether alerts have a second way out, and a silence of the service would be noticed; nothing is sent or pinged. */
 export function secondChannelCheck(
   command: CommandName,
-  settings: (context: CheckContext) => Promise<Settings<Pick<WebhookConfig, "watch">>>,
+  settings: (context: CheckContext) => Promise<Settings<Pick<WebhookConfig, "secondChannel" | "pingUrl">>>,
 ): Check {
   return {
     command,
@@ -17,7 +17,7 @@ export function secondChannelCheck(
     async run(context, signal) {
       const found = await settings(context);
       if (found.status !== "ok") return withoutSettings(command);
-      const { secondChannel, pingUrl } = found.value.watch;
+      const { secondChannel, pingUrl } = found.value;
       const { file } = await context.environment("webhook");
       const ping = pingVerdict(file.path, pingUrl !== null);
       if (secondChannel === null) return [noneVerdict(file.path), ping];

@@ -1,7 +1,7 @@
 import type { ChannelStops } from "../../delivery/attempts/attempt.ts";
 import type { LatestOutcome } from "../../metrics/latest-outcomes.ts";
 import type { DeadRow, Hold, OutboxKind, OutboxStats, RecentAlert, State } from "../../state/contract.ts";
-import type { GatewayView } from "../../watch/watch.ts";
+import type { WatchView } from "../../watch/watch.ts";
 
 /** How many of the latest alerts the page shows. */
 export const SHOWN_ALERTS = 200;
@@ -24,10 +24,8 @@ export type ProcessFacts = {
   isStopping: boolean;
   isLeading: boolean;
   stops: ChannelStops;
-  gateway: GatewayView;
+  watch: WatchView;
   latest: Readonly<Record<OutboxKind, LatestOutcome>>;
-  /** How many of the newest messages in a row WhatsApp has not acknowledged; null while it is not known. */
-  newestUnacknowledged: number | null;
   /** When the last post from elsewhere was refused for its secret; null when none was, or one was accepted since. */
   secretRefusedAtMs: number | null;
 };

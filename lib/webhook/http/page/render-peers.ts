@@ -41,8 +41,8 @@ function tagOf(facts: PageFacts, kind: OutboxKind): Tag {
   return { level: "ok", word: queued > 0 ? "entregando" : "em dia" };
 }
 
-function gatewayRows({ gateway }: PageFacts, kind: OutboxKind): [string, string][] {
-  return kind === "message" ? [["Instância do gateway", gatewayText(gateway)]] : [];
+function gatewayRows({ watch }: PageFacts, kind: OutboxKind): [string, string][] {
+  return kind === "message" ? [["Instância do gateway", gatewayText(watch)]] : [];
 }
 
 function queueRows({ state }: PageFacts, kind: OutboxKind): [string, string][] {

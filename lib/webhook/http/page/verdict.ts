@@ -53,13 +53,13 @@ export function holdOf(
 }
 
 /** Whether WhatsApp acknowledges none of the newest messages: perhaps nothing arrives although all seem to go out. */
-export function isUnacknowledged({ newestUnacknowledged }: Pick<PageFacts, "newestUnacknowledged">): boolean {
-  return (newestUnacknowledged ?? 0) >= UNACKNOWLEDGED_LIMIT;
+export function isUnacknowledged({ watch }: Pick<PageFacts, "watch">): boolean {
+  return (watch.newestUnacknowledged ?? 0) >= UNACKNOWLEDGED_LIMIT;
 }
 
 function unacknowledgedReasons(facts: PageFacts): Reason[] {
   if (!isUnacknowledged(facts)) return [];
-  return [{ level: "bad", status: "unacknowledged", count: facts.newestUnacknowledged ?? 0 }];
+  return [{ level: "bad", status: "unacknowledged", count: facts.watch.newestUnacknowledged ?? 0 }];
 }
 
 /** A stranger's post looks the same as one of the platform, so it is no more than a warning. */

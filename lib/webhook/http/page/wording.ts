@@ -2,7 +2,7 @@
 import { formatCount, formatNumber } from "../../../text/pt-br.ts";
 import type { OutboxKind } from "../../state/contract.ts";
 import { durationText } from "../../texts/duration.ts";
-import type { GatewayView } from "../../watch/watch.ts";
+import type { WatchView } from "../../watch/watch.ts";
 import type { Level, Reason } from "./verdict.ts";
 
 const MINUTE_MS = 60_000;
@@ -55,9 +55,9 @@ export function agoText(atMs: number, nowMs: number): string {
 }
 
 /** Whether the gateway's instance is connected, and for how long. */
-export function gatewayText({ isOpen, forMs }: GatewayView): string {
-  const word = isOpen === null ? "não se sabe" : isOpen ? "conectada" : "desconectada";
-  return `${word} há ${delayText(forMs)}`;
+export function gatewayText({ gatewayOpen, gatewayForMs }: WatchView): string {
+  const word = gatewayOpen === null ? "não se sabe" : gatewayOpen ? "conectada" : "desconectada";
+  return `${word} há ${delayText(gatewayForMs)}`;
 }
 
 /** Why the alarm is not in order, and what helps. */

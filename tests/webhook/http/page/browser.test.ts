@@ -7,7 +7,7 @@ import { createWebhookMetrics } from "../../../../lib/webhook/metrics/metrics.ts
 import type { RecentAlert } from "../../../../lib/webhook/state/contract.ts";
 import { type Chromium, findChromium, startChromium, type View } from "../../../support/chromium.ts";
 import { silentLog } from "../../../support/silent-log.ts";
-import { busyNight, lostRow, NOW_MS, pageFacts, recentAlert } from "../../support/page-facts.ts";
+import { busyNight, lostRow, NOW_MS, pageFacts, recentAlert, watchView } from "../../support/page-facts.ts";
 
 const EVIL = [
   `<script>document.title="taken"</script><img src=x onerror="document.title='taken'">`,
@@ -63,10 +63,7 @@ function adminApp() {
       listDead: async () => state().lost!,
       movedAside: null,
     },
-    watch: {
-      view: { gatewayOpen: null, pendingMessages: null, newestUnacknowledged: null },
-      gateway: { isOpen: null, forMs: 0 },
-    },
+    watch: { view: watchView({ gatewayOpen: null, gatewayForMs: 0 }) },
     posts: { view: { acceptedAt: null, secretRefusedAt: null } },
     dispatcher: {
       isLeading: true,

@@ -5,7 +5,7 @@ import { pageAnswer } from "../../../../lib/webhook/http/page/page-answer.ts";
 import type { PageFacts } from "../../../../lib/webhook/http/page/read-page.ts";
 import type { RecentAlert } from "../../../../lib/webhook/state/contract.ts";
 import { hostileText } from "../../support/alert.ts";
-import { busyNight, lostRow, NOW_MS, pageFacts, recentAlert } from "../../support/page-facts.ts";
+import { busyNight, lostRow, NOW_MS, pageFacts, recentAlert, watchView } from "../../support/page-facts.ts";
 
 const textOf = async (facts: PageFacts) => await pageAnswer(facts).text();
 const rowOf = async (alert: RecentAlert) => {
@@ -46,7 +46,9 @@ describe("pageAnswer()", () => {
     [false, "desconectada há 2 h"],
     [null, "não se sabe há 2 h"],
   ])("says whether the gateway's instance is connected (%p), and for how long", async (isOpen, said) => {
-    const text = await textOf(pageFacts({ gateway: { isOpen, forMs: 2 * 3_600_000 } }));
+    const text = await textOf(
+      pageFacts({ watch: watchView({ gatewayOpen: isOpen, gatewayForMs: 2 * 3_600_000 }) }),
+    );
     expect(read(text)).toContain(`Instância do gateway ${said}`);
   });
 

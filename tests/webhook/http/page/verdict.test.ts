@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { holdOf, pageVerdict, type Reason } from "../../../../lib/webhook/http/page/verdict.ts";
 import type { KindStats, OutboxKind, OutboxStats } from "../../../../lib/webhook/state/contract.ts";
-import { NOW_MS, pageFacts, stateFacts } from "../../support/page-facts.ts";
+import { NOW_MS, pageFacts, stateFacts, watchView } from "../../support/page-facts.ts";
 
 const MINUTE_MS = 60_000;
 const NO_HOLDS = { message: null, issue: null, comment: null };
@@ -35,11 +35,15 @@ describe("pageVerdict()", () => {
       { state: { holds: { ...NO_HOLDS, message: { code: "x", sinceMs: NOW_MS } } } },
       ["bad", "held"],
     ],
-    ["two messages in a row are not acknowledged", { newestUnacknowledged: 2 }, ["ok"]],
-    ["three messages in a row are not acknowledged", { newestUnacknowledged: 3 }, ["bad", "unacknowledged"]],
+    ["two messages in a row are not acknowledged", { watch: watchView({ newestUnacknowledged: 2 }) }, ["ok"]],
+    [
+      "three messages in a row are not acknowledged",
+      { watch: watchView({ newestUnacknowledged: 3 }) },
+      ["bad", "unacknowledged"],
+    ],
     [
       "nothing can be read, and nothing is acknowledged",
-      { newestUnacknowledged: 3, state: null },
+      { watch: watchView({ newestUnacknowledged: 3 }), state: null },
       ["bad", "state_away", "unacknowledged"],
     ],
     [

@@ -157,7 +157,9 @@ describe("renderDigest()", () => {
         expect(new Set(lines!.split("\n")).size).toBe(different.size);
         for (const line of lines!.split("\n")) expect(line).toMatch(/^(?:🔴|🟠|🟡|🔵|✅|⚪|⚠️) \S/u);
         for (const line of head!.split("\n").slice(1))
-          expect(line).toMatch(/^(?:\d+ (?:×|de) |Mais antigo enviado |\+[\d.[\]]+ alertas? não mostrados?$)/);
+          expect(line).toMatch(
+            /^(?:\d+ (?:×|de) |Mais antigo enviado |\+[\d.[\]]+ alertas? não mostrados?$)/,
+          );
         expect(text.replace(/^📋 \*[^*\n]+\*/u, "")).not.toMatch(/`|(?<![\p{L}\p{N}])[*_~](?=\S)/u);
       }),
       { numRuns: 80 },

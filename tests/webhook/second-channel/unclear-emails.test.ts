@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { UnclearEmails } from "../../../lib/webhook/second-channel/unclear-emails.ts";
 
-const email = (id: string, ...rows: number[]) => ({ email: { id }, rows });
+const content = { subject: "", html: "", text: "" };
+const email = (id: string, ...rows: number[]) => ({ email: { id, ...content }, rows });
 
 test("UnclearEmails.due() gives the one that waits longest for its next send, so that all take turns", () => {
   const emails = new UnclearEmails();

@@ -19,7 +19,7 @@ const EMAIL = {
   ALERT_EMAIL_FROM: " alarm@mail.example ",
   ALERT_EMAIL_API_KEY: "canary-email-key",
 };
-const load = async (more: Record<string, string>) => (await loadWebhookConfig({ ...NEEDED, ...more })).watch;
+const load = (more: Record<string, string>) => loadWebhookConfig({ ...NEEDED, ...more });
 const problem = async (more: Record<string, string>): Promise<string> =>
   await load(more).then(
     () => "none",
@@ -29,8 +29,9 @@ const problem = async (more: Record<string, string>): Promise<string> =>
 describe("the settings of the watch", () => {
   test("are off where there are none, empty ones included", async () => {
     const off = { secondChannel: null, pingUrl: null };
-    expect(await load({})).toEqual(off);
-    expect(await load({ ALERT_EMAIL_TO: " ", ALERT_EMAIL_API_KEY: "", OPSCTL_PING_URL: "" })).toEqual(off);
+    expect(await load({})).toMatchObject(off);
+    const empty = { ALERT_EMAIL_TO: " ", ALERT_EMAIL_API_KEY: "", OPSCTL_PING_URL: "" };
+    expect(await load(empty)).toMatchObject(off);
   });
 
   test("of the second channel are all there, or none", async () => {
@@ -62,7 +63,8 @@ describe("the settings of the watch", () => {
     const { ALERT_EMAIL_API_KEY: _, ...addresses } = EMAIL;
     const inFile = { OPSCTL_SECRETS_DIR: secrets };
     expect((await load({ ...addresses, ...inFile })).secondChannel!.apiKey.open()).toBe("canary-file-key");
-    const message = await problem(inFile);
+    const message = await problem({ ...inFile, MESSAGING_PHONE: "7" });
+    expect(message).toContain("MESSAGING_PHONE: ");
     expect(message).toContain("ALERT_EMAIL_TO: is missing");
     expect(message).toContain("ALERT_EMAIL_FROM: is missing");
     rmSync(secrets, { recursive: true });
