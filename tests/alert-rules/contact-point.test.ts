@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { type AppliedPoint, applyPoint } from "../../lib/alert-rules/contact-point/apply.ts";
+import type { WantedPoint } from "../../lib/alert-rules/contact-point/changes.ts";
 import { pointUid } from "../../lib/alert-rules/contact-point/plan.ts";
 import { renderPoint } from "../../lib/alert-rules/contact-point/render.ts";
-import type { WantedPoint } from "../../lib/alert-rules/contact-point/wanted-point.ts";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
 import type { GrafanaClient } from "../../lib/providers/grafana/client.ts";
 import type { Json } from "../standins/grafana-rule.ts";

@@ -44,12 +44,12 @@ export const alertRulesContactPointApply = defineCommand({
 
   async run(args, { env, log }) {
     const { loadContactPointConfig } = await import("../../../lib/alert-rules/contact-point/config.ts");
-    const config = await loadContactPointConfig(env, { url: args.url, receiver: args.receiver });
+    const { platform, point } = await loadContactPointConfig(env, { url: args.url, receiver: args.receiver });
     const { applyPoint } = await import("../../../lib/alert-rules/contact-point/apply.ts");
     const { renderPoint } = await import("../../../lib/alert-rules/contact-point/render.ts");
     const { openGrafana } = await import("../../wiring/grafana.ts");
-    const wanted = { name: config.name, url: config.webhookUrl, bearer: config.bearer };
-    const applied = await applyPoint(openGrafana(config, log), wanted, { isRotation: args.rotate === true });
+    const isRotation = args.rotate === true;
+    const applied = await applyPoint(openGrafana(platform, log), point, { isRotation });
     log.info("The contact point was handled", { uid: applied.uid, result: applied.result });
     return outcomeOf({
       command: "alert-rules contact-point apply",

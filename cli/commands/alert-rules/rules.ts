@@ -18,7 +18,6 @@
  *         apply:  `warnings`, `rules` (each `uid`, `title`, `group`, `result`: created, updated, unchanged, conflict or
  *                 failed, `code`, `message`)
  */
-import type { AlertRulesConfig, GivenReceivers, GivenUids } from "../../../lib/alert-rules/config.ts";
 import type { LastPlan } from "../../../lib/alert-rules/last-plan.ts";
 import { isPlatformUid } from "../../../lib/alert-rules/platform-uid.ts";
 import { type CommandContext, defineCommand, type ValueCheck } from "../../framework/command.ts";
@@ -58,11 +57,16 @@ const RECEIVER_ARGS = {
   },
 } as const;
 
-type ReceiverFlags = { receiver?: string | undefined; "fallback-receiver"?: string | undefined };
+/** The variable that each option overrides. */
+const VARIABLES = {
+  "folder-uid": "MONITORING_FOLDER_UID",
+  "prometheus-uid": "MONITORING_PROMETHEUS_UID",
+  "loki-uid": "MONITORING_LOKI_UID",
+  receiver: "MONITORING_RECEIVER",
+  "fallback-receiver": "MONITORING_FALLBACK_RECEIVER",
+} as const;
 
-type Flags = { [K in "folder-uid" | "prometheus-uid" | "loki-uid"]?: string | undefined } & {
-  "with-extras"?: boolean | undefined;
-};
+type Overrides = { [K in keyof typeof VARIABLES]?: string | undefined };
 
 /** The command `alert-rules export`; see the head of this file. */
 export const alertRulesExport = defineCommand({
@@ -78,7 +82,7 @@ export const alertRulesExport = defineCommand({
     const { alertRules } = await import("../../../lib/alert-rules/rules/all.ts");
     const { ruleDocument } = await import("../../../lib/alert-rules/pipeline.ts");
     const { renderExport } = await import("../../../lib/alert-rules/render.ts");
-    const uids = await loadExportUids(env, givenUids(args));
+    const uids = await loadExportUids(withOverrides(env, args));
     const rules = alertRules({ withExtras: args["with-extras"] === true }).map((rule) =>
       ruleDocument(rule, uids),
     );
@@ -183,17 +187,18 @@ async function remember({ env, log }: CommandContext, found: Omit<LastPlan, "at"
     log.warn("What was found is not kept for opsctl status", { file: LAST_PLAN_FILE, code: problem });
 }
 
-function givenReceivers(args: ReceiverFlags): GivenReceivers {
-  return { main: args.receiver, fallback: args["fallback-receiver"] };
+function withOverrides(env: CommandContext["env"], given: Overrides): CommandContext["env"] {
+  const options = Object.keys(VARIABLES) as (keyof typeof VARIABLES)[];
+  const overrides = options.filter((option) => given[option] !== undefined);
+  return { ...env, ...Object.fromEntries(overrides.map((option) => [VARIABLES[option], given[option]])) };
 }
 
-function givenUids(args: Flags): GivenUids {
-  return { folder: args["folder-uid"], metrics: args["prometheus-uid"], logs: args["loki-uid"] };
-}
-
-async function openPlatform(args: Flags & ReceiverFlags, { env, log }: CommandContext) {
+async function openPlatform(
+  args: Overrides & { "with-extras"?: boolean | undefined },
+  { env, log }: CommandContext,
+) {
   const { loadAlertRulesConfig } = await import("../../../lib/alert-rules/config.ts");
-  const config: AlertRulesConfig = await loadAlertRulesConfig(env, givenUids(args), givenReceivers(args));
+  const config = await loadAlertRulesConfig(withOverrides(env, args));
   const { alertRules } = await import("../../../lib/alert-rules/rules/all.ts");
   const { openGrafana } = await import("../../wiring/grafana.ts");
   const platform = openGrafana(config, log);

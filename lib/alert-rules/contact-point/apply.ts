@@ -3,9 +3,8 @@ import type { GrafanaClient, PlatformProblem, PointWrite } from "../../providers
 import type { ContactPoint, WebhookContactPoint } from "../../providers/grafana/contact-point.ts";
 import type { FieldChange } from "../changes.ts";
 import { platformError } from "../plan.ts";
-import { isSecretHidden, keptSettings, pointChanges } from "./changes.ts";
+import { isSecretHidden, keptSettings, pointChanges, type WantedPoint } from "./changes.ts";
 import { type PointPlan, planPoint } from "./plan.ts";
-import type { WantedPoint } from "./wanted-point.ts";
 
 /**
  * What was done to the contact point.

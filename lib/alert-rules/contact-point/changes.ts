@@ -1,6 +1,9 @@
+import type { Secret } from "../../platform/secrets/secret.ts";
 import { type ContactPoint, HIDDEN_SETTING } from "../../providers/grafana/contact-point.ts";
 import type { FieldChange } from "../changes.ts";
-import type { WantedPoint } from "./wanted-point.ts";
+
+/** The webhook's contact point as it has to be: its name, where it posts, and with which secret. */
+export type WantedPoint = { name: string; url: string; bearer: Secret };
 
 /** What is shown in the place of a secret. */
 const SET = "(set)";

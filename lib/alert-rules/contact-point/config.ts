@@ -10,11 +10,11 @@ import {
   requiredSecret,
 } from "../../platform/config/config.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
-import type { Secret } from "../../platform/secrets/secret.ts";
-import { contactPointName, PLATFORM_SETTINGS, type PlatformConfig, RECEIVER_VARIABLE } from "../config.ts";
+import { contactPointName, PLATFORM_SETTINGS, type PlatformConfig } from "../config.ts";
+import type { WantedPoint } from "./changes.ts";
 
-/** The settings of `contact-point apply`: `webhookUrl` is where the platform will post alerts, with `bearer`. */
-export type ContactPointConfig = PlatformConfig & { name: string; webhookUrl: string; bearer: Secret };
+/** The settings of `contact-point apply`. */
+export type ContactPointConfig = { platform: PlatformConfig; point: WantedPoint };
 
 /** The service takes alerts at this path and at no other; a proxy may put more before it. */
 const webhookUrl: Rule<string> = {
@@ -39,22 +39,19 @@ export async function loadContactPointConfig(
   env: Environment,
   given: { url: string; receiver: string | undefined },
 ): Promise<ContactPointConfig> {
-  const receiver = given.receiver === undefined ? {} : { [RECEIVER_VARIABLE.main]: given.receiver };
+  const receiver = given.receiver === undefined ? {} : { MONITORING_RECEIVER: given.receiver };
   const values = await loadConfig(
     {
       ...PLATFORM_SETTINGS,
-      [RECEIVER_VARIABLE.main]: required(contactPointName),
+      MONITORING_RECEIVER: required(contactPointName),
       "--url": required(webhookUrl),
       WEBHOOK_SECRET: requiredSecret(),
     },
     { ...(await withWebhookSecret(env)), ...receiver, "--url": given.url },
   );
   return {
-    url: values.MONITORING_URL,
-    token: values.MONITORING_TOKEN,
-    name: values[RECEIVER_VARIABLE.main],
-    webhookUrl: values["--url"],
-    bearer: values.WEBHOOK_SECRET,
+    platform: { url: values.MONITORING_URL, token: values.MONITORING_TOKEN },
+    point: { name: values.MONITORING_RECEIVER, url: values["--url"], bearer: values.WEBHOOK_SECRET },
   };
 }
 

@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { OpsError } from "../../platform/errors.ts";
 import type { ContactPoint } from "../../providers/grafana/contact-point.ts";
 import type { FieldChange } from "../changes.ts";
-import { pointChanges } from "./changes.ts";
-import type { WantedPoint } from "./wanted-point.ts";
+import { pointChanges, type WantedPoint } from "./changes.ts";
 
 /**
  * What to do with the contact point, and why.

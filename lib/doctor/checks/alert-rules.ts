@@ -135,7 +135,7 @@ async function withPlatform(
   context: CheckContext,
   use: (settings: AlertRulesConfig) => Promise<Verdict[]>,
 ): Promise<Verdict[]> {
-  const settings = await context.settings(command, "all", (env) => loadAlertRulesConfig(env, {}));
+  const settings = await context.settings(command, "all", loadAlertRulesConfig);
   return settings.status === "ok" ? await use(settings.value) : withoutSettings(command);
 }
 

@@ -33,7 +33,7 @@ const LOAD: Record<CommandName, (env: Environment, dependencies: DoctorDependenc
   webhook: loadWebhookConfig,
   "collect-metrics": loadWholeCollectConfig,
   "socket-monitor": loadSocketMonitorConfig,
-  "alert-rules": (env) => loadAlertRulesConfig(env, {}),
+  "alert-rules": loadAlertRulesConfig,
   migrate: ownerLogin,
   reports: loadDatabaseUrl,
   deliveries: loadLookUpConfig,

@@ -2,7 +2,6 @@ import { WEBHOOK_KIND, type WebhookMetric, webhookMetric } from "../../host/webh
 import { type MetricFamily, type MetricSample, renderMetrics } from "../../text/prometheus-text.ts";
 import type { ChannelStops } from "../delivery/attempts/attempt.ts";
 import { OUTBOX_KINDS, type OutboxKind, type OutboxStats } from "../state/contract.ts";
-import type { WatchView } from "../watch/watch.ts";
 import { FAILURE_REASONS, failureReason } from "./failure-reason.ts";
 import { PrometheusHistogram } from "./histogram.ts";
 import { latestOutcomes } from "./latest-outcomes.ts";
@@ -26,7 +25,7 @@ export type WebhookNow = {
   stops: ChannelStops;
   isLeading: boolean;
   movedAside: boolean;
-  watch: Omit<WatchView, "gatewayForMs">;
+  watch: { gatewayOpen: boolean | null; pendingMessages: number | null; newestUnacknowledged: number | null };
 };
 
 /**

@@ -1,5 +1,26 @@
 import { type Html, html } from "../../../text/html.ts";
-import type { AlertEmailView, AlertView } from "./alert-email-view.ts";
+
+/** What both parts of the e-mail show, as plain text. */
+export type AlertEmailView = {
+  subject: string;
+  why: string;
+  alerts: readonly AlertView[];
+  /** Further alerts, a line each. */
+  lines: readonly string[];
+  notShown: string | null;
+};
+
+/** One alert of it. */
+export type AlertView = {
+  marker: string;
+  title: string;
+  state: string;
+  delivery: string;
+  texts: readonly string[];
+  labels: string | null;
+  value: string | null;
+  links: readonly { word: string; href: string }[];
+};
 
 const FONT = "font-family:-apple-system,BlinkMacSystemFont,Segoe UI,Roboto,Helvetica,Arial,sans-serif";
 const BREAK = "overflow-wrap:anywhere;word-break:break-word";

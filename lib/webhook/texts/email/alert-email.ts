@@ -22,8 +22,7 @@ import {
   troubleWording,
   verdictWords,
 } from "../wording.ts";
-import { alertEmailHtml } from "./alert-email-html.ts";
-import type { AlertEmailView, AlertView } from "./alert-email-view.ts";
+import { type AlertEmailView, type AlertView, alertEmailHtml } from "./alert-email-html.ts";
 
 const MAX_SUBJECT_UNITS = 150;
 const MAX_NAME_UNITS = 80;
