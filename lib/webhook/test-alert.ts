@@ -4,7 +4,7 @@ import { member, type PeerAnswer } from "../platform/http/answer.ts";
 import { callPeer } from "../platform/http/call-peer.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 import { ALERT_GATEWAY, gatewayAdvice } from "../providers/evolution/advice.ts";
-import type { AlertAnswer } from "./http/alert-answer.ts";
+import type { AlertAnswer } from "./alert-answer.ts";
 import type { Hold, LatestRow, OutboxKind, State } from "./state/contract.ts";
 
 /**

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
-import type { AlertAnswer } from "../../lib/webhook/http/alert-answer.ts";
+import type { AlertAnswer } from "../../lib/webhook/alert-answer.ts";
 import { errorAnswer } from "../../lib/webhook/http/json-answer.ts";
 import { refusal } from "../../lib/webhook/http/refusals.ts";
 import { renderTestReport, sendTestAlert } from "../../lib/webhook/test-alert.ts";

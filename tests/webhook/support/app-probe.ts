@@ -4,7 +4,7 @@ import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { listen } from "../../../lib/platform/server/server.ts";
 import { activatedSockets } from "../../../lib/platform/server/socket-activation.ts";
 import type { Alert } from "../../../lib/webhook/alert/alert.ts";
-import type { AlertAnswer } from "../../../lib/webhook/http/alert-answer.ts";
+import type { AlertAnswer } from "../../../lib/webhook/alert-answer.ts";
 import { type AppParts, createApp } from "../../../lib/webhook/http/app.ts";
 import { authenticator } from "../../../lib/webhook/http/authenticate.ts";
 import { silentLog } from "../../support/silent-log.ts";

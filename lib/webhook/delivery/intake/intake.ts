@@ -1,6 +1,6 @@
 import type { Alert } from "../../alert/alert.ts";
 import { alertnameOf } from "../../alert/name.ts";
-import type { AlertAnswer } from "../../http/alert-answer.ts";
+import type { AlertAnswer } from "../../alert-answer.ts";
 import type { WebhookMetrics } from "../../metrics/metrics.ts";
 import type { AcceptedAlert, AcceptOutcome, Settlement, State } from "../../state/contract.ts";
 import { issueIdOf } from "../attempts/issue-id.ts";

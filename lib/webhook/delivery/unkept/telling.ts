@@ -1,6 +1,6 @@
 import type { Alert } from "../../alert/alert.ts";
 import { alertKey } from "../../alert/alert-key.ts";
-import type { AlertAnswer } from "../../http/alert-answer.ts";
+import type { AlertAnswer } from "../../alert-answer.ts";
 import type { Delivered, DueRow, TriedBefore } from "../../state/contract.ts";
 
 /** What the answer to a post says of an alert's issue. */

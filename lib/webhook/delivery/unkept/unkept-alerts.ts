@@ -1,7 +1,7 @@
 import type { Log } from "../../../platform/log/log.ts";
 import type { Alert } from "../../alert/alert.ts";
 import { alertnameOf } from "../../alert/name.ts";
-import type { AlertAnswer } from "../../http/alert-answer.ts";
+import type { AlertAnswer } from "../../alert-answer.ts";
 import type { WebhookMetrics } from "../../metrics/metrics.ts";
 import type { UnkeptMemory } from "../../second-channel/unkept-memory.ts";
 import type { AcceptOutcome, State } from "../../state/contract.ts";

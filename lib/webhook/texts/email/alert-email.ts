@@ -6,13 +6,13 @@ import type { Alert } from "../../alert/alert.ts";
 import { datasourceTrouble, NAMELESS } from "../../alert/name.ts";
 import { formatClockTime } from "../../alert/time.ts";
 import type { UnheardAlert } from "../../state/contract.ts";
+import { aboutText } from "../about-text.ts";
 import { breakLinks } from "../break-links.ts";
 import { durationText } from "../duration.ts";
 import { webLink } from "../links.ts";
-import { aboutText } from "../message/about-text.ts";
-import { timing } from "../message/timing.ts";
-import { valueText } from "../message/value-text.ts";
 import { textLines } from "../text-lines.ts";
+import { timing } from "../timing.ts";
+import { valueText } from "../value-text.ts";
 import {
   leftOutWording,
   markerOf,

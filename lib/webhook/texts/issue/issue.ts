@@ -2,11 +2,11 @@ import { singleLine } from "../../../text/single-line.ts";
 import { truncate } from "../../../text/truncate.ts";
 import type { Alert } from "../../alert/alert.ts";
 import { alertnameOf, datasourceTrouble, NAMELESS } from "../../alert/name.ts";
+import { aboutText } from "../about-text.ts";
 import { breakLinks } from "../break-links.ts";
 import { markdownLink } from "../links.ts";
-import { aboutText } from "../message/about-text.ts";
-import { valueText } from "../message/value-text.ts";
 import { textLines } from "../text-lines.ts";
+import { valueText } from "../value-text.ts";
 import {
   leftOutWording,
   markerOf,

@@ -2,7 +2,7 @@ import type { Alert } from "../../alert/alert.ts";
 import { datasourceTrouble } from "../../alert/name.ts";
 import { endedUnmeasured } from "../../alert/state-reason.ts";
 import { durationText } from "../duration.ts";
-import { lastedMs } from "../message/timing.ts";
+import { lastedMs } from "../timing.ts";
 import { markerOf, reasonWording, timesWording } from "../wording.ts";
 
 /**

@@ -5,11 +5,11 @@ import type { Alert } from "../../alert/alert.ts";
 import { NAMELESS } from "../../alert/name.ts";
 import { endedUnmeasured } from "../../alert/state-reason.ts";
 import type { Detour } from "../../state/contract.ts";
+import { aboutText } from "../about-text.ts";
+import { lateness, timeSpan } from "../timing.ts";
 import { leftOutWording, markerOf, verdictWords } from "../wording.ts";
-import { aboutText } from "./about-text.ts";
 import { detourWording } from "./detour.ts";
 import { labelKey, labelMark } from "./label-line.ts";
-import { lateness, timeSpan } from "./timing.ts";
 import { isShownWhole, whatsappBold, whatsappLine } from "./whatsapp-line.ts";
 
 const MAX_UNITS = 4000;

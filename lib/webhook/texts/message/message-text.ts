@@ -4,9 +4,12 @@ import { whatsappPlain } from "../../../text/whatsapp-plain.ts";
 import type { Alert } from "../../alert/alert.ts";
 import { datasourceTrouble, NAMELESS } from "../../alert/name.ts";
 import type { Detour } from "../../state/contract.ts";
+import { aboutText } from "../about-text.ts";
 import { breakLinks } from "../break-links.ts";
 import { whatsappLink } from "../links.ts";
 import { textLines } from "../text-lines.ts";
+import { lateness, timing } from "../timing.ts";
+import { valueText } from "../value-text.ts";
 import {
   leftOutWording,
   markerOf,
@@ -16,11 +19,8 @@ import {
   troubleWording,
   verdictWords,
 } from "../wording.ts";
-import { aboutText } from "./about-text.ts";
 import { detourWording } from "./detour.ts";
 import { labelLine, labelMark, showsLabels } from "./label-line.ts";
-import { lateness, timing } from "./timing.ts";
-import { valueText } from "./value-text.ts";
 import { whatsappBold, whatsappLine } from "./whatsapp-line.ts";
 
 const MAX_UNITS = 4000;

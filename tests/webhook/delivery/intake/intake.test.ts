@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import type { AlertAnswer } from "../../../../lib/webhook/alert-answer.ts";
 import { Intake } from "../../../../lib/webhook/delivery/intake/intake.ts";
-import type { AlertAnswer } from "../../../../lib/webhook/http/alert-answer.ts";
 import { createWebhookMetrics } from "../../../../lib/webhook/metrics/metrics.ts";
 import type { AcceptOutcome } from "../../../../lib/webhook/state/contract.ts";
 import { resolvedAlert } from "../../support/sample-alert.ts";

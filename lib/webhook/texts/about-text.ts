@@ -1,6 +1,6 @@
-import { aboutAlert } from "../../alert/about.ts";
-import type { Alert } from "../../alert/alert.ts";
-import { datasourceTrouble } from "../../alert/name.ts";
+import { aboutAlert } from "../alert/about.ts";
+import type { Alert } from "../alert/alert.ts";
+import { datasourceTrouble } from "../alert/name.ts";
 
 /** Labels that the platform adds when a rule could not be evaluated: of the data source, not of what is watched. */
 const OF_THE_SOURCE: ReadonlySet<string> = new Set(["rulename", "datasource_uid", "ref_id"]);

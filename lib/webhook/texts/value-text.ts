@@ -1,6 +1,6 @@
-import { formatNumber } from "../../../text/pt-br.ts";
-import type { Alert } from "../../alert/alert.ts";
-import { measuredNumber } from "../../alert/value.ts";
+import { formatNumber } from "../../text/pt-br.ts";
+import type { Alert } from "../alert/alert.ts";
+import { measuredNumber } from "../alert/value.ts";
 
 const BYTE_UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
 const BYTE_STEP = 1024;

@@ -1,6 +1,6 @@
-import type { Alert } from "../../alert/alert.ts";
-import { alertInstant, formatClockTime } from "../../alert/time.ts";
-import { durationText } from "../duration.ts";
+import type { Alert } from "../alert/alert.ts";
+import { alertInstant, formatClockTime } from "../alert/time.ts";
+import { durationText } from "./duration.ts";
 
 /** A message that waited for so long was late, and says so. */
 const LATE_MS = 2 * 60_000;

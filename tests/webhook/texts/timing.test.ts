@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { durationText } from "../../../../lib/webhook/texts/duration.ts";
-import { lastedMs, lateness, timeSpan, timing } from "../../../../lib/webhook/texts/message/timing.ts";
-import { alertWith } from "../../support/alert.ts";
+import { durationText } from "../../../lib/webhook/texts/duration.ts";
+import { lastedMs, lateness, timeSpan, timing } from "../../../lib/webhook/texts/timing.ts";
+import { alertWith } from "../support/alert.ts";
 
 const MINUTE = 60_000;
 const at = (text: string) => Date.parse(text);

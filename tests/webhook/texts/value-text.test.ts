@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Unit } from "../../../../lib/webhook/alert/alert.ts";
-import { valueText } from "../../../../lib/webhook/texts/message/value-text.ts";
-import { linksIn } from "../../../text/support/linkifiers.ts";
+import type { Unit } from "../../../lib/webhook/alert/alert.ts";
+import { valueText } from "../../../lib/webhook/texts/value-text.ts";
+import { linksIn } from "../../text/support/linkifiers.ts";
 
 describe("valueText()", () => {
   test.each<[string, Unit | null, string]>([
