@@ -30,7 +30,8 @@ export function hourPlot(counts: readonly number[], nowMs: number): HourPlot {
   }
   const days = Array.from({ length: DAYS }, (_, day) => dayLabel(first.add({ days: day })));
   const known = [...hours.values()];
-  return { days, hours: known, largest: largestOf(known), total: sumOf(known) };
+  const [largest = null] = known.filter(({ alerts }) => alerts > 0).toSorted((a, b) => b.alerts - a.alerts);
+  return { days, hours: known, largest, total: known.reduce((sum, { alerts }) => sum + alerts, 0) };
 }
 
 function localAt(ms: number): Temporal.ZonedDateTime {
@@ -39,15 +40,4 @@ function localAt(ms: number): Temporal.ZonedDateTime {
 
 function dayLabel({ dayOfWeek, day, month }: Temporal.PlainDate): string {
   return `${WEEKDAYS[dayOfWeek - 1]} ${String(day).padStart(2, "0")}/${String(month).padStart(2, "0")}`;
-}
-
-function largestOf(hours: readonly PlotHour[]): PlotHour | null {
-  return hours.reduce<PlotHour | null>(
-    (most, each) => (each.alerts > (most?.alerts ?? 0) ? each : most),
-    null,
-  );
-}
-
-function sumOf(hours: readonly PlotHour[]): number {
-  return hours.reduce((sum, { alerts }) => sum + alerts, 0);
 }

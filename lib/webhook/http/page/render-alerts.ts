@@ -13,6 +13,8 @@ import { delayText } from "./wording.ts";
 /** What became of a row, in words; `code` is the reason, or null. */
 type Fate = { level: Level; words: string; code: string | null };
 
+const LOST = { dead: "desistida", in_doubt: "em dúvida" } as const;
+
 /** The latest alerts and what became of each, newest first. */
 export function renderAlerts(alerts: readonly RecentAlert[], nowMs: number): Html {
   if (alerts.length === 0)
@@ -67,37 +69,24 @@ function dotOf(shown: ShownAlert): string {
   return DOTS.has(known) ? known : "info";
 }
 
-function messageFate(message: RecentAlert["message"], acceptedAtMs: number, nowMs: number): Fate {
-  const { status, code, endedAtMs } = message;
-  switch (status) {
-    case "delivered":
-      return {
-        level: "ok",
-        words: `enviada em ${delayText((endedAtMs ?? nowMs) - acceptedAtMs)}`,
-        code: null,
-      };
-    case "queued":
-      return { level: "warn", words: `na fila há ${delayText(nowMs - acceptedAtMs)}`, code };
-    case "dead":
-      return { level: "bad", words: "desistida", code };
-    case "in_doubt":
-      return { level: "bad", words: "em dúvida", code };
-  }
+function messageFate(
+  { status, code, endedAtMs }: RecentAlert["message"],
+  acceptedAtMs: number,
+  nowMs: number,
+): Fate {
+  if (status === "delivered")
+    return { level: "ok", words: `enviada em ${delayText((endedAtMs ?? nowMs) - acceptedAtMs)}`, code: null };
+  if (status === "queued")
+    return { level: "warn", words: `na fila há ${delayText(nowMs - acceptedAtMs)}`, code };
+  return { level: "bad", words: LOST[status], code };
 }
 
 function issueOf(issue: RecentAlert["issue"]): Html | string {
   if (issue === null) return "";
   const { status, code, url } = issue;
-  switch (status) {
-    case "delivered":
-      return linkOf(url);
-    case "queued":
-      return fateOf({ level: "warn", words: "na fila", code });
-    case "dead":
-      return fateOf({ level: "bad", words: "desistida", code });
-    case "in_doubt":
-      return fateOf({ level: "bad", words: "em dúvida", code });
-  }
+  if (status === "delivered") return linkOf(url);
+  if (status === "queued") return fateOf({ level: "warn", words: "na fila", code });
+  return fateOf({ level: "bad", words: LOST[status], code });
 }
 
 function linkOf(url: string | null): Html | string {

@@ -109,7 +109,7 @@ function lostAdvice(counts: { dead: number; inDoubt: number }): Advice {
 function lostText({ dead, inDoubt }: { dead: number; inDoubt: number }): string {
   const parts = [
     dead > 0 ? formatCount(dead, "desistido", "desistidos") : null,
-    inDoubt > 0 ? `${formatCount(inDoubt, "", "").trim()} em dúvida` : null,
+    inDoubt > 0 ? `${formatNumber(inDoubt)} em dúvida` : null,
   ];
   return parts.filter((part) => part !== null).join(" e ");
 }
