@@ -94,7 +94,7 @@ function listenForAlerts(
   { host, port }: ServeOptions,
   { intake, posts }: { intake: Intake; posts: OutsidePosts },
 ): Promise<Listener> {
-  const { authenticate, metrics, log, interrupt } = dependencies;
+  const { authenticate, metrics, log, monotonicMs, interrupt } = dependencies;
   const take = intake.take.bind(intake);
   const report = new RefusalReport(log);
   void report.run(dependencies.sleep, interrupt);
@@ -106,6 +106,7 @@ function listenForAlerts(
     metrics,
     log,
     isStopping: () => interrupt.aborted,
+    monotonicMs,
   });
   const onCrowded = (closed: number) =>
     log.warn("There were too many connections: some were closed for others", { closed });

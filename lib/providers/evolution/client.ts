@@ -1,9 +1,8 @@
 /** The messaging gateway, Evolution API v2: sends the WhatsApp messages of reports and alerts. */
-import { member, type PeerAnswer } from "../../platform/http/answer.ts";
-import { type CallRecord, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
-import { peerUrl } from "../../platform/http/url.ts";
-import type { Secret } from "../../platform/secrets/secret.ts";
+import { member } from "../../platform/http/answer.ts";
+import type { CallResult } from "../../platform/http/call-peer.ts";
 import type { ChannelFault, SendOutcome } from "../send-outcome.ts";
+import { callGateway, type GatewayOptions } from "./call.ts";
 import { codeOfQuestion } from "./database-failure.ts";
 import { outcomeOf } from "./outcome.ts";
 import { gatewayRefusal } from "./refusal.ts";
@@ -46,31 +45,24 @@ const SAYS_NOTHING: ReadonlySet<number | undefined> = new Set([400, 500]);
  *         into a 400 as well. Messages of the gateway are compared and dropped, never kept.
  * Source: github.com/EvolutionAPI/evolution-api at 3454bec (2.3.6) and 2.4.0-rc2, read 2026-11-21.
  */
-export function evolutionClient(options: {
-  baseUrl: URL;
-  adminKey: Secret;
-  timeoutMs?: number;
-  onCall?: (record: CallRecord) => void;
-}): EvolutionClient {
-  const { baseUrl, adminKey, timeoutMs = EVOLUTION_SEND_TIMEOUT_MS, onCall } = options;
-  const common = () => ({ peer: "gateway", headers: { apikey: adminKey.open() }, timeoutMs, onCall });
+export function evolutionClient(options: GatewayOptions): EvolutionClient {
+  const { timeoutMs = EVOLUTION_SEND_TIMEOUT_MS } = options;
 
   const askState = async (instanceName: string, limitMs: number, signal?: AbortSignal) => {
-    const url = peerUrl(baseUrl, ["instance", "connectionState", instanceName]);
-    return instanceCheckOf(await callPeer({ ...common(), timeoutMs: limitMs, method: "GET", url, signal }));
+    const path = ["instance", "connectionState", instanceName];
+    return instanceCheckOf(await callGateway(options, { method: "GET", path, timeoutMs: limitMs, signal }));
   };
 
   return {
     checkInstance: (instanceName, signal) => askState(instanceName, timeoutMs, signal),
     async listInstances(signal) {
-      const url = peerUrl(baseUrl, ["instance", "fetchInstances"]);
-      return instancesOf(await callPeer({ ...common(), method: "GET", url, signal }));
+      const path = ["instance", "fetchInstances"];
+      return instancesOf(await callGateway(options, { method: "GET", path, timeoutMs, signal }));
     },
     async sendText({ instanceName, number, text }, signal) {
-      const url = peerUrl(baseUrl, ["message", "sendText", instanceName]);
+      const path = ["message", "sendText", instanceName];
       const body = { number, text, linkPreview: false };
-      const definitive = (answer: PeerAnswer) => gatewayRefusal(answer) !== null;
-      const result = await callPeer({ ...common(), method: "POST", url, body, signal, definitive });
+      const result = await callGateway(options, { method: "POST", path, body, timeoutMs, signal });
       const outcome = outcomeOf(result);
       if (!asksForState(result, outcome)) return outcome;
       const limitMs = Math.min(timeoutMs, EVOLUTION_STATE_TIMEOUT_MS);
@@ -99,7 +91,7 @@ function channelFault(check: InstanceCheck): { channel?: ChannelFault } {
 // The rows hold each instance's own token: only the names leave this function.
 function instancesOf(result: CallResult): InstanceList {
   if (result.status !== "answered") {
-    const refusal = result.answer === null ? null : gatewayRefusal(result.answer);
+    const refusal = gatewayRefusal(result.answer);
     return { status: "failed", ...(refusal ?? { code: codeOfQuestion(result), stopsChannel: false }) };
   }
   const rows = result.answer.json;

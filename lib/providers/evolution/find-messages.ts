@@ -1,9 +1,8 @@
 import * as v from "valibot";
 import { member } from "../../platform/http/answer.ts";
-import { type CallRecord, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
-import { peerUrl } from "../../platform/http/url.ts";
-import type { Secret } from "../../platform/secrets/secret.ts";
+import type { CallResult } from "../../platform/http/call-peer.ts";
 import { messageIdOf } from "../send-outcome.ts";
+import { callGateway, type GatewayOptions } from "./call.ts";
 import { codeOfQuestion } from "./database-failure.ts";
 import { gatewayRefusal } from "./refusal.ts";
 
@@ -71,26 +70,17 @@ const MAX_ANSWER_BYTES = 8 * 1_048_576;
  *            the size of a page, the newest message comes first. A running 2.3.6 showed 137 of 150 messages of four
  *            seconds on eight pages of 20, 2026-11-23.
  */
-export function messageFinder(options: {
-  baseUrl: URL;
-  adminKey: Secret;
-  timeoutMs?: number;
-  onCall?: ((record: CallRecord) => void) | undefined;
-}): FindMessages {
-  const { baseUrl, adminKey, timeoutMs = FIND_MESSAGES_TIMEOUT_MS, onCall } = options;
+export function messageFinder(options: GatewayOptions): FindMessages {
+  const { timeoutMs = FIND_MESSAGES_TIMEOUT_MS } = options;
 
   return async (question, signal) => {
-    const result = await callPeer({
-      peer: "gateway",
+    const result = await callGateway(options, {
       method: "POST",
-      url: peerUrl(baseUrl, ["chat", "findMessages", question.instanceName]),
-      headers: { apikey: adminKey.open() },
+      path: ["chat", "findMessages", question.instanceName],
       body: questionBody(question),
       timeoutMs,
       maxAnswerBytes: MAX_ANSWER_BYTES,
       signal,
-      definitive: (answer) => gatewayRefusal(answer) !== null,
-      onCall,
     });
     if (isTooLarge(result)) return { status: "failed", code: TOO_MANY_MESSAGES, fault: "question" };
     const found = pageOf(result);
@@ -181,7 +171,7 @@ function fitting(message: KeptMessage, { remoteJid, fromMs, toMs }: MessageQuest
 function failureOf(result: CallResult): MessageSearch {
   if (result.status === "answered")
     return { status: "failed", code: "gateway_answer_unreadable", fault: "silent" };
-  const refusal = result.answer === null ? null : gatewayRefusal(result.answer);
+  const refusal = gatewayRefusal(result.answer);
   if (refusal === null) return { status: "failed", code: codeOfQuestion(result), fault: "silent" };
   return { status: "failed", code: refusal.code, fault: refusal.stopsChannel ? "refused" : "question" };
 }

@@ -1,7 +1,5 @@
 import * as v from "valibot";
-import { type CallRecord, callPeer } from "../../platform/http/call-peer.ts";
-import { peerUrl } from "../../platform/http/url.ts";
-import type { Secret } from "../../platform/secrets/secret.ts";
+import { callGateway, type GatewayOptions } from "./call.ts";
 import { codeOfQuestion } from "./database-failure.ts";
 import { gatewayRefusal } from "./refusal.ts";
 
@@ -51,27 +49,19 @@ const answerSchema = v.object({
  * Errors:    none thrown; the codes of the gateway.
  * Source:    github.com/EvolutionAPI/evolution-api at 3454bec (2.3.6), channel.service.ts, read 2026-11-21.
  */
-export function askMessageStatus(options: {
-  baseUrl: URL;
-  adminKey: Secret;
-  timeoutMs?: number;
-  onCall?: (record: CallRecord) => void;
-}): AskMessageStatus {
-  const { baseUrl, adminKey, timeoutMs = MESSAGE_STATUS_TIMEOUT_MS, onCall } = options;
+export function askMessageStatus(options: GatewayOptions): AskMessageStatus {
+  const { timeoutMs = MESSAGE_STATUS_TIMEOUT_MS } = options;
   return async ({ instanceName, id }, signal) => {
-    const result = await callPeer({
-      peer: "gateway",
+    const result = await callGateway(options, {
       method: "POST",
-      url: peerUrl(baseUrl, ["chat", "findMessages", instanceName]),
-      headers: { apikey: adminKey.open() },
+      path: ["chat", "findMessages", instanceName],
       body: { where: { key: { id } }, page: 1, offset: 2 },
       timeoutMs,
       maxAnswerBytes: MAX_ANSWER_BYTES,
       signal,
-      onCall,
     });
     if (result.status === "answered") return statusIn(result.answer.json, id);
-    const refusal = result.answer === null ? null : gatewayRefusal(result.answer);
+    const refusal = gatewayRefusal(result.answer);
     return { status: "unknown", code: refusal?.code ?? codeOfQuestion(result) };
   };
 }

@@ -4,13 +4,15 @@ import { member, type PeerAnswer } from "../../platform/http/answer.ts";
 export type GatewayRefusal = { code: string; stopsChannel: boolean };
 
 /**
- * The refusal that an answer proves, or null.
+ * The refusal that an answer proves, or null; null is no answer.
  *
  * Behaviour: judged by the answer's form, because the gateway turns a failure after the send into a 400 as well; its
  *            messages are compared and not kept.
  * Source:    github.com/EvolutionAPI/evolution-api at 3454bec (2.3.6) and 2.4.0-rc2, read 2026-11-21.
  */
-export function gatewayRefusal({ status, json }: PeerAnswer): GatewayRefusal | null {
+export function gatewayRefusal(answer: PeerAnswer | null): GatewayRefusal | null {
+  if (answer === null) return null;
+  const { status, json } = answer;
   const message = member(member(json, "response"), "message");
   switch (status) {
     case 400:

@@ -32,7 +32,7 @@ const NOT_OPEN: ReadonlySet<unknown> = new Set(["close", "connecting", "refused"
  */
 export function instanceCheckOf(result: CallResult): InstanceCheck {
   if (result.status === "answered") return checkOfState(member(result.answer.json, "instance"));
-  const refusal = result.answer === null ? null : gatewayRefusal(result.answer);
+  const refusal = gatewayRefusal(result.answer);
   if (refusal?.stopsChannel) return { status: "not_open", ...refusal, isProved: true, timedOut: false };
   if (refusal?.code === "sem_instancia_gateway") return notOpen("instance_missing", true);
   return { ...notOpen(codeOfQuestion(result), false), timedOut: result.problem === "timeout" };

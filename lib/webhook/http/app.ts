@@ -22,7 +22,7 @@ export type AppParts = {
   posts: Pick<OutsidePosts, "answered">;
   log: Log;
   isStopping: () => boolean;
-  monotonicMs?: () => number;
+  monotonicMs: () => number;
 };
 
 /** Answers a request; `origin` is where it came from. */
@@ -45,7 +45,7 @@ type Post = { request: Request; sender: Sender };
  * Source:    monitoring document, Alert webhook; its answers are in docs/webhook.md.
  */
 export function createApp(parts: AppParts): { fetch: Fetch; malformed: Malformed } {
-  const { metrics, report, posts, log, monotonicMs = () => performance.now() } = parts;
+  const { metrics, report, posts, log, monotonicMs } = parts;
   const shares = new BodyShares();
   const app = new Hono<{ Bindings: Sender }>({ getPath: ({ url }) => new URL(url).pathname });
   app.post("/webhook", async ({ req: { raw }, env }) => {

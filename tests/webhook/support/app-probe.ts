@@ -33,6 +33,7 @@ export function probeApp(
     posts: { answered() {} },
     log: silentLog,
     isStopping: () => false,
+    monotonicMs: () => performance.now(),
   });
 }
 
