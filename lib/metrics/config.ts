@@ -53,15 +53,15 @@ const dockerHost: Rule<DockerAddress> = {
   example: `unix://${DEFAULT_SOCKET}`,
 };
 
-/** Variables that others have, too; one of them is enough for a pass that is not made out of curiosity. */
+/** Variables that other commands read as well; one of them is enough, too. */
 const SHARED: readonly string[] = [
   ...["OPSCTL_LOG_DIR", "DOCKER_HOST", "OPSCTL_PING_URL"],
   ...["OPSCTL_SECRETS_DIR", "OPSCTL_SECRETS_COMMAND", "CREDENTIALS_DIRECTORY"],
 ];
 
 /**
- * Refuses a pass without any setting: started by hand, it would replace the metrics of the host's own settings by those
- * of none.
+ * Refuses to run without any setting: a run that somebody starts by hand would replace the metrics of the installed
+ * collector by those of one that is not set up.
  *
  * Errors: CONFIG_INVALID.
  */

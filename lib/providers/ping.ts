@@ -11,10 +11,10 @@ export type Ping = (isWell: boolean, signal?: AbortSignal) => Promise<PingOutcom
 const PING_TIMEOUT_MS = 10_000;
 
 /**
- * Pings a check as healthchecks.io and its kin have it: a GET for all is well, one with `/fail` appended for the
- * contrary.
+ * Pings a check as healthchecks.io and similar services expect it: a GET when all is well, one with `/fail`
+ * appended when it is not.
  *
- * Behaviour: the address is the secret by which the check knows its sender, so nothing of it is told to any log. A
+ * Behaviour: the address is the secret by which the check knows its sender, so nothing of it goes into a log. A
  *            query stays where it is.
  * Source:    healthchecks.io, Pinging API, Success and Failure, read 2026-11-22.
  */

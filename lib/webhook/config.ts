@@ -29,9 +29,9 @@ export type WebhookConfig = {
   messaging: { apiUrl: string; apiKey: Secret; phone: string; instance: string | null };
   tracker: { url: string; token: Secret; teamId: string; comments: boolean };
   state: StateConfig;
-  /** How the alarm is heard where WhatsApp is not; null where it is not set. */
+  /** Where alerts go that WhatsApp does not take; null where it is not set. */
   secondChannel: SecondChannelConfig | null;
-  /** The check elsewhere that notices the service's silence; null where it is not set. */
+  /** The check elsewhere that notices when the service is silent; null where it is not set. */
   pingUrl: Secret | null;
 };
 

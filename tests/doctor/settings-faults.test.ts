@@ -114,7 +114,8 @@ describe("runDoctor() finds of settings, secrets and database that", () => {
     },
     "a key of the second channel without its addresses": {
       ...{ command: "webhook", check: "configuration", status: "fail" },
-      reason: /^ALERT_EMAIL_TO is missing; expected .*; ALERT_EMAIL_TO, ALERT_EMAIL_FROM and ALERT_EMAIL_API_KEY belong together/,
+      reason:
+        /^ALERT_EMAIL_TO is missing; expected .*; ALERT_EMAIL_TO, ALERT_EMAIL_FROM and ALERT_EMAIL_API_KEY belong together/,
       mend: /^Set ALERT_EMAIL_TO in \/.*\/etc\/webhook\.env$/,
       spoil: (host) => host.put("secrets/ALERT_EMAIL_API_KEY", "re_canary_alert"),
     },

@@ -1,6 +1,6 @@
 /**
- * São Paulo's distance from UTC: PromQL knows no time zones, and Brazil has had no summer time since 2019. Were it to
- * come back, these rules would speak an hour late or early in its months.
+ * São Paulo's distance from UTC: PromQL knows no time zones, and Brazil has had no summer time since 2019. If it comes
+ * back, these rules fire an hour late in its months.
  */
 const SAO_PAULO = 10_800;
 const HOUR = 3_600;
@@ -14,7 +14,7 @@ const MIDNIGHT = `(${LOCAL} - ${LOCAL} % ${DAY})`;
  * A query that is 1 on Mondays in São Paulo, from a time of day until midnight, while the newest of a metric's time
  * stamps is of an earlier day; else 0.
  *
- * Behaviour: a metric that is not written counts from 1970, so that absence speaks. `last_over_time` bridges the gap
+ * Behaviour: a metric that is not written counts from 1970, so that absence fires. `last_over_time` bridges the gap
  *            that a restart of the agent leaves.
  * Units:     `from` is the time of day in São Paulo.
  * Source:    promtool, minute by minute: tests/alert-rules/monday.test.ts.

@@ -16,7 +16,7 @@ export type ReadAs = (uid: number, path: string, signal: AbortSignal) => Promise
  * What the last weekly run left in the log directory; no sample where there was no run, which is no failure.
  *
  * Behaviour: the directory belongs to the service's account, which could put a link there: a process that is root does
- *            not open the file but has it read as that account. What tells of no known state is a failure, never zero.
+ *            not open the file but has it read as that account. A record that cannot be understood is a failure, never zero.
  */
 export async function readLastRunSamples(
   logDir: string,

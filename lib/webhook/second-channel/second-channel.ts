@@ -36,7 +36,7 @@ export type SecondChannelDependencies = {
 /** How long WhatsApp may fail to take an alert before it goes out by e-mail. */
 const UNHEARD_MS = 3 * 60_000;
 
-/** An e-mail tells those, too, that have waited for so long: left to the next one, they would wait for four minutes. */
+/** An e-mail also tells alerts that have waited this long: left to the next e-mail, they would wait four minutes. */
 const TOLD_ALONG_MS = 2 * 60_000;
 
 /** The provider knows the key of an e-mail with another content. */
@@ -45,7 +45,7 @@ const KEY_IN_USE = "invalid_idempotent_request";
 /** The shortest time from one e-mail to the next, and from one send of an e-mail to its next one. */
 const BETWEEN_MS = 60_000;
 
-/** So many e-mails on their way are kept for the next process, those made last. */
+/** How many e-mails without a clear answer are kept for the next process: the newest ones. */
 const MOST_KEPT = 5;
 
 const KEPT = v.array(
@@ -55,7 +55,7 @@ const KEPT = v.array(
   }),
 );
 
-/** Finds the alerts that have waited for so long. */
+/** Finds the alerts that have waited at least this long. */
 type Find = (waitedMs: number) => Promise<UnheardAlert[]>;
 
 const UNREADABLE = "state_unavailable";
@@ -183,7 +183,7 @@ export class SecondChannel {
     }
   }
 
-  /** That it is heard matters more than that it comes once: what cannot be kept is sent all the same. */
+  /** A second e-mail is better than none: what cannot be kept is sent all the same. */
   async #keep(emails: readonly MadeEmail[]): Promise<void> {
     if (this.#isBlind) return;
     // The numbers of what the state does not keep mean nothing to another process.

@@ -72,7 +72,7 @@ export class UnheardMemory {
     };
   }
 
-  /** Those that have waited for so long, the oldest first. */
+  /** The alerts that have waited at least this long, the oldest first. */
   waiting(waitedMs: number): UnheardAlert[] {
     const latestMs = this.#clocks.monotonicMs() - waitedMs;
     const waiting = [...this.#rows.values()].filter(({ sinceMs }) => sinceMs <= latestMs);

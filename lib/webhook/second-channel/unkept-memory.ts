@@ -51,7 +51,7 @@ export class UnkeptMemory {
     });
   }
 
-  /** Those that have waited for so long and were not e-mailed, the oldest first. */
+  /** The alerts that have waited at least this long and were not e-mailed, the oldest first. */
   waiting(waitedMs: number): UnheardAlert[] {
     this.#forgetOld();
     const latestMs = this.#clocks.monotonicMs() - waitedMs;

@@ -2,7 +2,7 @@ import type { Alert } from "../alert/alert.ts";
 import { alertInstant, formatClockTime } from "../alert/time.ts";
 import { durationText } from "./duration.ts";
 
-/** A message that waited for so long was late, and says so. */
+/** From this wait on a message says that it is late. */
 const LATE_MS = 2 * 60_000;
 
 /** An alert's times, and whether the platform tells it again. */

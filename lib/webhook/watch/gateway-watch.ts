@@ -40,7 +40,7 @@ const CODE = "sem_instancia_gateway";
 const LOOK_MS = 60_000;
 /** How often while messages are held: the gateway reconnects within seconds, and alerts wait for it. */
 const LOOK_WHILE_HELD_MS = 5_000;
-/** Messages are let go no more often: a gateway that says open and sends nothing must not be tried without an end. */
+/** The shortest time between two releases: a gateway that says open and sends nothing must not be tried in a loop. */
 const BETWEEN_OPENINGS_MS = 5_000;
 
 /**
@@ -117,7 +117,7 @@ export class GatewayWatch {
       await whatsapp.hold({ code: CODE, cause: state.cause });
       return;
     }
-    // What a send found out is ended by the gateway's own word alone.
+    // A hold that a send began ends only when the gateway itself says that the instance is open.
     if (this.#isHolding || state.status === "open") await this.#open();
   }
 

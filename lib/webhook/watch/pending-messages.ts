@@ -1,7 +1,7 @@
 import type { MessageStatus } from "../../providers/evolution/message-status.ts";
 import { KEEP_DELIVERED_MS, type State } from "../state/contract.ts";
 
-/** So many of the newest messages in a row without an acknowledgement are no accident: nothing arrives any more. */
+/** This many of the newest messages in a row without an acknowledgement are no coincidence: nothing arrives. */
 export const UNACKNOWLEDGED_LIMIT = 3;
 
 /** Asks what became of the message with this id; never throws. */
@@ -19,7 +19,7 @@ const ASKED_AFTER_MS = 2 * 60_000;
 const PENDING_AFTER_MS = 10 * 60_000;
 /** How long a message is looked after; the gateway's phone is seen to be cut off long before. */
 const LOOKED_AFTER_MS = 24 * 60 * 60_000;
-/** So many questions are put in a round, so that the gateway is not kept busy by them. */
+/** How many messages are asked about in a round: more would keep the gateway busy. */
 const MOST_ASKED = 50;
 const MOST_IN_A_ROW = 500;
 

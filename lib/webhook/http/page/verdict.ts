@@ -3,7 +3,7 @@ import { UNACKNOWLEDGED_LIMIT } from "../../watch/pending-messages.ts";
 import type { PageFacts, StateFacts } from "./read-page.ts";
 
 const MINUTE_MS = 60_000;
-/** The pace alone may keep a message for so long. */
+/** The pace alone may hold a message this long. */
 const SLOW_MS = 2 * MINUTE_MS;
 /** As the alert rule on messages that wait. */
 const STUCK_MS = 10 * MINUTE_MS;

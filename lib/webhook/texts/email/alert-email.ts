@@ -29,7 +29,7 @@ const MAX_NAME_UNITS = 80;
 const MAX_TEXT_UNITS = 800;
 const MAX_LABEL_UNITS = 600;
 
-/** So many alerts are told with all there is, the others in a line each: mail clients cut long e-mails off. */
+/** How many alerts are told in full; the others get a line each, because mail clients cut long e-mails off. */
 const IN_FULL = 10;
 
 /** How many alerts an e-mail tells; it counts those beyond. */
