@@ -19,7 +19,8 @@ export async function sendResponse(
   socket.cork();
   answer.writeHead(response.status, {
     ...headers,
-    "content-length": String(Buffer.byteLength(body)),
+    // RFC 9110, section 8.6: a 204 has none.
+    ...(response.status === 204 ? {} : { "content-length": String(Buffer.byteLength(body)) }),
     ...(isLast || !response.ok || !message.complete ? { connection: "close" } : {}),
   });
   answer.end(body);

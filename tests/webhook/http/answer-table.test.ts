@@ -142,6 +142,13 @@ describe.each(WAYS)("the webhook's answers on %s", (way) => {
     );
   });
 
+  test("answers the question whether the secret is right with a head alone, without a length", async () => {
+    const question = post([OWN, "Content-Type: application/vnd.opsctl.question", "Connection: close"], "");
+    const { status, head, body } = await say(question);
+    expect([status, body]).toEqual([204, ""]);
+    expect(head).not.toMatch(/^(?:content-length|transfer-encoding):/im);
+  });
+
   test("answers HEAD without a body", async () => {
     const { status, head, body } = await say(request("HEAD /webhook"));
     expect([status, body]).toEqual([405, ""]);
