@@ -68,7 +68,8 @@ describe("listDeploys()", () => {
   });
 
   test("counts the projects of all pages, also those that were never deployed", async () => {
-    hosting.projects.push(...Array.from({ length: 116 }, (_, n) => projectOf(`p${n}`)));
+    const states = (n: number) => (n % 20 === 0 ? [] : ["READY"]);
+    hosting.projects.push(...Array.from({ length: 116 }, (_, n) => projectOf(`p${n}`, ...states(n))));
     expect((await list()).total).toBe(116);
     hosting.ledger.length = 0;
     const options = {
