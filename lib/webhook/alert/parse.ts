@@ -38,41 +38,26 @@ export function parseAlerts(body: unknown): ParsedAlerts {
 
 function parseGroup({ alerts: entries, truncatedAlerts }: JsonObject): ParsedAlerts {
   if (!Array.isArray(entries)) return invalid("$.alerts", "expected a list of alerts");
-  const truncated = countOf(truncatedAlerts);
-  const alerts: Alert[] = [];
-  const bad: BadEntries = { first: [], total: 0 };
-  for (const [index, entry] of entries.entries()) {
-    if (!isJsonObject(entry)) addBad(bad, index);
-    else if (alerts.length === MOST_ALERTS) return invalid("$.alerts", TOO_MANY);
-    else alerts.push(readAlert(entry, truncated));
+  const objects = entries.filter(isJsonObject);
+  if (objects.length > MOST_ALERTS) return invalid("$.alerts", TOO_MANY);
+  const bad: number[] = [];
+  for (const [index, entry] of entries.entries()) if (!isJsonObject(entry)) bad.push(index);
+  const listed = bad.slice(0, MOST_LISTED);
+  if (objects.length === 0 && bad.length > 0) {
+    const parts = listed.map((index) => ({ path: `$.alerts[${index}]`, problem: EXPECTED_OBJECT }));
+    return { invalid: parts, invalidTotal: bad.length };
   }
-  return alerts.length === 0 && bad.total > 0 ? allBad(bad) : { alerts, ...someBad(bad) };
+  return {
+    alerts: objects.map((object) => readAlert(object, countOf(truncatedAlerts))),
+    rejected: listed.map((index) => ({ index, problems: [EXPECTED_OBJECT] })),
+    rejectedTotal: bad.length,
+  };
 }
 
 function parseSimple(body: JsonObject): ParsedAlerts {
   if (!Object.hasOwn(body, "status") && !Object.hasOwn(body, "labels"))
     return invalid("$", "expected alerts, or an alert's status or labels");
   return { alerts: [readAlert(body, 0)], rejected: [], rejectedTotal: 0 };
-}
-
-/** The entries of a group that are no alerts: where the first ones are, and how many there are. */
-type BadEntries = { first: number[]; total: number };
-
-function addBad(bad: BadEntries, index: number): void {
-  bad.total += 1;
-  if (bad.first.length < MOST_LISTED) bad.first.push(index);
-}
-
-function someBad({ first, total }: BadEntries): { rejected: RejectedAlert[]; rejectedTotal: number } {
-  return {
-    rejected: first.map((index) => ({ index, problems: [EXPECTED_OBJECT] })),
-    rejectedTotal: total,
-  };
-}
-
-function allBad({ first, total }: BadEntries): ParsedAlerts {
-  const invalidParts = first.map((index) => ({ path: `$.alerts[${index}]`, problem: EXPECTED_OBJECT }));
-  return { invalid: invalidParts, invalidTotal: total };
 }
 
 function invalid(path: string, problem: string): ParsedAlerts {

@@ -12,22 +12,22 @@ export type OutsidePostsView = { acceptedAt: string | null; secretRefusedAt: str
  */
 export class OutsidePosts {
   readonly #nowMs: () => number;
-  #acceptedAtMs: number | null = null;
-  #secretRefusedAtMs: number | null = null;
+  #view: OutsidePostsView = { acceptedAt: null, secretRefusedAt: null };
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
   }
 
+  get view(): OutsidePostsView {
+    return this.#view;
+  }
+
   /** A request was answered. */
   answered(status: number, { address, forwardedFor }: Sender): void {
     if (forwardedFor === null && (address === null || isLoopback(address))) return;
-    if (status === 200) this.#acceptedAtMs = this.#nowMs();
-    if (status === 401) this.#secretRefusedAtMs = this.#nowMs();
-  }
-
-  get view(): OutsidePostsView {
-    return { acceptedAt: isoOf(this.#acceptedAtMs), secretRefusedAt: isoOf(this.#secretRefusedAtMs) };
+    const at = new Date(this.#nowMs()).toISOString();
+    if (status === 200) this.#view = { ...this.#view, acceptedAt: at };
+    if (status === 401) this.#view = { ...this.#view, secretRefusedAt: at };
   }
 }
 
@@ -36,8 +36,4 @@ export function lastRefusal({ acceptedAt, secretRefusedAt }: OutsidePostsView): 
   return secretRefusedAt !== null && (acceptedAt === null || secretRefusedAt > acceptedAt)
     ? secretRefusedAt
     : null;
-}
-
-function isoOf(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }
