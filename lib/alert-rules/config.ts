@@ -10,9 +10,9 @@ import {
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 import { singleLine } from "../text/single-line.ts";
-import type { PlatformUids } from "./pipeline.ts";
 import { isPlatformUid } from "./platform-uid.ts";
 import type { Receivers } from "./receivers.ts";
+import type { PlatformUids } from "./rule-document.ts";
 
 /** How the platform is reached. */
 export type PlatformConfig = { url: string; token: Secret };

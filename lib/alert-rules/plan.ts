@@ -8,8 +8,8 @@ import type {
 } from "../providers/grafana/client.ts";
 import type { NotificationSettings, RuleDocument } from "../providers/grafana/document.ts";
 import { type FieldChange, fieldChanges } from "./changes.ts";
-import { type PlatformUids, ruleDocument } from "./pipeline.ts";
 import { NO_RECEIVERS, type Receivers } from "./receivers.ts";
+import { type PlatformUids, ruleDocument } from "./rule-document.ts";
 import type { AlertRule } from "./rules/rule.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { groupWarnings, intervalWarning } from "../../lib/alert-rules/group-warnings.ts";
 import { renderPlan } from "../../lib/alert-rules/render.ts";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
-import { groupWarnings, intervalWarning } from "../../lib/alert-rules/rules/group-warnings.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import { groupKey } from "../standins/grafana.ts";
 import type { Scripted } from "../standins/standin.ts";

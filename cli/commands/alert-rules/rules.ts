@@ -80,7 +80,7 @@ export const alertRulesExport = defineCommand({
   async run(args, { env }) {
     const { loadExportUids } = await import("../../../lib/alert-rules/config.ts");
     const { alertRules } = await import("../../../lib/alert-rules/rules/all.ts");
-    const { ruleDocument } = await import("../../../lib/alert-rules/pipeline.ts");
+    const { ruleDocument } = await import("../../../lib/alert-rules/rule-document.ts");
     const { renderExport } = await import("../../../lib/alert-rules/render.ts");
     const uids = await loadExportUids(withOverrides(env, args));
     const rules = alertRules({ withExtras: args["with-extras"] === true }).map((rule) =>
@@ -106,7 +106,7 @@ export const alertRulesPlan = defineCommand({
     await tellOfOddSettings(context.settingsFile, context.log);
     const { config, platform, rules } = await openPlatform(args, context);
     const { planRules } = await import("../../../lib/alert-rules/plan.ts");
-    const { groupWarnings } = await import("../../../lib/alert-rules/rules/group-warnings.ts");
+    const { groupWarnings } = await import("../../../lib/alert-rules/group-warnings.ts");
     const { renderPlan } = await import("../../../lib/alert-rules/render.ts");
     const { receiverWarnings } = await import("../../../lib/alert-rules/receivers.ts");
     const planned = await planRules(platform, rules, config.uids, config.receivers);

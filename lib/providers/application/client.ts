@@ -1,9 +1,9 @@
 /** The application: analyses the week of each connection and writes the editorials, when the weekly run asks for it. */
+import type { PeerAnswer } from "../../platform/http/answer.ts";
 import { type CallRecord, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
 import { peerUrl } from "../../platform/http/url.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import { type EditorialAnswer, parseEditorialAnswer } from "./editorial-answer.ts";
-import { isPage } from "./page.ts";
 
 export type { EditorialAnswer } from "./editorial-answer.ts";
 
@@ -108,6 +108,15 @@ function analysisOutcome(result: CallResult): AnalysisOutcome {
   const retryAfterMs = result.status === "throttled" ? result.retryAfterMs : null;
   if (!success) return failed(`APP_HTTP_${answer.status}`, failureOf(answer.status), retryAfterMs);
   return isPage(answer) ? failed("APP_ANSWER_INVALID", "may_heal") : { status: "ok" };
+}
+
+/** What every page begins with, after blanks and a byte order mark: a tag, a declaration or a comment. */
+const FIRST_TAG = /^[\s\uFEFF]*<[a-z!?]/i;
+
+/** Whether an answer is a page for people: by its type, or by how its body begins, as far as there is one. */
+function isPage({ headers, text }: PeerAnswer): boolean {
+  const type = headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+  return type === "text/html" || type === "application/xhtml+xml" || FIRST_TAG.test(text ?? "");
 }
 
 function failed(code: string, failure: AnalysisFailure, retryAfterMs: number | null = null): AnalysisOutcome {

@@ -1,5 +1,5 @@
 /** The rules as documents, with uids that the tests use. */
-import { type PlatformUids, ruleDocument } from "../../../lib/alert-rules/pipeline.ts";
+import { type PlatformUids, ruleDocument } from "../../../lib/alert-rules/rule-document.ts";
 import { alertRules } from "../../../lib/alert-rules/rules/all.ts";
 import type { RuleDocument } from "../../../lib/providers/grafana/document.ts";
 

@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { openDoctorDependencies } from "../../../cli/wiring/host/doctor.ts";
-import { ruleDocument } from "../../../lib/alert-rules/pipeline.ts";
+import { ruleDocument } from "../../../lib/alert-rules/rule-document.ts";
 import { alertRules } from "../../../lib/alert-rules/rules/all.ts";
 import { checksFor } from "../../../lib/doctor/checks/all.ts";
 import type { DoctorDependencies } from "../../../lib/doctor/context/dependencies.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ruleDocument } from "../../../lib/alert-rules/pipeline.ts";
+import { ruleDocument } from "../../../lib/alert-rules/rule-document.ts";
 import { WEBHOOK_RULES } from "../../../lib/alert-rules/rules/webhook.ts";
 import { aboutAlert } from "../../../lib/webhook/alert/about.ts";
 

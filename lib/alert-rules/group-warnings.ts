@@ -1,6 +1,6 @@
-import type { GrafanaClient } from "../../providers/grafana/client.ts";
-import { renderDuration } from "../duration.ts";
-import { type AlertRule, RULE_GROUPS } from "./rule.ts";
+import type { GrafanaClient } from "../providers/grafana/client.ts";
+import { renderDuration } from "./duration.ts";
+import { type AlertRule, RULE_GROUPS } from "./rules/rule.ts";
 
 /**
  * A sentence for every group that is evaluated too seldom for its rules, or whose interval cannot be read.
