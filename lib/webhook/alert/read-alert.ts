@@ -9,13 +9,21 @@ import { readValue } from "./value.ts";
 
 /** No text that is made of an alert shows more; looking through megabytes would hold up everything else. */
 const MAX_TEXT_UNITS = 65_536;
+/** Of all labels, and of all annotations: forty alerts are told in one message, and all of them are in memory then. */
+const MAX_RECORD_UNITS = 4 * MAX_TEXT_UNITS;
+/** What an alert is known and told by; these count first. */
+const READ_FIRST = [
+  ...["alertname", "rulename", "severity", "ruleGroup", "instance"],
+  ...["summary", "description", "Error", "grafana_state_reason", "unit"],
+];
 
 /**
  * Reads one alert of a sender.
  *
  * Behaviour: labels or annotations that are no object count as absent. A number or a boolean in them becomes text;
- *            null, lists and objects are left out. Blank texts count as absent, long ones are cut. An alert about the
- *            measuring itself has the platform's error as its description, and no summary.
+ *            null, lists and objects are left out. Blank texts count as absent. Long texts are cut, and labels beyond
+ *            some 260,000 units are left out. An alert about the measuring itself has the platform's error as its
+ *            description, and no summary.
  * Source:    alert webhook contract, Rules for our parser.
  */
 export function readAlert(raw: JsonObject, truncatedAlerts: number): Alert {
@@ -60,9 +68,13 @@ function isOnlyItsEnd({ status, startsAt, endsAt }: JsonObject): boolean {
 function textRecord(raw: unknown): Record<string, string> {
   const texts: Record<string, string> = Object.create(null);
   if (!isJsonObject(raw)) return texts;
-  for (const key of Object.keys(raw)) {
-    const text = scalarText(raw[key]);
-    if (text !== null) texts[cut(key)] = text;
+  let unitsLeft = MAX_RECORD_UNITS;
+  const first = READ_FIRST.filter((key) => Object.hasOwn(raw, key));
+  for (const key of new Set([...first, ...Object.keys(raw)])) {
+    const [name, text] = [cut(key), scalarText(raw[key])];
+    if (text === null || name.length + text.length > unitsLeft) continue;
+    unitsLeft -= name.length + text.length;
+    texts[name] = text;
   }
   return texts;
 }
