@@ -84,7 +84,7 @@ const NO_CODES = new Set(
     "keys of a container's memory": "inactive_file total_inactive_file",
     "tables and constraints": `resend_email_events resend_email_sends social_channel_analyses
       weekly_performance_reconciliations_privacy`,
-    "a label of the alerting platform": "grafana_folder",
+    "labels and annotations of the alerting platform": "grafana_folder grafana_state_reason",
     "a source of the collector": "proxy_memory",
     "series of the webhook":
       "gateway_open newest_unacknowledged_messages pending_messages previous_secret_total reserve_bytes",
