@@ -1,10 +1,7 @@
 /**
  * Limits how many bytes are held at once; what does not fit waits, in order of arrival.
  *
- * Shape:     `reserve` resolves to the function that releases the bytes, or to null when they did not fit within
- *            `waitMs`.
- * Behaviour: releasing twice does nothing. What is larger than the whole budget is admitted when nothing else is held.
- * Units:     bytes, milliseconds.
+ * Units: bytes, milliseconds.
  */
 export class BodyBudget {
   readonly #size: number;
@@ -15,18 +12,19 @@ export class BodyBudget {
     this.#size = size;
   }
 
-  reserve(bytes: number, waitMs: number): Promise<(() => void) | null> {
+  /** Waits until the bytes fit; false when they did not within `waitMs`. */
+  reserve(bytes: number, waitMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(request), 1);
-        resolve(null);
+        resolve(false);
         this.#admit();
       }, waitMs);
       const request = {
         bytes,
         admit: () => {
           clearTimeout(timer);
-          resolve(this.#releaseOf(bytes));
+          resolve(true);
         },
       };
       this.#waiting.push(request);
@@ -34,19 +32,15 @@ export class BodyBudget {
     });
   }
 
-  #releaseOf(bytes: number): () => void {
-    let isHeld = true;
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      this.#held -= bytes;
-      this.#admit();
-    };
+  /** Gives back bytes that were reserved. */
+  release(bytes: number): void {
+    this.#held -= bytes;
+    this.#admit();
   }
 
   #admit(): void {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
-      if (this.#held > 0 && this.#held + next.bytes > this.#size) return;
+      if (this.#held + next.bytes > this.#size) return;
       this.#waiting.shift();
       this.#held += next.bytes;
       next.admit();

@@ -19,15 +19,16 @@ export class BodyShares {
   readonly #large = new BodyBudget(LARGE_BUDGET_BYTES);
 
   async hold<T>(work: (admit: Admit) => Promise<T>): Promise<T> {
-    let release: (() => void) | null = null;
+    const releases: (() => void)[] = [];
     try {
       return await work(async (bytes) => {
         const budget = bytes > LARGE_BYTES ? this.#large : this.#ordinary;
-        release = await budget.reserve(bytes, WAIT_MS);
-        return release !== null;
+        const isAdmitted = await budget.reserve(bytes, WAIT_MS);
+        if (isAdmitted) releases.push(() => budget.release(bytes));
+        return isAdmitted;
       });
     } finally {
-      (release as (() => void) | null)?.();
+      for (const release of releases) release();
     }
   }
 }
