@@ -144,7 +144,6 @@ export class Watch {
 
   /** Pings at once, as when the check may have been changed: whether the new one is reached is seen in a moment. */
   async probe(): Promise<void> {
-    if (this.#running === null || this.#stopped.signal.aborted) return;
     await this.#safely(() => this.#deadMan.beat(this.#stopped.signal));
   }
 

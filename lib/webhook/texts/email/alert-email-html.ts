@@ -7,7 +7,6 @@ export type AlertEmailView = {
   alerts: readonly AlertView[];
   /** Further alerts, a line each. */
   lines: readonly string[];
-  notShown: string | null;
 };
 
 /** One alert of it. */
@@ -47,7 +46,7 @@ const STYLE_SHEET = html`<style>
 </style>`;
 
 /** The HTML part of the e-mail about alerts. */
-export function alertEmailHtml({ subject, why, alerts, lines, notShown }: AlertEmailView): Html {
+export function alertEmailHtml({ subject, why, alerts, lines }: AlertEmailView): Html {
   return html`<!DOCTYPE html>
 <html lang="pt-BR" dir="ltr">
 <head>
@@ -70,7 +69,6 @@ ${
 `,
       )}</div>`
 }
-${notShown === null ? null : html`<p class="muted" style="${STYLE.note}">${notShown}</p>`}
 </div>
 </body>
 </html>

@@ -32,19 +32,20 @@ const MAX_LABEL_UNITS = 600;
 /** How many alerts are told in full; the others get a line each, because mail clients cut long e-mails off. */
 const IN_FULL = 10;
 
-/** How many alerts an e-mail tells; it counts those beyond. */
+/** The most alerts that an e-mail tells. */
 export const ALERT_EMAIL_LIMIT = 100;
 
 /** An alert that WhatsApp did not take. */
 export type EmailedAlert = Omit<UnheardAlert, "row">;
 
 /** `comesLater`: WhatsApp will get them, too, as soon as it takes messages again. */
-type Context = { nowMs: number; reason: string | null; comesLater?: boolean };
+type Context = { nowMs: number; reason: string | null; comesLater: boolean };
 
 /**
  * The e-mail about alerts that WhatsApp could not take: a subject, an HTML part and a plain part of the same content.
  *
- * Shape:     `reason` is the code of what stands against WhatsApp, or null when it is not known.
+ * Shape:     of at least one alert and at most `ALERT_EMAIL_LIMIT`; `reason` is the code of what stands against
+ *            WhatsApp, or null when it is not known.
  * Behaviour: the sender's texts are escaped and cannot make a link. Says of each alert since when WhatsApp does not
  *            take it, or that it may have arrived. The first ten alerts have their texts and links, the others a line
  *            each.
@@ -59,25 +60,22 @@ export function renderAlertEmail(
 }
 
 function emailView(alerts: readonly EmailedAlert[], context: Context): AlertEmailView {
-  const hidden = alerts.length - ALERT_EMAIL_LIMIT;
   return {
     subject: subjectOf(alerts),
     why: whyText(alerts, context),
     alerts: alerts.slice(0, IN_FULL).map((each) => alertView(each, context)),
-    lines: alerts.slice(IN_FULL, ALERT_EMAIL_LIMIT).map((each) => alertLine(each, context)),
-    notShown: hidden > 0 ? `+${formatCount(hidden, "alerta não mostrado", "alertas não mostrados")}` : null,
+    lines: alerts.slice(IN_FULL).map((each) => alertLine(each, context)),
   };
 }
 
 function subjectOf(alerts: readonly EmailedAlert[]): string {
-  const [first] = alerts;
-  if (first === undefined) return "Alertas";
+  const { alert } = alerts[0]!;
   const rest = alerts.length > 1 ? ` e mais ${formatCount(alerts.length - 1, "alerta", "alertas")}` : "";
-  const name = `${markerOf(first.alert)} ${titleOf(first.alert)}`;
+  const name = `${markerOf(alert)} ${titleOf(alert)}`;
   return truncate(name, MAX_SUBJECT_UNITS - rest.length) + rest;
 }
 
-function whyText(alerts: readonly EmailedAlert[], { nowMs, reason, comesLater = true }: Context): string {
+function whyText(alerts: readonly EmailedAlert[], { nowMs, reason, comesLater }: Context): string {
   const queued = alerts.filter(({ status }) => status === "queued");
   const code = reason === null ? "" : ` (${plain(reason)})`;
   if (alerts.every(({ status }) => status === "unacknowledged"))
@@ -168,9 +166,9 @@ function linksOf({ dashboardUrl, ruleUrl, silenceUrl }: Alert, issueUrl: string 
   return links.flatMap(([word, href]) => (href === null ? [] : [{ word, href }]));
 }
 
-function plainPart({ why, alerts, lines, notShown }: AlertEmailView): string {
-  const blocks = [why, ...alerts.map(plainAlert), lines.join("\n"), notShown];
-  return `${blocks.filter((block) => block !== null && block !== "").join("\n\n")}\n`;
+function plainPart({ why, alerts, lines }: AlertEmailView): string {
+  const blocks = [why, ...alerts.map(plainAlert), lines.join("\n")];
+  return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
 }
 
 function plainAlert({ marker, title, state, delivery, texts, labels, value, links }: AlertView): string {
