@@ -1,4 +1,9 @@
-/** One issue; `id` is a version 4 UUID chosen before the first call, so that a repeated creation is recognised. */
+/**
+ * One issue.
+ *
+ * Shape: `id` is a version 4 UUID chosen before the first call, so that a repeated creation is recognised; `priority`
+ *        is the tracker's: 1 urgent, 2 high, 3 medium, 4 low, 0 none.
+ */
 export type NewIssue = { id: string; title: string; description: string; priority: 0 | 1 | 2 | 3 | 4 };
 
 /**

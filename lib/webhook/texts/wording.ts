@@ -1,6 +1,7 @@
 import { formatCount } from "../../text/pt-br.ts";
 import { singleLine } from "../../text/single-line.ts";
 import { truncate } from "../../text/truncate.ts";
+import { REPORT_ZONE } from "../../time/local-date.ts";
 import type { Alert } from "../alert/alert.ts";
 import { datasourceTrouble } from "../alert/name.ts";
 import { endedUnmeasured, type StateReason } from "../alert/state-reason.ts";
@@ -109,16 +110,17 @@ export function leftOutWording({ truncatedAlerts }: Pick<Alert, "truncatedAlerts
   return breakLinks(`+${formatCount(truncatedAlerts, "alerta não mostrado", "alertas não mostrados")}`);
 }
 
-/** When an alert began and, if it is resolved, ended, on the clock that people read; `zone` is its name in the text. */
-export function timesWording(
-  { status, startsAt, endsAt }: Alert,
-  zone: string,
-): { start: string | null; end: string | null } {
-  const shown = (instant: string | null) => {
-    const time = formatAlertTime(instant);
-    return time === null ? null : `${time} (${zone})`;
-  };
-  return { start: shown(startsAt), end: status === "resolved" ? shown(endsAt) : null };
+/** When an alert began and, if it is resolved, ended, on the clock that people read. */
+export function timesWording({ status, startsAt, endsAt }: Alert): {
+  start: string | null;
+  end: string | null;
+} {
+  return { start: timeWording(startsAt), end: status === "resolved" ? timeWording(endsAt) : null };
+}
+
+function timeWording(instant: string | null): string | null {
+  const time = formatAlertTime(instant);
+  return time === null ? null : `${time} (${REPORT_ZONE})`;
 }
 
 function severityOf(severity: string | null) {

@@ -1,3 +1,4 @@
+import type { NewIssue } from "../../../providers/issue-outcome.ts";
 import { singleLine } from "../../../text/single-line.ts";
 import { truncate } from "../../../text/truncate.ts";
 import type { Alert } from "../../alert/alert.ts";
@@ -24,14 +25,11 @@ const MAX_UNITS = 60_000;
 /** How long the sender's texts may be, as markdown; the description gets the rest, at least 20,000. */
 const MAX = { title: 255, summary: 4000, short: 1000, value: 2000, labels: 20_000 } as const;
 
-const PRIORITIES: ReadonlyMap<string, IssuePriority> = new Map([
+const PRIORITIES: ReadonlyMap<string, NewIssue["priority"]> = new Map([
   ["critical", 1],
   ["high", 2],
   ["warning", 3],
 ]);
-
-/** The tracker's scale: 1 urgent, 2 high, 3 medium, 4 low, 0 none. */
-export type IssuePriority = 0 | 1 | 2 | 3 | 4;
 
 /**
  * The title of an alert's issue: `[ALERTA][infra] Traefik RAM Alta`.
@@ -44,7 +42,7 @@ export function issueTitle({ squad, labels }: Pick<Alert, "squad" | "labels">): 
 }
 
 /** The priority of an alert's issue; 0 for a severity that is unknown or missing. */
-export function issuePriority(severity: string | null): IssuePriority {
+export function issuePriority(severity: string | null): NewIssue["priority"] {
   return PRIORITIES.get(severity?.trim().toLowerCase() ?? "") ?? 0;
 }
 
@@ -72,7 +70,7 @@ export function renderIssueBody(alert: Alert): string {
 function factList(alert: Alert): string {
   const words = verdictWords(alert) || stateWords(alert);
   const isTrouble = datasourceTrouble(alert.labels) !== null;
-  const { start, end } = timesWording(alert, "America/Sao_Paulo");
+  const { start, end } = timesWording(alert);
   const facts: [string, string | null][] = [
     ["Estado", `${markerOf(alert)} ${markdownPlain(words, MAX.short)}`],
     ["Problema", troubleWording(alert) ?? reasonWording(alert)],

@@ -11,7 +11,7 @@ import { markerOf, reasonWording, timesWording } from "../wording.ts";
  * Shape: one line of our own words; what is not known is left out.
  */
 export function renderResolvedComment(alert: Alert): string {
-  const { start, end } = timesWording(alert, "America/Sao_Paulo");
+  const { start, end } = timesWording(alert);
   const ms = lastedMs(alert);
   const reason = reasonWording(alert);
   return [
