@@ -62,7 +62,7 @@ const OTHER_NAMES: Record<string, string> = {
   "lib/webhook/http/page/": "reasons for the state of the alarm, which the page words",
   "lib/webhook/metrics/metrics.ts": "series",
   "lib/webhook/state/sqlite/": "columns",
-  "lib/webhook/texts/about-text.ts": "labels",
+  "lib/webhook/alert/about.ts": "labels",
   "lib/webhook/texts/email/alert-email.ts": "states of a row, which its texts word",
   "lib/weekly/email/": "figures, and what more of one means",
   "lib/weekly/report/activation-actions.ts": "actions of a report, which its texts word",

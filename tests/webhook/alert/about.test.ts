@@ -10,6 +10,7 @@ test.each([
   [{ instance: "", host: "h", job: "j" }, "h"],
   [{ project: "p", job: "j" }, "p"],
   [{ pod: "api-1", cluster: "prod", zone: "z" }, "prod · api-1"],
+  [{ alertname: "DatasourceError", rulename: "R", datasource_uid: "prom", ref_id: "A", zone: "z" }, "z"],
   [{ alertname: "A", severity: "critical", ruleGroup: "g", grafana_folder: "f" }, ""],
 ])("aboutAlert() of %p is %p", (labels, about) => {
   expect(aboutAlert({ labels: labels as unknown as Record<string, string> })).toBe(about);

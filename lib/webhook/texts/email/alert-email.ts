@@ -2,11 +2,11 @@ import { formatCount } from "../../../text/pt-br.ts";
 import { singleLine } from "../../../text/single-line.ts";
 import { truncate } from "../../../text/truncate.ts";
 import { Temporal } from "../../../time/temporal.ts";
+import { aboutAlert } from "../../alert/about.ts";
 import type { Alert } from "../../alert/alert.ts";
 import { datasourceTrouble, NAMELESS } from "../../alert/name.ts";
 import { formatClockTime } from "../../alert/time.ts";
 import type { UnheardAlert } from "../../state/contract.ts";
-import { aboutText } from "../about-text.ts";
 import { breakLinks } from "../break-links.ts";
 import { durationText } from "../duration.ts";
 import { webLink } from "../links.ts";
@@ -115,7 +115,7 @@ function alertLine({ alert, status }: EmailedAlert, { nowMs }: Context): string 
 function titleOf(alert: Alert): string {
   const name = truncate(plain(alert.name ?? "") || NAMELESS, MAX_NAME_UNITS) || "…";
   const verdict = verdictWords(alert);
-  const about = truncate(plain(aboutText(alert)), MAX_NAME_UNITS);
+  const about = truncate(plain(aboutAlert(alert)), MAX_NAME_UNITS);
   return [verdict === "" ? name : `${name} ${verdict}`, about].filter((part) => part !== "").join(" · ");
 }
 

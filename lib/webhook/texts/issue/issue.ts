@@ -1,9 +1,9 @@
 import type { NewIssue } from "../../../providers/issue-outcome.ts";
 import { singleLine } from "../../../text/single-line.ts";
 import { truncate } from "../../../text/truncate.ts";
+import { aboutAlert } from "../../alert/about.ts";
 import type { Alert } from "../../alert/alert.ts";
 import { alertnameOf, datasourceTrouble, NAMELESS } from "../../alert/name.ts";
-import { aboutText } from "../about-text.ts";
 import { breakLinks } from "../break-links.ts";
 import { markdownLink } from "../links.ts";
 import { textLines } from "../text-lines.ts";
@@ -75,7 +75,7 @@ function factList(alert: Alert): string {
     ["Estado", `${markerOf(alert)} ${markdownPlain(words, MAX.short)}`],
     ["Problema", troubleWording(alert) ?? reasonWording(alert)],
     ["Regra avaliada", isTrouble ? plain(alert.name, MAX.short) : null],
-    ["Sobre", plain(aboutText(alert), MAX.short)],
+    ["Sobre", plain(aboutAlert(alert), MAX.short)],
     ["Squad", alert.squad],
     ["Severidade", plain(alert.severity, MAX.short)],
     ["Resumo", isTrouble ? null : plain(alert.summary, MAX.summary)],

@@ -1,11 +1,10 @@
 import { formatCount } from "../../../text/pt-br.ts";
 import { truncate } from "../../../text/truncate.ts";
-import { COMMON_LABELS } from "../../alert/about.ts";
+import { aboutAlert, COMMON_LABELS } from "../../alert/about.ts";
 import type { Alert } from "../../alert/alert.ts";
 import { NAMELESS } from "../../alert/name.ts";
 import { endedUnmeasured } from "../../alert/state-reason.ts";
 import type { Detour } from "../../state/contract.ts";
-import { aboutText } from "../about-text.ts";
 import { lateness, timeSpan } from "../timing.ts";
 import { leftOutWording, markerOf, verdictWords } from "../wording.ts";
 import { detourWording } from "./detour.ts";
@@ -140,7 +139,7 @@ function lineText(
   const marker = markerOf(alert);
   const words = verdictWords(alert);
   const verdict = words === "" ? "" : ` ${words}`;
-  const parts = [nameOf(alert), whatsappLine(aboutText(alert)), addition];
+  const parts = [nameOf(alert), whatsappLine(aboutAlert(alert)), addition];
   const separators = parts.filter((part) => part !== "").length * 3;
   const fixed = [marker, ...rest].join(" · ").length + verdict.length + separators;
   const [name, ...apart] = shared(parts, maxUnits - fixed);

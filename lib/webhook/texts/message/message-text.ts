@@ -1,10 +1,10 @@
 import { singleLine } from "../../../text/single-line.ts";
 import { truncate } from "../../../text/truncate.ts";
 import { whatsappPlain } from "../../../text/whatsapp-plain.ts";
+import { aboutAlert } from "../../alert/about.ts";
 import type { Alert } from "../../alert/alert.ts";
 import { datasourceTrouble, NAMELESS } from "../../alert/name.ts";
 import type { Detour } from "../../state/contract.ts";
-import { aboutText } from "../about-text.ts";
 import { breakLinks } from "../break-links.ts";
 import { whatsappLink } from "../links.ts";
 import { textLines } from "../text-lines.ts";
@@ -103,7 +103,7 @@ function textsOf(alert: Alert): LongTexts {
     labels: labelLine(alert, MAX_UNITS),
     value: value === null ? null : whatsappLine(value),
     name: whatsappBold(alert.name ?? "") || NAMELESS,
-    about: truncate(whatsappLine(aboutText(alert)), MAX_ABOUT_UNITS),
+    about: truncate(whatsappLine(aboutAlert(alert)), MAX_ABOUT_UNITS),
   };
 }
 
