@@ -43,6 +43,12 @@ export function problemOf(result: CallResult): PlatformProblem {
   return { code: said ?? codeOfCall("monitoring", result), status, message: messageOf(answer?.json) };
 }
 
+/** One text of the platform's JSON; empty for anything else. */
+export function textOf(json: unknown, key: string): string {
+  const text = member(json, key);
+  return typeof text === "string" ? text : "";
+}
+
 function isSuccess({ status }: PeerAnswer): boolean {
   return status >= 200 && status <= 299;
 }

@@ -4,7 +4,7 @@ import { type CallRecord, type CallResult, callPeer } from "../../platform/http/
 import { peerUrl } from "../../platform/http/url.ts";
 import { redact } from "../../platform/secrets/redact.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
-import { type PlatformProblem, type PlatformReading, problemOf, readingOf } from "./answer.ts";
+import { type PlatformProblem, type PlatformReading, problemOf, readingOf, textOf } from "./answer.ts";
 import {
   type ContactPoint,
   contactPointBody,
@@ -134,11 +134,6 @@ function parseFolder(json: unknown): string | undefined {
   const parents = member(json, "parents");
   const titles = [...(Array.isArray(parents) ? parents : []), json].map((folder) => textOf(folder, "title"));
   return titles.join("/");
-}
-
-function textOf(value: unknown, key: string): string {
-  const text = member(value, key);
-  return typeof text === "string" ? text : "";
 }
 
 function labelsOf(value: unknown): Record<string, string> {

@@ -1,5 +1,6 @@
 import { member } from "../../platform/http/answer.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
+import { textOf } from "./answer.ts";
 
 /** What the platform shows in the place of a secret setting; written back, it keeps the stored secret. */
 export const HIDDEN_SETTING = "[REDACTED]";
@@ -54,9 +55,4 @@ export function contactPointBody({ uid, name, settings, bearer }: WebhookContact
     disableResolveMessage: false,
     settings: { ...settings, authorization_scheme: "Bearer", authorization_credentials: bearer.open() },
   };
-}
-
-function textOf(value: unknown, key: string): string {
-  const text = member(value, key);
-  return typeof text === "string" ? text : "";
 }
