@@ -69,11 +69,14 @@ function textRecord(raw: unknown): Record<string, string> {
   const texts: Record<string, string> = Object.create(null);
   if (!isJsonObject(raw)) return texts;
   let unitsLeft = MAX_RECORD_UNITS;
-  const first = READ_FIRST.filter((key) => Object.hasOwn(raw, key));
-  for (const key of new Set([...first, ...Object.keys(raw)])) {
-    const [name, text] = [cut(key), scalarText(raw[key])];
-    if (text === null || name.length + text.length > unitsLeft) continue;
+  const keys = Object.keys(raw);
+  const isFirst = (key: string) => READ_FIRST.includes(key);
+  for (const key of [...keys.filter(isFirst), ...keys.filter((key) => !isFirst(key))]) {
+    const text = scalarText(raw[key]);
+    if (text === null) continue;
+    const name = cut(key);
     unitsLeft -= name.length + text.length;
+    if (unitsLeft < 0) break;
     texts[name] = text;
   }
   return texts;
