@@ -70,7 +70,7 @@ const WEBHOOK = {
  */
 export async function loadWebhookConfig(env: Environment): Promise<WebhookConfig> {
   const secondChannel = loadSecondChannel(env);
-  const values = await loadTogether(loadConfig(WEBHOOK, env), [secondChannel]);
+  const values = await loadTogether(loadConfig(WEBHOOK, env), [secondChannel], env);
   return {
     secret: values.WEBHOOK_SECRET,
     previousSecret: values.WEBHOOK_SECRET_PREVIOUS ?? null,
