@@ -100,10 +100,30 @@ test("what is still on its way from memory is not sent from the state meanwhile"
   await until("the gateway has taken it", () => copies()[0] === 1);
   mendState();
   expect((await post(ALERTS)).status).toBe(200);
-  expect((await first).status).toBe(503);
+  expect((await first).status).toBe(200);
   await clock.advance(2 * MINUTE_MS);
   expect(copies()).toEqual([1, 1, 1]);
 });
+
+for (const [what, again] of [
+  ["with others", ["c", "d"]],
+  ["alone", ["c"]],
+] as const)
+  test(`what waits for its turn in memory is told by the state that begins to keep it: posted ${what}`, async () => {
+    await service.stop();
+    service = await startService({ clock, messagesPerMinute: 6 });
+    breakState();
+    const first = service.post({ alerts: ALERTS });
+    await until("two are on their way", () => copies()[1] === 1);
+    mendState();
+    const second = post(again.map((name) => alertOf({ fingerprint: name, labels: { alertname: name } })));
+    expect((await second).status).toBe(200);
+    const { status, body } = await first;
+    expect([status, body.alerts.map(({ durable = true }) => durable)]).toEqual([200, [false, false, true]]);
+    await clock.advance(2 * MINUTE_MS);
+    expect(copies()).toEqual([1, 1, 1]);
+    expect(service.tracker.issues).toHaveLength(2 + again.length);
+  });
 
 test("the gateway is also asked, and believed, while the state cannot say which messages other alerts have", async () => {
   breakState();

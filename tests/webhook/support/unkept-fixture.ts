@@ -5,7 +5,13 @@ import type { AttemptResult } from "../../../lib/webhook/delivery/attempts/attem
 import { Sender } from "../../../lib/webhook/delivery/sending/sender.ts";
 import { UnkeptAlerts } from "../../../lib/webhook/delivery/unkept/unkept-alerts.ts";
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
-import type { DueRow, IssueClaim, OutboxKind, TriedBefore } from "../../../lib/webhook/state/contract.ts";
+import type {
+  DueRow,
+  IssueClaim,
+  OutboxKind,
+  Settlement,
+  TriedBefore,
+} from "../../../lib/webhook/state/contract.ts";
 import { silentLog } from "../../support/silent-log.ts";
 import { retry } from "./retry.ts";
 
@@ -42,6 +48,7 @@ export function openUnkept({ perMinute = 60, burst = 10 }: { perMinute?: number;
     lookedUp: 0,
     inFlight: { message: 0, issue: 0 },
     takenUp: [] as [row: number, tried: TriedBefore][],
+    settled: [] as [row: number, settlement: Settlement][],
     remembered: [] as { fingerprint: string; claimedAtMs: number; url: string | null }[],
   };
   const answers = {
@@ -49,6 +56,7 @@ export function openUnkept({ perMinute = 60, burst = 10 }: { perMinute?: number;
     issue: (_row: DueRow): Answer => ({ status: "delivered", reference: "OPS-1", url: "https://t/1" }),
     lookUp: false,
     claims: new Map<string, IssueClaim>(),
+    claim: null as Promise<null> | null,
     isReadable: true,
     isWritable: false,
     /** Whether attempts of rows can be recorded. */
@@ -91,14 +99,14 @@ export function openUnkept({ perMinute = 60, burst = 10 }: { perMinute?: number;
     state: {
       async issueClaim(fingerprint) {
         if (!answers.isReadable) throw new Error("unreadable");
-        return answers.claims.get(fingerprint) ?? null;
+        return (await answers.claim) ?? answers.claims.get(fingerprint) ?? null;
       },
       async rememberIssues(issues) {
         if (!answers.isWritable) throw new Error("disk full");
         seen.remembered.push(...issues);
       },
       takeUp: async (...call) => void seen.takenUp.push(call),
-      settle: async () => {},
+      settle: async (...call) => void seen.settled.push(call),
     },
     async lookUp() {
       seen.lookedUp += 1;
@@ -114,6 +122,12 @@ export function openUnkept({ perMinute = 60, burst = 10 }: { perMinute?: number;
     seen,
     answers,
     take: (...alerts: Alert[]) => unkept.take(alerts, clockMs),
+    /** The state begins to keep an alert, in this row. */
+    handOver: (messageRow: number, alert: Alert) =>
+      unkept.handOver([[alert]], async () => {
+        const issue = { status: "first", row: messageRow + 1, claimedAtMs: clockMs } as const;
+        return [{ accepted: [{ alert, messageRow, isRepeat: false, issue }] }];
+      }),
     /** Lets everything happen that needs no time. */
     settle: turns,
     async advance(ms: number) {

@@ -1,10 +1,10 @@
 import type { Alert } from "../../alert/alert.ts";
-import { alertnameOf } from "../../alert/name.ts";
 import type { AlertAnswer } from "../../alert-answer.ts";
 import type { WebhookMetrics } from "../../metrics/metrics.ts";
 import type { AcceptedAlert, AcceptOutcome, Settlement, State } from "../../state/contract.ts";
 import { issueIdOf } from "../attempts/issue-id.ts";
 import type { Dispatcher } from "../dispatcher.ts";
+import { keptAnswer } from "../kept-answer.ts";
 import type { UnkeptAlerts } from "../unkept/unkept-alerts.ts";
 import { AcceptQueue } from "./accept-queue.ts";
 
@@ -78,7 +78,7 @@ export class Intake {
   }
 
   async #answer(accepted: readonly AcceptedAlert[]): Promise<AlertAnswer[]> {
-    if (!accepted.some((alert) => this.#isOnItsWay(alert))) return accepted.map((alert) => answerNow(alert));
+    if (!accepted.some((alert) => this.#isOnItsWay(alert))) return accepted.map(keptAnswer);
     const over = new AbortController();
     const late = this.#dependencies.sleep(ANSWER_WAIT_MS, over.signal).then(
       () => null,
@@ -99,7 +99,7 @@ export class Intake {
 
   async #answerFor(accepted: AcceptedAlert, late: Promise<null>): Promise<AlertAnswer> {
     const { dispatcher } = this.#dependencies;
-    const answer = answerNow(accepted);
+    const answer = keptAnswer(accepted);
     const { messageRow, issue } = accepted;
     const message = await settled(dispatcher.inFlight("message", messageRow), late);
     if (message?.status === "delivered") answer.whatsapp = "sent";
@@ -116,15 +116,6 @@ export class Intake {
 /** Whether a refused request may go out from memory: certainly not kept, for another reason than too much waiting. */
 function mayBeSent(outcome: Exclude<AcceptOutcome, { accepted: unknown }>): boolean {
   return outcome.refused === "state_unavailable" && outcome.mayBeKept !== true;
-}
-
-/** The answer while nothing has been delivered. */
-function answerNow({ alert, issue }: AcceptedAlert): AlertAnswer {
-  const { labels, status, squad, fingerprint } = alert;
-  const plain = { alertname: alertnameOf(labels), status, squad, fingerprint, whatsapp: "queued" as const };
-  if (issue.status !== "duplicate")
-    return { ...plain, issue: issue.status === "first" ? "queued" : "not_firing" };
-  return { ...plain, issue: "duplicate", issueId: issueIdOf(fingerprint, issue.claimedAtMs) };
 }
 
 /** How a row was settled; null when it is not on its way, or does not end before `late`. */

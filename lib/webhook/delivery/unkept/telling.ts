@@ -1,7 +1,7 @@
 import type { Alert } from "../../alert/alert.ts";
 import { alertKey } from "../../alert/alert-key.ts";
 import type { AlertAnswer } from "../../alert-answer.ts";
-import type { Delivered, DueRow, TriedBefore } from "../../state/contract.ts";
+import type { AcceptedAlert, Delivered, DueRow, TriedBefore } from "../../state/contract.ts";
 
 /** What the answer to a post says of an alert's issue. */
 export type IssueAnswer = Pick<AlertAnswer, "issue" | "issueId">;
@@ -10,14 +10,15 @@ export type IssueAnswer = Pick<AlertAnswer, "issue" | "issueId">;
  * The message of an alert that no state keeps, until every post of it has been answered.
  *
  * Shape: `row` is what an attempt and a look-up need. `posts` of it wait for an answer. `taken` is there once the
- *        gateway took it, and so is `issue`. `ending` resolves to whether it did; null while no attempt is wanted or on
- *        its way.
+ *        gateway took it, and so is `issue`; `kept` once the state keeps the alert, which tells it then. `ending`
+ *        resolves to whether either is so; null while no attempt is wanted or on its way.
  */
 export type Telling = {
   key: string;
   row: DueRow;
   posts: number;
   taken: Delivered | null;
+  kept: AcceptedAlert | null;
   ending: Promise<boolean> | null;
   issue: Promise<IssueAnswer> | null;
   /** When an attempt ended that was answered in the gateway's place, on the monotonic clock. */
@@ -48,7 +49,12 @@ export function newTelling(alert: Alert, { id, wantedAtMs }: { id: number; wante
     members: [],
   };
   const nothing = { ending: null, issue: null, unansweredAtMs: null, knownAtMs: wantedAtMs };
-  return { key: alertKey(alert), row, posts: 0, taken: null, ...nothing, wantedAtMs };
+  return { key: alertKey(alert), row, posts: 0, taken: null, kept: null, ...nothing, wantedAtMs };
+}
+
+/** Whether a post still waits for an attempt. */
+export function isWanted({ posts, kept }: Telling): boolean {
+  return posts > 0 && kept === null;
 }
 
 /** What the state is told of sends that may have arrived, when it begins to keep their alert. */

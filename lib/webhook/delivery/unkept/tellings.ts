@@ -31,12 +31,6 @@ export class Tellings {
     return telling === undefined || this.#isOld(telling) ? null : telling;
   }
 
-  /** That of an alert which was sent, or may have been, and whose post is still owed its answer. */
-  owedFor(alert: Alert): Telling | null {
-    const telling = this.find(alert);
-    return telling !== null && (telling.taken !== null || mayHaveArrived(telling.row)) ? telling : null;
-  }
-
   /** That of an alert for which another post waits from now on. */
   of(alert: Alert): Telling {
     const wantedAtMs = this.#monotonicMs();

@@ -6,6 +6,7 @@ import type { WebhookMetrics } from "../../metrics/metrics.ts";
 import type { UnkeptMemory } from "../../second-channel/unkept-memory.ts";
 import type { AcceptOutcome, State } from "../../state/contract.ts";
 import type { LookUp } from "../attempts/attempt.ts";
+import { keptAnswer } from "../kept-answer.ts";
 import type { Aside } from "./aside.ts";
 import { IssueClaims } from "./issue-claims.ts";
 import type { Telling } from "./telling.ts";
@@ -54,7 +55,7 @@ export class UnkeptAlerts {
     );
   }
 
-  /** Whether every alert is on its way from memory, or was taken for a post that could not be answered with 200. */
+  /** Whether every alert was taken for a post that could not be answered with 200. */
   knows(alerts: readonly Alert[]): boolean {
     return this.#messages.knows(alerts);
   }
@@ -101,7 +102,8 @@ export class UnkeptAlerts {
     clearTimeout(timer);
   }
 
-  async #answer({ row, issue }: Telling, late: Promise<false>): Promise<AlertAnswer> {
+  async #answer({ row, issue, kept }: Telling, late: Promise<false>): Promise<AlertAnswer> {
+    if (kept !== null) return keptAnswer(kept);
     const { labels, status, squad, fingerprint } = row.alert;
     const plain = { alertname: alertnameOf(labels), status, squad, fingerprint, whatsapp: "sent" as const };
     const known = (await Promise.race([issue, late])) || { issue: "failed" as const };

@@ -9,7 +9,7 @@ import { NO_DETOUR } from "../messages/detour-teller.ts";
 import { messageText } from "../messages/message-texts.ts";
 import type { Aside } from "./aside.ts";
 import type { IssueClaims } from "./issue-claims.ts";
-import { type IssueAnswer, type Telling, triedFor } from "./telling.ts";
+import { type IssueAnswer, isWanted, type Telling, triedFor } from "./telling.ts";
 import { Tellings } from "./tellings.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
@@ -70,7 +70,7 @@ export class UnkeptMessages {
     if (this.#tellings.size === 0) return false;
     return alerts.every((alert) => {
       const telling = this.#tellings.find(alert);
-      return telling !== null && (telling.taken !== null || telling.ending !== null);
+      return telling !== null && telling.taken !== null;
     });
   }
 
@@ -92,14 +92,14 @@ export class UnkeptMessages {
     requests: readonly (readonly Alert[])[],
     accept: () => Promise<AcceptOutcome[]>,
   ): Promise<AcceptOutcome[]> {
-    const isOwed =
-      this.#tellings.size > 0 && requests.flat().some((alert) => this.#tellings.owedFor(alert) !== null);
-    if (!isOwed) return await accept();
+    const isKnown =
+      this.#tellings.size > 0 && requests.flat().some((alert) => this.#tellings.find(alert) !== null);
+    if (!isKnown) return await accept();
     this.#handingOver += 1;
     try {
       const outcomes = await accept();
       const accepted = outcomes.flatMap((outcome) => ("accepted" in outcome ? outcome.accepted : []));
-      await Promise.all(accepted.map((one) => this.#tellState(one)));
+      await Promise.all(accepted.map((one) => this.#leaveToState(one)));
       return outcomes;
     } finally {
       this.#handingOver -= 1;
@@ -113,15 +113,22 @@ export class UnkeptMessages {
     await this.#working;
   }
 
-  async #tellState({ alert, messageRow }: AcceptedAlert): Promise<void> {
-    const telling = this.#tellings.owedFor(alert);
+  async #leaveToState(accepted: AcceptedAlert): Promise<void> {
+    const telling = this.#tellings.find(accepted.alert);
     if (telling === null) return;
-    const { state, log } = this.#dependencies;
     // Another alert of this post with the same key is one more.
-    if (telling.posts === 0) this.#tellings.forget(telling);
+    this.#tellings.forget(telling);
+    telling.kept = accepted;
+    this.#turns.get(telling)?.(true);
+    await this.#tellState(telling, accepted);
+  }
+
+  async #tellState(telling: Telling, { alert, messageRow }: AcceptedAlert): Promise<void> {
+    const { state, log } = this.#dependencies;
     try {
       if (telling.taken !== null) await state.settle(messageRow, telling.taken);
-      else await state.takeUp(messageRow, triedFor(telling, this.#dependencies));
+      else if (mayHaveArrived(telling.row))
+        await state.takeUp(messageRow, triedFor(telling, this.#dependencies));
     } catch (error) {
       const cause = error instanceof Error ? error.name : typeof error;
       const facts = { kind: "message", row: messageRow, fingerprint: alert.fingerprint, cause };
@@ -134,39 +141,33 @@ export class UnkeptMessages {
       this.#dependencies.unheard?.taken(telling.row.alert);
       return Promise.resolve(true);
     }
-    telling.ending ??= this.#whenKnown(telling).finally(() => {
+    if (telling.ending !== null) return telling.ending;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#turns.set(telling, resolve);
+    telling.ending = promise.finally(() => {
       telling.ending = null;
+      this.#turns.delete(telling);
     });
+    void this.#whenKnown(telling).then(() => this.#join(telling, () => resolve(false)));
     return telling.ending;
   }
 
   /** Asked sooner, the gateway may not have written down yet what it took, and would be given it again. */
-  #whenKnown(telling: Telling): Promise<boolean> {
+  async #whenKnown({ knownAtMs }: Telling): Promise<void> {
     const { monotonicMs, sleep } = this.#dependencies;
-    const leftMs = telling.knownAtMs - monotonicMs();
-    if (leftMs <= 0) return this.#inTurn(telling);
-    return sleep(leftMs, this.#stopped.signal).then(
-      () => telling.posts > 0 && this.#inTurn(telling),
-      () => false,
-    );
+    const leftMs = knownAtMs - monotonicMs();
+    if (leftMs > 0) await sleep(leftMs, this.#stopped.signal).catch(() => {});
   }
 
-  #inTurn(telling: Telling): Promise<boolean> {
-    if (this.#stopped.signal.aborted) return Promise.resolve(false);
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    this.#turns.set(telling, resolve);
-    const hasPlace = this.#line.join(telling, () => {
-      this.#turns.delete(telling);
-      resolve(false);
-    });
-    if (!hasPlace) {
-      this.#turns.delete(telling);
-      return Promise.resolve(false);
+  #join(telling: Telling, leave: () => void): void {
+    const isWaiting = !this.#stopped.signal.aborted && isWanted(telling);
+    if (!isWaiting || !this.#line.join(telling, leave)) {
+      leave();
+      return;
     }
     this.#working ??= this.#work().finally(() => {
       this.#working = null;
     });
-    return promise;
   }
 
   /** Starts those whose turn it is, as fast as the pace allows. */
@@ -180,16 +181,15 @@ export class UnkeptMessages {
       if (this.#line.length > 0) await sleep(LOOK_MS, signal).catch(() => {});
       this.#line.leaveUnwanted();
     }
-    for (let left = this.#line.next(); left !== undefined; left = this.#line.next()) this.#end(left, null);
+    for (let left = this.#line.next(); left !== undefined; left = this.#line.next())
+      await this.#end(left, null);
   }
 
   #start(telling: Telling): void {
     const sending = this.#send(telling)
       .catch((error: unknown) => this.#failed(telling, error))
-      .then((taken) => {
-        this.#sending.delete(sending);
-        this.#end(telling, taken);
-      });
+      .then((taken) => this.#end(telling, taken))
+      .finally(() => this.#sending.delete(sending));
     this.#sending.add(sending);
   }
 
@@ -200,14 +200,13 @@ export class UnkeptMessages {
     return null;
   }
 
-  #end(telling: Telling, taken: Delivered | null): void {
+  async #end(telling: Telling, taken: Delivered | null): Promise<void> {
     telling.taken = taken;
-    if (taken !== null) {
-      this.#dependencies.unheard?.taken(telling.row.alert);
-      telling.issue = this.#onTaken(telling.row.alert);
-    }
     this.#turns.get(telling)?.(taken !== null);
-    this.#turns.delete(telling);
+    if (taken === null) return;
+    this.#dependencies.unheard?.taken(telling.row.alert);
+    if (telling.kept === null) telling.issue = this.#onTaken(telling.row.alert);
+    else await this.#tellState(telling, telling.kept);
   }
 
   async #send(telling: Telling): Promise<Delivered | null> {
@@ -230,10 +229,12 @@ export class UnkeptMessages {
     return answer.status === "delivered" ? answer : null;
   }
 
-  async #begun(telling: Telling): Promise<DueRow> {
+  /** What is sent; null when the state has begun to keep the alert meanwhile. */
+  async #begun(telling: Telling): Promise<DueRow | null> {
     const { row } = telling;
     const nowMs = this.#dependencies.nowMs();
     row.issueUrl = (await this.#claims.find(row.alert))?.url ?? null;
+    if (telling.kept !== null) return null;
     // What may be on the phone is looked for by its text.
     if (row.text === null || !mayHaveArrived(row)) {
       row.text = messageText([row], { nowMs, detour: NO_DETOUR });

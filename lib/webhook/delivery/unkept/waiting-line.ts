@@ -1,5 +1,5 @@
 import { priorityOf } from "../../state/stored.ts";
-import type { Telling } from "./telling.ts";
+import { isWanted, type Telling } from "./telling.ts";
 
 type Place = { telling: Telling; priority: number; leave: () => void };
 
@@ -38,11 +38,11 @@ export class WaitingLine {
     return this.#places.shift()?.telling;
   }
 
-  /** Removes the entries whose request has ended. */
+  /** Removes the entries for which no post waits any more. */
   leaveUnwanted(): void {
-    const unwanted = this.#places.filter(({ telling }) => telling.posts === 0);
+    const unwanted = this.#places.filter(({ telling }) => !isWanted(telling));
     if (unwanted.length === 0) return;
-    this.#places = this.#places.filter(({ telling }) => telling.posts > 0);
+    this.#places = this.#places.filter(({ telling }) => isWanted(telling));
     for (const { leave } of unwanted) leave();
   }
 }

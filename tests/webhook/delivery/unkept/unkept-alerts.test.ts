@@ -76,8 +76,6 @@ describe("UnkeptAlerts: messages", () => {
     };
     const posts = [fixture.take(alert("a")), fixture.take(alert("a"), alert("a"))];
     await fixture.settle();
-    expect(fixture.unkept.knows([alert("a")])).toBe(true);
-    expect(fixture.unkept.knows([alert("a"), alert("b")])).toBe(false);
     posts.push(fixture.take(alert("a")));
     resolve();
     expect((await Promise.all(posts)).map((answers) => answers?.length)).toEqual([1, 2, 1]);
@@ -262,6 +260,48 @@ describe("UnkeptAlerts: messages", () => {
     await fixture.message.pump({ issueGraceMs: 0 });
     await fixture.settle();
     expect(fixture.seen.texts.at(-1)).toBe("text");
+  });
+
+  test("one whose answer comes when the state keeps its alert already is settled there, and makes no issue", async () => {
+    const fixture = openUnkept();
+    const { promise: answer, resolve } = Promise.withResolvers<AttemptResult>();
+    fixture.answers.message = () => answer;
+    const post = fixture.take(alert("a"));
+    await fixture.settle();
+    await fixture.handOver(7, alert("a"));
+    // Its post need not wait for the answer, and the row waits until the gateway can be asked.
+    expect(await post).toMatchObject([{ whatsapp: "queued", issue: "queued" }]);
+    expect(fixture.seen.takenUp).toMatchObject([[7, { attempts: 1, unclear: 1, delayMs: 65_000 }]]);
+    const taken = { status: "delivered", reference: "id", url: null } as const;
+    resolve(taken);
+    await fixture.settle();
+    expect([fixture.seen.settled, fixture.seen.issues]).toEqual([[[7, taken]], []]);
+  });
+
+  test("one whose turn comes just when the state begins to keep its alert is not sent", async () => {
+    const fixture = openUnkept();
+    const { promise: claim, resolve } = Promise.withResolvers<null>();
+    fixture.answers.claim = claim;
+    const post = fixture.take(alert("a"));
+    await fixture.settle();
+    await fixture.handOver(7, alert("a"));
+    resolve(null);
+    expect(await post).toMatchObject([{ whatsapp: "queued" }]);
+    await fixture.settle();
+    expect([fixture.seen.texts, fixture.seen.takenUp, fixture.seen.settled]).toEqual([[], [], []]);
+  });
+
+  test("one that waits for its look-up is left to the state that begins to keep its alert", async () => {
+    const fixture = openUnkept();
+    fixture.answers.message = () => ({ ...UNANSWERED, unanswered: { knownAfterMs: 5_000 } }) as AttemptResult;
+    expect(await fixture.take(alert("a"))).toBeNull();
+    const again = fixture.take(alert("a"));
+    await fixture.advance(1_000);
+    await fixture.handOver(7, alert("a"));
+    expect(await again).toMatchObject([{ whatsapp: "queued" }]);
+    await fixture.advance(60_000);
+    expect(fixture.seen.takenUp).toMatchObject([[7, { attempts: 1, delayMs: 4_000 }]]);
+    expect([fixture.seen.texts.length, fixture.seen.lookedUp]).toEqual([1, 0]);
   });
 
   test("nor does one that was being looked for when its alert was handed over", async () => {
