@@ -1,7 +1,12 @@
-import type { FindMessages, MessageSearch } from "../../../providers/evolution/find-messages.ts";
+import {
+  type FindMessages,
+  type MessageSearch,
+  TOO_MANY_MESSAGES,
+} from "../../../providers/evolution/find-messages.ts";
 import type { FindInstance } from "../../../providers/evolution/instance.ts";
 import { recipientJids } from "../../../providers/evolution/recipient-jids.ts";
 import type { DueRow } from "../../state/contract.ts";
+import { findToNumber } from "./find-to-number.ts";
 
 /** How far the gateway's clock may be behind those of state and service. */
 const BEHIND_MS = 60_000;
@@ -12,8 +17,8 @@ const LATEST_MS = 5 * 60_000;
  * What the gateway keeps of the time of a row's unanswered attempts, to every form of the alert's number.
  *
  * Behaviour: one request, because it is made before each attempt of an outage: for the messages to anyone, of a time in
- *            which the usual pace leaves fewer than come in one page. Where others send much more through the same
- *            instance, the answer is that they are too many.
+ *            which the usual pace leaves fewer than come in one page. Where others send more through the same instance,
+ *            it asks again for those to the alert's number alone.
  */
 export async function askOnce(
   { find, findInstance, phone, nowMs }: AskOnceDependencies,
@@ -25,8 +30,12 @@ export async function askOnce(
   const endedAtMs = nowMs() - (unansweredForMs ?? 0);
   const begunAtMs = firstBegunAtMs ?? endedAtMs;
   const time = { fromMs: begunAtMs - BEHIND_MS, toMs: Math.max(begunAtMs, endedAtMs) + LATEST_MS };
-  const search = await find({ instanceName: instance.name, remoteJid: null, ...time }, signal);
-  if (search.status === "failed") return search;
+  const question = { instanceName: instance.name, ...time };
+  const search = await find({ ...question, remoteJid: null }, signal);
+  if (search.status === "failed")
+    return search.code === TOO_MANY_MESSAGES
+      ? await findToNumber(find, { ...question, phone }, signal)
+      : search;
   const ours = new Set(recipientJids(phone));
   return { ...search, messages: search.messages.filter(({ remoteJid }) => ours.has(remoteJid)) };
 }

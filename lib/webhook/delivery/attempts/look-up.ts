@@ -11,6 +11,7 @@ import type { DueRow, State } from "../../state/contract.ts";
 import { type AskOnceDependencies, askOnce } from "./ask-once.ts";
 import type { LookUp, LookUpResult } from "./attempt.ts";
 import { isInDoubt, isTooUnclear } from "./doubt.ts";
+import { findToNumber } from "./find-to-number.ts";
 
 /** How far the clocks of state and service may be ahead of the gateway's. */
 const CLOCKS_DIFFER_MS = 60_000;
@@ -164,7 +165,7 @@ async function isProvedAbsent(
   return older?.every(({ text }) => text !== row.text) ?? false;
 }
 
-/** What the gateway keeps of a time, of every form that it may give the number; null when some of it is not known. */
+/** What the gateway keeps of a time; null when some of it is not known. */
 async function findOfAll(
   { find, findInstance, phone }: LookUpDependencies,
   time: Pick<MessageQuestion, "fromMs" | "toMs">,
@@ -172,13 +173,8 @@ async function findOfAll(
 ): Promise<KeptMessage[] | null> {
   const instance = await findInstance(signal);
   if (instance.status !== "found") return null;
-  const messages: KeptMessage[] = [];
-  for (const remoteJid of recipientJids(phone)) {
-    const search = await find({ instanceName: instance.name, remoteJid, ...time }, signal);
-    if (search.status === "failed") return null;
-    messages.push(...search.messages);
-  }
-  return messages;
+  const search = await findToNumber(find, { instanceName: instance.name, phone, ...time }, signal);
+  return search.status === "failed" ? null : search.messages;
 }
 
 async function latestHeld(

@@ -309,9 +309,18 @@ describe("messageLookUp() of a row that an outage left unanswered", () => {
     expect(asked() - before).toBe(1);
   });
 
-  test("is not known where others send so much that it does not come in one page", async () => {
-    keep();
-    for (let at = 0; at < 200; at += 1) keep({ id: `3EB1${at}`, remoteJid: "5511999999999@s.whatsapp.net" });
+  test.each(["5511987654321@s.whatsapp.net", "551187654321@s.whatsapp.net", PHONE])(
+    "finds it under %s also where others send so much that it does not come in one page",
+    async (remoteJid) => {
+      keep({ remoteJid });
+      for (let at = 0; at < 200; at += 1)
+        keep({ id: `3EB1${at}`, remoteJid: "5511999999999@s.whatsapp.net" });
+      expect(await ask(lookUp(), unanswered)).toEqual(FOUND);
+    },
+  );
+
+  test("is not known where so much goes to the same number that it does not come in one page", async () => {
+    for (let at = 0; at < 201; at += 1) keep({ id: `3EB1${at}`, text: "Another" });
     const code = "gateway_messages_too_many";
     expect(await ask(lookUp(), unanswered)).toEqual({ status: "unanswered", code });
   });
