@@ -3,8 +3,8 @@
 
 alter table opsctl_state.outbox
   -- What the first attempt sends, and every other one.
-  add column begun_text   text,
-  add column begun_at     bigint,
+  add column text         text,
+  add column first_begun_at bigint,
   -- An attempt began, and its end was never recorded.
   add column is_unsettled boolean not null default false,
   add column unclear      integer not null default 0,
@@ -14,7 +14,7 @@ alter table opsctl_state.outbox
   -- The call that changed it last, for the host that lost its answer and asks again.
   add column call_token   uuid,
   -- The row whose text tells this one, too.
-  add column digest_row   bigint,
+  add column digest       bigint,
   add column has_members  boolean not null default false,
   -- The issue that a comment is for; until that is delivered, the comment is blocked.
   add column issue_row    bigint,
@@ -66,14 +66,14 @@ create index outbox_newest on opsctl_state.outbox ((kind || ':' || issue_key), (
 -- Rows that wait for nothing, in their order; and those that were tried and wait for their next attempt, by its time, so
 -- that they cost the others nothing however many they are.
 create index outbox_turn on opsctl_state.outbox (kind, priority, id)
-  where (is_head or has_members) and settled_at is null and not is_blocked and digest_row is null
+  where (is_head or has_members) and settled_at is null and not is_blocked and digest is null
     and due_at <= waits_from;
 create index outbox_again on opsctl_state.outbox (kind, priority, due_at)
-  where (is_head or has_members) and settled_at is null and not is_blocked and digest_row is null
+  where (is_head or has_members) and settled_at is null and not is_blocked and digest is null
     and due_at > waits_from;
 create index outbox_ended on opsctl_state.outbox (id) where state in ('dead', 'in_doubt');
 create index outbox_ended_age on opsctl_state.outbox (settled_at) where state in ('dead', 'in_doubt');
-create index outbox_members on opsctl_state.outbox (digest_row) where digest_row is not null;
+create index outbox_members on opsctl_state.outbox (digest) where digest is not null;
 create index outbox_comments on opsctl_state.outbox (issue_row) where issue_row is not null;
 create index outbox_urgent on opsctl_state.outbox (accepted_at)
   where is_urgent and emailed_at is null and settled_at is null;
@@ -91,7 +91,7 @@ alter table opsctl_state.totals
   add column issue_in_doubt   bigint not null default 0,
   add column comment_in_doubt bigint not null default 0,
   -- Messages that wait, are not critical, and are in no other row's text.
-  add column message_plain    bigint not null default 0,
+  add column waiting_messages bigint not null default 0,
   -- What went the other way, or was given up, since a message said so.
   add column detour_emailed   bigint not null default 0,
   add column detour_given_up  bigint not null default 0,
@@ -103,9 +103,9 @@ alter table opsctl_state.totals
   -- One for all, for the same reason.
   add constraint totals_counts check (
     least(message_queued, issue_queued, comment_queued, message_dead, issue_dead, comment_dead, message_in_doubt,
-          issue_in_doubt, comment_in_doubt, message_plain, queued_bytes, detour_emailed, detour_given_up) >= 0);
+          issue_in_doubt, comment_in_doubt, waiting_messages, queued_bytes, detour_emailed, detour_given_up) >= 0);
 update opsctl_state.totals
-set message_plain = (
+set waiting_messages = (
   select count(*) from opsctl_state.outbox as o
   where o.kind = 'message' and o.state = 'queued' and o.priority > 0);
 
@@ -173,8 +173,8 @@ begin
     v.queued_bytes := coalesce(v.queued_bytes, 0) + p_sign * p_row.bytes;
     if p_row.kind = 'message' then
       v.message_queued := coalesce(v.message_queued, 0) + p_sign;
-      if p_row.priority > 0 and p_row.digest_row is null then
-        v.message_plain := coalesce(v.message_plain, 0) + p_sign;
+      if p_row.priority > 0 and p_row.digest is null then
+        v.waiting_messages := coalesce(v.waiting_messages, 0) + p_sign;
       end if;
     elsif p_row.kind = 'issue' then
       v.issue_queued := coalesce(v.issue_queued, 0) + p_sign;
@@ -212,7 +212,7 @@ begin
       message_in_doubt = t.message_in_doubt + coalesce(p.message_in_doubt, 0),
       issue_in_doubt = t.issue_in_doubt + coalesce(p.issue_in_doubt, 0),
       comment_in_doubt = t.comment_in_doubt + coalesce(p.comment_in_doubt, 0),
-      message_plain = t.message_plain + coalesce(p.message_plain, 0),
+      waiting_messages = t.waiting_messages + coalesce(p.waiting_messages, 0),
       queued_bytes = t.queued_bytes + coalesce(p.queued_bytes, 0),
       detour_given_up = t.detour_given_up + coalesce(p.detour_given_up, 0);
 end $$;
@@ -224,13 +224,13 @@ language sql
 set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 as $$
   update opsctl_state.totals
-  set (message_queued, issue_queued, comment_queued, message_plain, queued_bytes,
+  set (message_queued, issue_queued, comment_queued, waiting_messages, queued_bytes,
        message_dead, issue_dead, comment_dead, message_in_doubt, issue_in_doubt, comment_in_doubt) = (
     select count(*) filter (where o.kind = 'message' and o.state = 'queued'),
            count(*) filter (where o.kind = 'issue' and o.state = 'queued'),
            count(*) filter (where o.kind = 'comment' and o.state = 'queued'),
            count(*) filter (
-             where o.kind = 'message' and o.state = 'queued' and o.priority > 0 and o.digest_row is null),
+             where o.kind = 'message' and o.state = 'queued' and o.priority > 0 and o.digest is null),
            coalesce(sum(o.bytes) filter (where o.state = 'queued'), 0),
            count(*) filter (where o.kind = 'message' and o.state = 'dead'),
            count(*) filter (where o.kind = 'issue' and o.state = 'dead'),

@@ -124,7 +124,7 @@ begin
 end $$;
 
 -- Remembers what was accepted of a fingerprint, and its issue when it has a new one.
-create function opsctl_state.remember(
+create function opsctl_state.remember_episode(
   p_key text, p_starts_at text, p_is_firing boolean, p_issue bigint, p_claimed_at bigint, p_now bigint)
 returns void
 language plpgsql
@@ -188,12 +188,12 @@ begin
   -- Nothing is written as long as nothing changes within the day.
   if v_issue is not null or p_known.is_firing is not true or p_known.starts_at is distinct from p_starts_at
      or p_known.seen_at - v_row.accepted_at not between 1 and 86400000 then
-    perform opsctl_state.remember(
+    perform opsctl_state.remember_episode(
       v_row.issue_key, p_starts_at, true, v_issue, v_row.claimed_at, v_row.accepted_at);
   end if;
   answer := json_build_object(
     'message', v_message, 'outcome', case when v_issue is null then 'duplicate' else 'first' end, 'issue', v_issue,
-    'repeat', v_row.is_repeat, 'claimedAtMs', v_claim.claimed_at, 'url', v_claim.value);
+    'isRepeat', v_row.is_repeat, 'claimedAtMs', v_claim.claimed_at, 'url', v_claim.value);
   issues := (v_issue is not null)::int;
   comments := 0;
 end $$;
@@ -213,9 +213,9 @@ begin
     if p_adds_comment then
       v_comment := opsctl_state.add_comment(p_row, p_known);
     end if;
-    perform opsctl_state.remember(p_row.issue_key, null, false, null, null, p_row.accepted_at);
+    perform opsctl_state.remember_episode(p_row.issue_key, null, false, null, null, p_row.accepted_at);
   end if;
-  answer := json_build_object('message', v_message, 'outcome', 'not_firing', 'comment', v_comment);
+  answer := json_build_object('message', v_message, 'outcome', 'not_firing');
   issues := 0;
   comments := (v_comment is not null)::int;
 end $$;
@@ -259,7 +259,7 @@ begin
     accepted := accepted || v_one.answer;
     v_left := case when v_row.priority = 0 then 0 else v_left end;
     p_totals.message_queued := p_totals.message_queued + 1;
-    p_totals.message_plain := p_totals.message_plain + (v_row.priority > 0)::int;
+    p_totals.waiting_messages := p_totals.waiting_messages + (v_row.priority > 0)::int;
     p_totals.issue_queued := p_totals.issue_queued + v_one.issues;
     p_totals.comment_queued := p_totals.comment_queued + v_one.comments;
     p_totals.queued_bytes := p_totals.queued_bytes + (1 + v_one.issues + v_one.comments) * v_row.bytes;
@@ -319,7 +319,7 @@ begin
 
   update opsctl_state.totals
   set message_queued = v_totals.message_queued, issue_queued = v_totals.issue_queued,
-      comment_queued = v_totals.comment_queued, message_plain = v_totals.message_plain,
+      comment_queued = v_totals.comment_queued, waiting_messages = v_totals.waiting_messages,
       queued_bytes = v_totals.queued_bytes;
   if v_alerts > 0 then
     update opsctl_state.hours as h set alerts = h.alerts + v_alerts where h.hour = v_now / 3600000;

@@ -24,8 +24,8 @@ begin
     from opsctl_state.outbox as h
     -- A row whose text tells others does not wait for older ones, which another such text may tell.
     where h.kind = p_kind and (h.is_head or h.has_members) and h.settled_at is null and not h.is_blocked
-      and h.digest_row is null and h.due_at <= h.waits_from
-      and (p_begun or h.begun_text is null) and h.id <> all (p_except)
+      and h.digest is null and h.due_at <= h.waits_from
+      and (p_begun or h.text is null) and h.id <> all (p_except)
     order by h.priority, h.id limit p_limit;
   for v_priority in 0..3
   loop
@@ -34,24 +34,25 @@ begin
       from (
         (select h.id from opsctl_state.outbox as h
          where h.kind = p_kind and h.priority = v_priority and (h.is_head or h.has_members) and h.settled_at is null
-           and not h.is_blocked and h.digest_row is null and h.due_at > h.waits_from and h.due_at <= p_now
-           and (p_begun or h.begun_text is null) and h.id <> all (p_except)
+           and not h.is_blocked and h.digest is null and h.due_at > h.waits_from and h.due_at <= p_now
+           and (p_begun or h.text is null) and h.id <> all (p_except)
          order by h.due_at limit v_most)
         union all
         (select h.id from opsctl_state.outbox as h
          where h.kind = p_kind and h.priority = v_priority and (h.is_head or h.has_members) and h.settled_at is null
-           and not h.is_blocked and h.digest_row is null and h.due_at > h.waits_from and h.due_at > v_never
-           and (p_begun or h.begun_text is null) and h.id <> all (p_except)
+           and not h.is_blocked and h.digest is null and h.due_at > h.waits_from and h.due_at > v_never
+           and (p_begun or h.text is null) and h.id <> all (p_except)
          order by h.due_at limit v_most)) as a
       order by a.id limit p_limit;
   end loop;
 end $$;
 
--- Whose turn it is.
-create function opsctl_state.turns(p_kind text, p_limit bigint, p_except json, p_issue_grace_ms bigint)
+-- Whose turn it is; p_begun: also those that have a text already.
+create function opsctl_state.due_rows(
+  p_kind text, p_limit bigint, p_except json, p_issue_grace_ms bigint, p_begun boolean default true)
 returns table (id bigint, alert text, attempts integer, waited_ms bigint, tried_ms bigint, is_repeat boolean,
-               claimed_at bigint, issue_url text, begun_text text, is_unsettled boolean, unclear integer,
-               begun_at bigint, unanswered_ms bigint, members text)
+               claimed_at bigint, issue_url text, text text, is_unsettled boolean, unclear integer,
+               first_begun_at bigint, unanswered_for_ms bigint, members text)
 language plpgsql rows 10
 set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
@@ -65,12 +66,12 @@ declare
 begin
   return query
     select o.id, o.alert, o.attempts + o.is_unsettled::int, greatest(0, v_now - o.accepted_at), o.tried_ms, o.is_repeat,
-           o.claimed_at, opsctl_state.issue_url(o.issue_key, o.issue_row, v_now), o.begun_text, o.is_unsettled,
-           o.unclear + o.is_unsettled::int, o.begun_at,
+           o.claimed_at, opsctl_state.issue_url(o.issue_key, o.issue_row, v_now), o.text, o.is_unsettled,
+           o.unclear + o.is_unsettled::int, o.first_begun_at,
            case when o.unanswered_at is not null then greatest(0, v_now - o.unanswered_at) end,
-           case when o.has_members then array_to_json(opsctl_state.members_of(o.id))::text end
+           case when o.has_members then array_to_json(opsctl_state.member_ids(o.id))::text end
     from (
-      select r.priority, r.id from opsctl_state.ready(p_kind, p_limit + v_more, v_except, true, v_now) as r
+      select r.priority, r.id from opsctl_state.ready(p_kind, p_limit + v_more, v_except, p_begun, v_now) as r
       order by r.priority, r.id limit p_limit + v_more) as r
     cross join lateral (select h.* from opsctl_state.outbox as h where h.id = r.id limit 1) as o
     where o.message_row is null or v_now - o.age_from >= p_issue_grace_ms or o.age_from > v_now
@@ -101,43 +102,26 @@ begin
 end $$;
 
 -- The other rows that a row's text tells.
-create function opsctl_state.members_of(p_row bigint)
+create function opsctl_state.member_ids(p_row bigint)
 returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off
 as $$
 begin
-  return array(select o.id from opsctl_state.outbox as o where o.digest_row = p_row);
+  return array(select o.id from opsctl_state.outbox as o where o.digest = p_row);
 end $$;
 
 -- Whose turn it is, for hosts of before: nothing that has a text already, which they could not send.
 create or replace function opsctl_state.due(p_kind text, p_limit bigint, p_except json, p_issue_grace_ms bigint)
 returns table (id bigint, alert text, attempts integer, age_ms bigint, claimed_at bigint, issue_url text)
-language plpgsql rows 10
-set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
+language sql rows 10
+set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
 as $$
-#variable_conflict use_column
-declare
-  v_now    constant bigint := opsctl_state.now_ms();
-  v_except constant bigint[] := array(select e.value::bigint from json_array_elements_text(p_except) as e(value));
-  -- Of issues that wait for their messages no more are looked at.
-  v_more   constant bigint := case p_kind when 'issue' then 64 else 0 end;
-begin
-  return query
-    select o.id, o.alert, o.attempts, greatest(0, v_now - o.age_from), o.claimed_at,
-           opsctl_state.issue_url(o.issue_key, o.issue_row, v_now)
-    from (
-      select r.priority, r.id from opsctl_state.ready(p_kind, p_limit + v_more, v_except, false, v_now) as r
-      order by r.priority, r.id limit p_limit + v_more) as r
-    cross join lateral (select h.* from opsctl_state.outbox as h where h.id = r.id limit 1) as o
-    where (o.message_row is null or v_now - o.age_from >= p_issue_grace_ms or o.age_from > v_now
-           or (select m.settled_at is null and m.attempts = 0 from opsctl_state.outbox as m
-               where m.id = o.message_row) is not true)
-    order by r.priority, r.id
-    limit p_limit;
-end $$;
+  select d.id, d.alert, d.attempts, greatest(0, opsctl_state.now_ms() - o.age_from), d.claimed_at, d.issue_url
+  from opsctl_state.due_rows(p_kind, p_limit, p_except, p_issue_grace_ms, false) as d
+  cross join lateral (select h.age_from from opsctl_state.outbox as h where h.id = d.id limit 1) as o
+$$;
 
 -- The messages of a fingerprint that wait, oldest first, at most p_limit; none of them when one is critical, was begun, is
 -- in another text, or is in p_except.
@@ -153,7 +137,7 @@ declare
 begin
   select array_agg(w.id order by w.id), bool_and(w.is_plain) into v_ids, v_plain
   from (
-    select o.id, o.priority > 0 and o.begun_text is null and o.digest_row is null
+    select o.id, o.priority > 0 and o.text is null and o.digest is null
                  and o.id <> all (p_except) as is_plain
     from opsctl_state.outbox as o
     where o.kind = 'message' and o.issue_key = p_key and o.state = 'queued'
@@ -181,7 +165,7 @@ begin
   for v_head in
     select o.issue_key from opsctl_state.outbox as o
     where o.kind = 'message' and o.priority > 0 and o.is_head and o.settled_at is null and not o.is_blocked
-      and o.digest_row is null and o.due_at <= o.waits_from
+      and o.digest is null and o.due_at <= o.waits_from
     order by o.priority, o.id limit 1000
   loop
     exit when v_count >= p_fingerprints or v_rows >= p_rows;
@@ -199,7 +183,7 @@ begin
 end $$;
 
 -- The other rows whose alerts a row tells, with what their text needs.
-create function opsctl_state.told_with(p_row bigint)
+create function opsctl_state.members_of(p_row bigint)
 returns table (id bigint, alert text, waited_ms bigint, is_repeat boolean, issue_url text)
 language plpgsql rows 40
 set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
@@ -213,7 +197,7 @@ begin
     select o.id, o.alert, greatest(0, v_now - o.accepted_at), o.is_repeat,
            opsctl_state.issue_url(o.issue_key, null, v_now)
     from opsctl_state.outbox as o
-    where o.digest_row = p_row and o.settled_at is null
+    where o.digest = p_row and o.settled_at is null
     order by o.id;
 end $$;
 
@@ -232,20 +216,20 @@ begin
   perform from opsctl_state.outbox as o where o.id = any (v_ids) order by o.id for update;
   select count(*) into v_free from opsctl_state.outbox as o
   where o.id = any (v_ids) and o.id <> p_row.id and o.kind = p_row.kind and o.settled_at is null
-    and o.begun_text is null and o.digest_row is null and not o.has_members;
+    and o.text is null and o.digest is null and not o.has_members;
   if p_row.kind <> 'message' or v_free < cardinality(v_ids) then
     return false;
   end if;
   update opsctl_state.totals as t
-  set message_plain = t.message_plain - (
+  set waiting_messages = t.waiting_messages - (
     select count(*) from opsctl_state.outbox as o where o.id = any (v_ids) and o.priority > 0);
-  update opsctl_state.outbox as o set digest_row = p_row.id where o.id = any (v_ids);
+  update opsctl_state.outbox as o set digest = p_row.id where o.id = any (v_ids);
   return true;
 end $$;
 
 -- Records that an attempt begins; null for p_text means that the row keeps the one that it has. While no copy of that one
--- can exist, another may take its place, told of the same rows; then begun_at is that of the new one. Asked again with the same token, it
--- changes nothing. False while another host delivers.
+-- can exist, another may take its place, told of the same rows; then first_begun_at is that of the new one. Asked again
+-- with the same token, it changes nothing. False while another host delivers.
 create function opsctl_state.begin_attempt(p_row bigint, p_token uuid, p_holder uuid, p_text text, p_members json)
 returns boolean
 language plpgsql
@@ -269,9 +253,9 @@ begin
   if v_row.call_token = p_token then
     return true;
   end if;
-  if v_row.settled_at is not null or v_row.digest_row is not null
-     or (p_text is null and v_row.begun_text is null)
-     or (p_text is not null and v_row.begun_text is not null
+  if v_row.settled_at is not null or v_row.digest is not null
+     or (p_text is null and v_row.text is null)
+     or (p_text is not null and v_row.text is not null
          and (v_row.unclear > 0 or v_row.is_unsettled or cardinality(v_members) > 0))
      or exists (select from opsctl_state.lease as l
                 where l.name = 'dispatcher' and l.holder <> p_holder and l.expires_at > v_now)
@@ -279,8 +263,8 @@ begin
     return false;
   end if;
   update opsctl_state.outbox as o
-  set begun_text = coalesce(p_text, o.begun_text), is_unsettled = true,
-      begun_at = case when p_text is null then o.begun_at else v_now end,
+  set text = coalesce(p_text, o.text), is_unsettled = true,
+      first_begun_at = case when p_text is null then o.first_begun_at else v_now end,
       unanswered_at = case when p_text is null then o.unanswered_at end,
       attempts = o.attempts + o.is_unsettled::int, unclear = o.unclear + o.is_unsettled::int,
       has_members = o.has_members or cardinality(v_members) > 0, call_token = p_token
@@ -292,7 +276,7 @@ end $$;
 -- Records what was tried for a row before it was kept: a send that may have arrived is looked for before another one. A row
 -- that was begun since is left as it is.
 create function opsctl_state.take_up(
-  p_row bigint, p_text text, p_attempts integer, p_unclear integer, p_begun_ms bigint, p_unanswered_ms bigint,
+  p_row bigint, p_text text, p_attempts integer, p_unclear integer, p_begun_for_ms bigint, p_unanswered_for_ms bigint,
   p_delay_ms bigint)
 returns void
 language plpgsql
@@ -304,13 +288,13 @@ declare
   v_row opsctl_state.outbox;
 begin
   select o.* into v_row from opsctl_state.outbox as o where o.id = p_row for update;
-  if not found or v_row.settled_at is not null or v_row.begun_text is not null or v_row.digest_row is not null then
+  if not found or v_row.settled_at is not null or v_row.text is not null or v_row.digest is not null then
     return;
   end if;
   v_now := opsctl_state.now_ms();
   update opsctl_state.outbox as o
-  set begun_text = p_text, attempts = p_attempts, unclear = p_unclear, begun_at = v_now - p_begun_ms,
-      unanswered_at = v_now - p_unanswered_ms, waits_from = v_now, due_at = v_now + p_delay_ms
+  set text = p_text, attempts = p_attempts, unclear = p_unclear, first_begun_at = v_now - p_begun_for_ms,
+      unanswered_at = v_now - p_unanswered_for_ms, waits_from = v_now, due_at = v_now + p_delay_ms
   where o.id = p_row;
 end $$;
 
@@ -361,7 +345,7 @@ begin
         attempts = o.attempts + p_attempts, code = p_code, reference = p_reference, url = p_url,
         alert = case when p_as <> 'delivered' then o.alert end,
         alertname = case when p_as <> 'delivered' then o.alertname end,
-        begun_text = case when p_as <> 'delivered' then o.begun_text end
+        text = case when p_as <> 'delivered' then o.text end
     where o.id = v_id
     returning o.* into v_row;
     v_delta := opsctl_state.tally(v_delta, v_row, 1);
@@ -423,7 +407,7 @@ begin
   if not found or v_row.settled_at is not null or v_row.call_token = p_token then
     return;
   end if;
-  v_ids := p_row || case when v_row.has_members then opsctl_state.members_of(p_row) else '{}' end;
+  v_ids := p_row || case when v_row.has_members then opsctl_state.member_ids(p_row) else '{}' end;
   if p_is_unanswered then
     update opsctl_state.outbox as o set unanswered_at = v_now where o.id = any (v_ids) and o.settled_at is null;
   end if;

@@ -15,8 +15,8 @@ begin
   end if;
   v_ids := array(select r.value::bigint from json_array_elements_text(p_rows) as r(value));
   v_ids := array(
-    select distinct coalesce(o.digest_row, o.id) from opsctl_state.outbox as o where o.id = any (v_ids));
-  v_ids := v_ids || array(select o.id from opsctl_state.outbox as o where o.digest_row = any (v_ids));
+    select distinct coalesce(o.digest, o.id) from opsctl_state.outbox as o where o.id = any (v_ids));
+  v_ids := v_ids || array(select o.id from opsctl_state.outbox as o where o.digest = any (v_ids));
   return array(select i from unnest(v_ids) as i order by i);
 end $$;
 
@@ -92,10 +92,10 @@ declare
   v_other opsctl_state.outbox;
 begin
   delete from opsctl_state.outbox as o where o.id = p_row.id;
-  for v_other in select o.* from opsctl_state.outbox as o where o.digest_row = p_row.id
+  for v_other in select o.* from opsctl_state.outbox as o where o.digest = p_row.id
   loop
     v_delta := opsctl_state.tally(v_delta, v_other, -1);
-    update opsctl_state.outbox as o set digest_row = null where o.id = v_other.id returning o.* into v_other;
+    update opsctl_state.outbox as o set digest = null where o.id = v_other.id returning o.* into v_other;
     v_delta := opsctl_state.tally(v_delta, v_other, 1);
   end loop;
   if p_row.state <> 'queued' then

@@ -5,7 +5,7 @@ create function opsctl_state.stats()
 returns table (message_queued bigint, message_dead bigint, message_in_doubt bigint, message_age_ms bigint,
                issue_queued bigint, issue_dead bigint, issue_in_doubt bigint, issue_age_ms bigint,
                comment_queued bigint, comment_dead bigint, comment_in_doubt bigint, comment_age_ms bigint,
-               queued_bytes bigint, message_plain bigint, critical_age_ms bigint)
+               queued_bytes bigint, critical_age_ms bigint)
 language plpgsql rows 1
 set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
@@ -18,7 +18,7 @@ begin
     select t.message_queued, t.message_dead, t.message_in_doubt, opsctl_state.oldest_age_ms('message', v_now),
            t.issue_queued, t.issue_dead, t.issue_in_doubt, opsctl_state.oldest_age_ms('issue', v_now),
            t.comment_queued, t.comment_dead, t.comment_in_doubt, opsctl_state.oldest_age_ms('comment', v_now),
-           t.queued_bytes, t.message_plain,
+           t.queued_bytes,
            (select greatest(0, v_now - o.age_from) from opsctl_state.outbox as o
             where o.kind = 'message' and o.priority = 0 and o.settled_at is null order by o.age_from limit 1)
     from opsctl_state.totals as t;
@@ -52,16 +52,16 @@ begin
 end $$;
 
 -- Rows that wait, in the order in which they would go out.
-create function opsctl_state.queued(p_limit bigint)
+create function opsctl_state.list_queued(p_limit bigint)
 returns table (id bigint, kind text, digest bigint, alertname text, fingerprint text, squad text, facts text,
-               attempts integer, code text, accepted_at bigint, next_at bigint)
+               attempts integer, code text, accepted_at bigint, next_attempt_at bigint)
 language plpgsql rows 100
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
   return query
-    select o.id, o.kind, o.digest_row, o.alertname, o.fingerprint, o.squad, coalesce(o.shown, o.alert),
+    select o.id, o.kind, o.digest, o.alertname, o.fingerprint, o.squad, coalesce(o.shown, o.alert),
            o.attempts + o.is_unsettled::int, o.code, o.accepted_at, case when o.attempts > 0 then o.due_at end
     from opsctl_state.outbox as o
     where o.state = 'queued'
@@ -101,7 +101,7 @@ begin
   return query
     select o.reference from opsctl_state.outbox as o
     where o.state = 'delivered' and o.settled_at > v_now - p_newer_than_ms and o.settled_at <= v_now - p_older_than_ms
-      and o.kind = 'message' and o.digest_row is null and o.reference is not null
+      and o.kind = 'message' and o.digest is null and o.reference is not null
     order by o.settled_at desc limit p_limit;
 end $$;
 

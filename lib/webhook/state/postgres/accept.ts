@@ -80,8 +80,8 @@ type Answer =
   | { refused: "outbox_full" | "state_unavailable"; sqlState?: string; mayBeKept?: boolean };
 type AnsweredAlert =
   | { message: number; outcome: "not_firing" }
-  | { message: number; repeat: boolean; outcome: "duplicate"; claimedAtMs: number; url: string | null }
-  | { message: number; repeat: boolean; outcome: "first"; issue: number; claimedAtMs: number };
+  | { message: number; isRepeat: boolean; outcome: "duplicate"; claimedAtMs: number; url: string | null }
+  | { message: number; isRepeat: boolean; outcome: "first"; issue: number; claimedAtMs: number };
 
 function callsOf(requests: readonly (readonly Alert[])[]): Encoded[][] {
   const calls: Encoded[][] = [];
@@ -166,7 +166,7 @@ function outcomeOf(answer: Answer, alerts: readonly Alert[], misfits: OutageLog)
 function acceptedAlert(alert: Alert, answer: AnsweredAlert): AcceptedAlert {
   const { message: messageRow, outcome } = answer;
   if (outcome === "not_firing") return { alert, messageRow, isRepeat: false, issue: { status: outcome } };
-  const { repeat: isRepeat, claimedAtMs } = answer;
+  const { isRepeat, claimedAtMs } = answer;
   if (outcome === "first")
     return { alert, messageRow, isRepeat, issue: { status: outcome, row: answer.issue, claimedAtMs } };
   const url = answer.url === null ? null : restoredText(answer.url);

@@ -14,7 +14,7 @@ export async function due(sql: postgres.Sql, kind: OutboxKind, query: DueQuery):
   const { limit, except, issueGraceMs } = query;
   if (limit <= 0) return { rows: [], unreadable: [] };
   const found = await sql`
-    select * from opsctl_state.turns(
+    select * from opsctl_state.due_rows(
       ${kind}::text, ${Number.isFinite(limit) ? limit : null}::bigint, ${JSON.stringify(except)}::text::json,
       ${issueGraceMs}::bigint)`;
   return readable(found, (row) => ({
@@ -22,11 +22,11 @@ export async function due(sql: postgres.Sql, kind: OutboxKind, query: DueQuery):
     attempts: row.attempts,
     triedMs: Number(row.tried_ms),
     claimedAtMs: numberOrNull(row.claimed_at),
-    text: restoredOrNull(row.begun_text),
+    text: restoredOrNull(row.text),
     isUnsettled: row.is_unsettled,
     unclear: row.unclear,
-    firstBegunAtMs: numberOrNull(row.begun_at),
-    unansweredForMs: numberOrNull(row.unanswered_ms),
+    firstBegunAtMs: numberOrNull(row.first_begun_at),
+    unansweredForMs: numberOrNull(row.unanswered_for_ms),
     members: row.members === null ? [] : (JSON.parse(row.members) as number[]).sort((a, b) => a - b),
   }));
 }
@@ -41,7 +41,7 @@ export async function digestible(sql: postgres.Sql, except: readonly number[]): 
 
 /** The other rows whose alerts a row tells; see `State.membersOf`. */
 export async function membersOf(sql: postgres.Sql, row: number): Promise<FoundRows> {
-  const found = await sql`select * from opsctl_state.told_with(${row}::bigint)`;
+  const found = await sql`select * from opsctl_state.members_of(${row}::bigint)`;
   return readable(found, (one) => beginning(one, "message"));
 }
 

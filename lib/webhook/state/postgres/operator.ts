@@ -70,7 +70,7 @@ async function dropQueued(sql: postgres.Sql, rows: string): Promise<number> {
 
 async function listDead(sql: postgres.Sql): Promise<DeadRow[]> {
   const rows = await sql`
-    select id, kind, state, digest_row as digest, alertname, fingerprint, squad, attempts, code, accepted_at, settled_at
+    select id, kind, state, digest, alertname, fingerprint, squad, attempts, code, accepted_at, settled_at
     from opsctl_state.outbox where state in ('dead', 'in_doubt') order by id`;
   return rows.map((row) => ({
     ...rowFacts(row),
@@ -82,12 +82,12 @@ async function listDead(sql: postgres.Sql): Promise<DeadRow[]> {
 
 async function listQueued(sql: postgres.Sql, limit: number): Promise<QueuedRow[]> {
   const most = Number.isFinite(limit) ? limit : null;
-  const rows = await sql`select * from opsctl_state.queued(${most}::bigint)`;
+  const rows = await sql`select * from opsctl_state.list_queued(${most}::bigint)`;
   return rows.map((row) => ({
     ...rowFacts(row),
     severity: severityOf(row.facts),
     code: restoredOrNull(row.code),
-    nextAttemptAt: row.next_at === null ? null : instant(row.next_at),
+    nextAttemptAt: row.next_attempt_at === null ? null : instant(row.next_attempt_at),
   }));
 }
 

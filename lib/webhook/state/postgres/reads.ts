@@ -39,7 +39,7 @@ function kindStats(row: postgres.Row, kind: OutboxKind): KindStats {
 
 /** How many messages wait that a digest could tell, up to `most`. */
 export async function waitingMessages(sql: postgres.Sql, most: number): Promise<number> {
-  const [row] = await sql`select message_plain::int as count from opsctl_state.totals`;
+  const [row] = await sql`select waiting_messages::int as count from opsctl_state.totals`;
   return Math.min(most, row!.count);
 }
 

@@ -37,7 +37,7 @@ const COUNTS = [
   ...["message", "issue", "comment"].flatMap((kind) =>
     ["queued", "dead", "in_doubt"].map((state) => `${kind}_${state}`),
   ),
-  ...["message_plain", "queued_bytes", "detour_emailed", "detour_given_up"],
+  ...["waiting_messages", "queued_bytes", "detour_emailed", "detour_given_up"],
 ];
 
 describe("the tables of the state", () => {

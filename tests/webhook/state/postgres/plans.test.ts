@@ -11,14 +11,14 @@ const FEW = 120;
 
 /** Calls, each for a row or fingerprint in the middle of many, and the most pages that those for many rows may read. */
 const CALLS: readonly [call: string, most?: number][] = [
-  ["count(*) from opsctl_state.turns('message', 8, '[15001]', 0)"],
-  ["count(*) from opsctl_state.turns('issue', 8, '[]', 2000)", 500],
-  ["count(*) from opsctl_state.turns('comment', 8, '[]', 0)"],
+  ["count(*) from opsctl_state.due_rows('message', 8, '[15001]', 0)"],
+  ["count(*) from opsctl_state.due_rows('issue', 8, '[]', 2000)", 500],
+  ["count(*) from opsctl_state.due_rows('comment', 8, '[]', 0)"],
   ["count(*) from opsctl_state.digestible('[]', 40, 1000)", 800],
   ["opsctl_state.begin_attempt(15001, gen_random_uuid(), gen_random_uuid(), 't', '[15002,15003]')"],
   ["opsctl_state.begin_attempt(15001, gen_random_uuid(), gen_random_uuid(), 'u', '[]')"],
   ["opsctl_state.take_up(15009, 't', 1, 1, 60000, null, 5000)"],
-  ["count(*) from opsctl_state.told_with(15001)"],
+  ["count(*) from opsctl_state.members_of(15001)"],
   ["opsctl_state.settle(15005, gen_random_uuid(), 'retry', 1000, 'x', 5, true, false, null, null)"],
   ["opsctl_state.settle(15006, gen_random_uuid(), 'delivered', null, null, null, false, false, 'r', null)"],
   ["opsctl_state.settle(15007, gen_random_uuid(), 'dead', null, 'x', null, false, false, null, null)"],

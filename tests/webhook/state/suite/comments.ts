@@ -56,6 +56,19 @@ function repeatTests(fixture: () => StateFixture): void {
     expect(other.isRepeat).toBe(false);
   });
 
+  test("an alert that is told again each week for longer than delivered rows are kept stays a repeat", async () => {
+    const { state, setClock } = fixture();
+    await acceptOne(state);
+    for (const days of [7, 14, 21, 28, 31]) {
+      await setClock(START_MS + days * DAY_MS);
+      await state.prune();
+      expect((await acceptOne(state)).isRepeat).toBe(true);
+    }
+    await setClock(START_MS + 62 * DAY_MS);
+    await state.prune();
+    expect((await acceptOne(state)).isRepeat).toBe(false);
+  });
+
   test("due() and digestible() say which alerts are repeats", async () => {
     const { state } = fixture();
     const [first, second] = await acceptAll(state, sampleAlert(), sampleAlert());

@@ -123,7 +123,7 @@ function isOfVersion3(damaged: DatabaseSync | null): boolean {
 const MARK_AGAIN = `
   update outbox set digest = null where state = 'queued' and digest not in
     (select id from outbox where state = 'queued');
-  update outbox set is_blocked = digest is not null or coalesce(
+  update outbox set is_blocked = coalesce(
     (select issue.state <> 'delivered' from outbox as issue where issue.id = outbox.issue_row), 0);
   update outbox set is_head = 0, ahead = null;
   ${LINE_UP}
@@ -133,7 +133,7 @@ const MARK_AGAIN = `
 
 /** What is kept besides rows and claims, as far as it can be read. */
 const SIDE_TABLES: readonly (readonly [string, readonly string[]])[] = [
-  ["episodes", ["fingerprint", "starts_at", "is_firing", "issue_row", "claimed_at_ms", "changed_at_ms"]],
+  ["episodes", ["fingerprint", "starts_at", "is_firing", "issue_row", "claimed_at_ms", "seen_at_ms"]],
   ["attempts", ["kind", "begun_at_ms"]],
   ["holds", ["kind", "code", "since_ms"]],
   ["hours", ["hour", "alerts"]],

@@ -33,10 +33,10 @@ const TABLES_2 = `
   create table room (id integer primary key, filling blob not null) strict;
 `;
 
-// A row that is no head has the one before it in the line of its fingerprint (`ahead`). `is_blocked` keeps a head from
-// being due: a member of another row's text (`digest`), or a comment whose issue (`issue_row`) is not delivered. A row
-// whose text tells others (`has_members`) is due without being a head, since one of them may stand ahead of it. `text`
-// is what the first attempt sends, `shown` what is kept of a delivered alert.
+// A row that is no head has the one before it in the line of its fingerprint (`ahead`). A member of another row's text
+// (`digest`) is never due, and a comment is blocked until its issue (`issue_row`) is delivered. A row whose text tells
+// others (`has_members`) is due without being a head, since one of them may stand ahead of it. `text` is what the first
+// attempt sends, `shown` what is kept of a delivered alert.
 const COLUMNS_3 = [
   ["text", "text"],
   ["tried_ms", "integer not null default 0"],
@@ -57,7 +57,8 @@ const COLUMNS_3 = [
 
 // `reserve` is space that is freed for alerts when the disk is full. `episodes` has what a fingerprint is firing since,
 // and its newest issue: rows of the outbox are removed, and an index of all of them by fingerprint would cost a page
-// for each row.
+// for each row. `seen_at_ms` is the end of the day on which it was accepted last: the time itself would be written for
+// each repetition.
 const TABLES_3 = `
   create table episodes (
     fingerprint text primary key not null,
@@ -65,9 +66,9 @@ const TABLES_3 = `
     is_firing integer not null,
     issue_row integer,
     claimed_at_ms integer,
-    changed_at_ms integer not null
+    seen_at_ms integer not null
   ) strict, without rowid;
-  create index episodes_changed on episodes (changed_at_ms);
+  create index episodes_age on episodes (seen_at_ms);
   create table attempts (id integer primary key, kind text not null, begun_at_ms integer not null) strict;
   create table holds (kind text primary key not null, code text not null, since_ms integer not null) strict, without rowid;
   create table hours (hour integer primary key, alerts integer not null) strict;
@@ -116,7 +117,8 @@ const UPGRADE_3 = `
   drop index if exists outbox_due; drop index if exists outbox_heads; drop index if exists outbox_queued;
   drop index if exists outbox_dead; drop index if exists outbox_delivered;
   ${COLUMNS_3.map(([name, type]) => `alter table outbox add column ${name} ${type};`).join(" ")}
-  alter table outbox add column may_go integer as (is_blocked = 0 and (is_head = 1 or has_members = 1)) virtual;
+  alter table outbox add column may_go integer
+    as (is_blocked = 0 and digest is null and (is_head = 1 or has_members = 1)) virtual;
   ${TABLES_3} ${RANK_ROWS} ${LINE_UP} ${INDEXES}`;
 
 /** What upgrades a file to this version, by the file's version; 0 is an empty file. */

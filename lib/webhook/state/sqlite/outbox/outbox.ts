@@ -14,7 +14,7 @@ import { settler } from "./deliver/settle.ts";
 import { uptaker } from "./deliver/take-up.ts";
 import { Load } from "./load.ts";
 import { deadRows } from "./operator/dead.ts";
-import { queuedRows } from "./operator/queue.ts";
+import { queuedRows } from "./operator/queued.ts";
 import { outboxReads } from "./reads/reads.ts";
 import { recentAlerts } from "./reads/recent.ts";
 import { outboxStats } from "./reads/stats.ts";

@@ -59,7 +59,7 @@ function prepare(db: DatabaseSync): Statements {
     again: db.prepare(`
       update outbox set attempts = attempts + is_unsettled, unclear = unclear + is_unsettled, is_unsettled = 1
       where id = ? and state = 'queued' and text is not null and digest is null`),
-    tell: db.prepare("update outbox set digest = ?, is_blocked = 1 where id = ?"),
+    tell: db.prepare("update outbox set digest = ? where id = ?"),
     kind: db.prepare("select kind from outbox where id = ?"),
     attempt: db.prepare("insert into attempts (kind, begun_at_ms) values (?, ?)"),
   };

@@ -66,7 +66,7 @@ function prepare(db: DatabaseSync): Statements {
     revive: db.prepare(`
       update outbox set state = 'queued', is_head = ?, ahead = ?, attempts = 0, next_attempt_at_ms = 0, age_from_ms = ?,
         claim_token = ?, code = null, ended_at_ms = null, tried_ms = 0, unclear = 0, is_unsettled = 0,
-        is_blocked = digest is not null or coalesce(
+        is_blocked = coalesce(
           (select issue.state <> 'delivered' from outbox as issue where issue.id = outbox.issue_row), 0)
       where id = ?`),
     issueEnded: db.prepare(`select 1 from outbox where id = ? and ${ENDED}`),
