@@ -16,6 +16,8 @@ export type StateFixture = {
   another(): Promise<State>;
   /** Closes what is open and returns a state on the same store. */
   reopen(): Promise<State>;
+  /** Writes something in the place of a row's alert, behind the back of the state. */
+  spoil(row: number, text: string): void | Promise<void>;
   close(): Promise<void>;
 };
 

@@ -47,6 +47,9 @@ async function openFixture(
       await closeAll();
       return await open();
     },
+    async spoil(row, text) {
+      await store.database.sql`update opsctl_state.outbox set alert = ${text} where id = ${row}`;
+    },
     close: closeAll,
   };
 }

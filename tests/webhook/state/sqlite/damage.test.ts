@@ -16,7 +16,6 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import type { State } from "../../../../lib/webhook/state/contract.ts";
 import { openSqliteDedup, openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
 import { silentLog } from "../../../support/silent-log.ts";
@@ -182,19 +181,4 @@ describe("openSqliteState() on a damaged file", () => {
     await expectMended(state);
     await state.close();
   });
-
-  test.each(["half a te", "null", "{}"])(
-    "gives up a row whose alert is %s, and delivers the next one",
-    async (text) => {
-      const state = await open();
-      const [bad, good] = await acceptAll(state, sampleAlert(), sampleAlert());
-      const db = new DatabaseSync(path);
-      db.prepare("update outbox set alert = ? where id = ?").run(text, bad!.messageRow);
-      db.close();
-      expect(await dueIds(state, "message")).toEqual([]);
-      expect(await dueIds(state, "message")).toEqual([good!.messageRow]);
-      expect(await state.listDead()).toMatchObject([{ id: bad!.messageRow, code: "alert_unreadable" }]);
-      await state.close();
-    },
-  );
 });

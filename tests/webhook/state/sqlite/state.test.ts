@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { State } from "../../../../lib/webhook/state/contract.ts";
 import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
 import { silentLog } from "../../../support/silent-log.ts";
@@ -36,6 +37,11 @@ async function openFixture({ limits, comments = false }: Parameters<OpenStateFix
     async reopen() {
       await closeAll();
       return await open();
+    },
+    spoil(row: number, text: string) {
+      const db = new DatabaseSync(join(directory, "state.db"));
+      db.prepare("update outbox set alert = ? where id = ?").run(text, row);
+      db.close();
     },
     async close() {
       await closeAll();

@@ -147,7 +147,7 @@ function endTests(fixture: () => StateFixture): void {
       await acceptAll(state, resolvedAlert({ fingerprint }));
       await state.settle(issue, { status, code: "why" });
       const [comment] = (await state.listDead()).filter((row) => row.kind === "comment");
-      expect(comment).toMatchObject({ fingerprint, status: "dead", code: "issue_given_up" });
+      expect(comment).toMatchObject({ fingerprint, status: "dead", code: "issue_given_up", attempts: 0 });
       expect(await state.retryDead([comment!.id])).toBe(0);
       // With its issue it is tried again, and waits for it.
       expect(await state.retryDead([issue, comment!.id])).toBe(2);

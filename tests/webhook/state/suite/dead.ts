@@ -22,6 +22,19 @@ export function deadTests(fixture: () => StateFixture): void {
 }
 
 function listTests(fixture: () => StateFixture): void {
+  test.each(["half a te", "null", "{}"])(
+    "gives up a row whose alert is %s, and delivers the next one and the others",
+    async (text) => {
+      const { state, spoil } = fixture();
+      const alerts = [resolvedAlert(), resolvedAlert(), resolvedAlert({ fingerprint: "f2" })];
+      const rows = (await acceptAll(state, ...alerts)).map(({ messageRow }) => messageRow);
+      await spoil(rows[0]!, text);
+      expect(await dueIds(state, "message")).toEqual([rows[2]!]);
+      expect(await dueIds(state, "message")).toEqual([rows[1]!, rows[2]!]);
+      expect(await state.listDead()).toMatchObject([{ id: rows[0], code: "alert_unreadable" }]);
+    },
+  );
+
   test("listDead() names what was given up and why, without the alert's text", async () => {
     const { state, setClock } = fixture();
     const [accepted] = await acceptAll(state, resolvedAlert({ name: null }));

@@ -37,19 +37,19 @@ function beginWith(
   return true;
 }
 
-/** Whether all of these are different rows of one kind that wait and are in no text. */
+/** Whether all of these are different rows that wait and are in no text; only messages are told together. */
 function areNew({ waits }: Statements, rows: readonly number[]): boolean {
-  const kinds = rows.map((row) => (waits.get(row) as { kind: string } | undefined)?.kind);
-  return new Set(rows).size === rows.length && kinds.every((kind) => kind !== undefined && kind === kinds[0]);
+  const isAlone = Number(rows.length === 1);
+  return new Set(rows).size === rows.length && rows.every((row) => waits.get(row, isAlone) !== undefined);
 }
 
 type Statements = Record<"waits" | "first" | "renew" | "again" | "tell" | "kind" | "attempt", StatementSync>;
 
 function prepare(db: DatabaseSync): Statements {
   return {
-    waits: db.prepare(
-      "select kind from outbox where id = ? and state = 'queued' and text is null and digest is null",
-    ),
+    waits: db.prepare(`
+      select 1 from outbox
+      where id = ? and state = 'queued' and text is null and digest is null and (kind = 'message' or ?)`),
     first: db.prepare(
       "update outbox set text = ?, first_begun_at_ms = ?, unanswered_at_ms = null, has_members = ?, is_unsettled = 1 where id = ?",
     ),

@@ -64,7 +64,7 @@ function prepare(db: DatabaseSync): Statements {
         reference = ?, url = ?, ended_at_ms = ?, shown = ?, alert = null, text = null
       where id = ?`),
     ended: db.prepare(`
-      update outbox set state = ?, is_head = 0, ahead = null, is_unsettled = 0, attempts = attempts + 1, code = ?, ended_at_ms = ?
+      update outbox set state = ?, is_head = 0, ahead = null, is_unsettled = 0, attempts = attempts + ?, code = ?, ended_at_ms = ?
       where id = ?`),
     unblock: db.prepare("update outbox set is_blocked = 0 where issue_row = ? and state = 'queued'"),
     comments: db.prepare(
@@ -85,7 +85,8 @@ function retry(
   statements.retry.run(nextMs, code, Math.round(triedMs), Number(isUnclear), id);
 }
 
-type Ending = Exclude<Settlement, { status: "retry" }>;
+/** How rows end; `untried`: not by an attempt of their own. */
+type Ending = Exclude<Settlement, { status: "retry" }> & { untried?: true };
 
 /** Ends rows; the next ones get their turn when all have ended, since one of these may be next to another. */
 function endAll(tools: Tools, rows: readonly Row[], settlement: Ending): void {
@@ -97,7 +98,8 @@ function end(tools: Tools, row: Row, settlement: Ending): void {
   const { statements, load } = tools;
   if (settlement.status === "delivered") deliver(tools, row, settlement);
   else {
-    statements.ended.run(settlement.status, settlement.code, tools.now, row.id);
+    const { status, code, untried = false } = settlement;
+    statements.ended.run(status, Number(!untried), code, tools.now, row.id);
     if (settlement.status === "dead" && row.kind === "message") statements.givenUp.run();
     if (row.kind === "issue") endIssue(tools, row, settlement.status);
   }
@@ -121,5 +123,7 @@ function deliver(
 /** An issue that may exist keeps its claim, so that there is no second one. */
 function endIssue(tools: Tools, { id, fingerprint, claim_token }: Row, status: "dead" | "in_doubt"): void {
   if (status === "dead" && claim_token !== null) tools.dedup.release(issueKey(fingerprint), claim_token);
-  endAll(tools, tools.statements.comments.all(id) as Row[], { status: "dead", code: ISSUE_GIVEN_UP });
+  endAll(tools, tools.statements.comments.all(id) as Row[], {
+    ...{ status: "dead", code: ISSUE_GIVEN_UP, untried: true },
+  });
 }
