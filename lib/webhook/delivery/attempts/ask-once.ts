@@ -6,6 +6,7 @@ import {
 import type { FindInstance } from "../../../providers/evolution/instance.ts";
 import { recipientJids } from "../../../providers/evolution/recipient-jids.ts";
 import type { DueRow } from "../../state/contract.ts";
+import { findInParts } from "./find-in-parts.ts";
 import { findToNumber } from "./find-to-number.ts";
 
 /** How far the gateway's clock may be behind those of state and service. */
@@ -34,7 +35,7 @@ export async function askOnce(
   const search = await find({ ...question, remoteJid: null }, signal);
   if (search.status === "failed")
     return search.code === TOO_MANY_MESSAGES
-      ? await findToNumber(find, { ...question, phone }, signal)
+      ? await findToNumber((part) => findInParts(find, part, signal), { ...question, phone }, signal)
       : search;
   const ours = new Set(recipientJids(phone));
   return { ...search, messages: search.messages.filter(({ remoteJid }) => ours.has(remoteJid)) };

@@ -11,6 +11,7 @@ import type { DueRow, State } from "../../state/contract.ts";
 import { type AskOnceDependencies, askOnce } from "./ask-once.ts";
 import type { LookUp, LookUpResult } from "./attempt.ts";
 import { isInDoubt, isTooUnclear } from "./doubt.ts";
+import { findInParts } from "./find-in-parts.ts";
 import { findToNumber } from "./find-to-number.ts";
 
 /** How far the clocks of state and service may be ahead of the gateway's. */
@@ -21,7 +22,7 @@ const CLOCKS_FAR_APART_MS = 60 * 60_000;
 const BEHIND_MS = 24 * 60 * 60_000;
 /** The longest time from one attempt of a row to the next, with the attempt. */
 const BETWEEN_ATTEMPTS_MS = 6 * 60_000;
-/** Around the first and the latest attempt: at the usual pace the gateway gives all messages of such a time. */
+/** Around the first and the latest attempt: of such a time the gateway gives all messages, at need in parts. */
 const NEAR_MS = 2 * 60_000;
 /** Ids that rows of this process are just being given, and that the state does not have yet. */
 const MOST_TAKEN = 1_000;
@@ -199,8 +200,8 @@ async function findAll(
   const all = await find(question, signal);
   if (all.status === "answered" || all.code !== TOO_MANY_MESSAGES) return { ...all, isWhole: true };
   const ofFirst = { fromMs: firstMs - CLOCKS_DIFFER_MS, toMs: firstMs + NEAR_MS };
-  const first = await find({ ...question, ...ofFirst }, signal);
-  const latest = await find({ ...question, fromMs: latestMs - NEAR_MS }, signal);
+  const first = await findInParts(find, { ...question, ...ofFirst }, signal);
+  const latest = await findInParts(find, { ...question, fromMs: latestMs - NEAR_MS }, signal);
   if (first.status === "failed") return { ...latest, isWhole: false };
   if (latest.status === "failed") return { ...first, isWhole: false };
   return { status: "answered", messages: [...first.messages, ...latest.messages], isWhole: false };

@@ -54,6 +54,16 @@ describe("messageLookUp() of a time with more messages than the gateway gives at
     expect(await lookUp(1)).toEqual(FOUND);
   });
 
+  test.each([START_MS + 30_000, NOW_MS - 30_000])(
+    "finds the message of %d where more are near it than the gateway gives at once",
+    async (sentAtMs) => {
+      flood();
+      keepSought(sentAtMs);
+      for (let at = 0; at < 600; at += 1) fixture.keep(`3EB2${at}`, sentAtMs - 20_000 + 100 * at);
+      expect(await lookUp(1)).toEqual(FOUND);
+    },
+  );
+
   test("finds the message of the first attempt of a row that was sent too often without a clear answer", async () => {
     flood();
     keepSought(START_MS + 1_000);
