@@ -5,6 +5,7 @@ import type { AttemptResult } from "../../../lib/webhook/delivery/attempts/attem
 import { Sender } from "../../../lib/webhook/delivery/sending/sender.ts";
 import { UnkeptAlerts } from "../../../lib/webhook/delivery/unkept/unkept-alerts.ts";
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
+import { UnkeptMemory } from "../../../lib/webhook/second-channel/unkept-memory.ts";
 import type {
   DueRow,
   IssueClaim,
@@ -91,10 +92,12 @@ export function openUnkept({ perMinute = 60, burst = 10 }: { perMinute?: number;
     });
   const message = senderOf("message", new TokenBucket({ perMinute, burst }, clockMs));
   const issue = senderOf("issue", new TokenBucket({ perMinute: 600, burst: 100 }, clockMs));
+  const unheard = new UnkeptMemory({ nowMs: () => clockMs, monotonicMs: () => clockMs });
   const unkept = new UnkeptAlerts({
     ...common,
     message,
     issue,
+    unheard,
     nowMs: () => clockMs,
     state: {
       async issueClaim(fingerprint) {
@@ -117,6 +120,7 @@ export function openUnkept({ perMinute = 60, burst = 10 }: { perMinute?: number;
   });
   return {
     unkept,
+    unheard,
     message,
     metrics,
     seen,

@@ -46,9 +46,8 @@ export class Tellings {
   /** Forgets what was answered, unless another post still owes its sender that answer. */
   answered(telling: Telling, isAllTaken: boolean): void {
     telling.posts -= 1;
-    const { taken, ending, row, posts } = telling;
-    const isOwed = !isAllTaken && (taken !== null || ending !== null || mayHaveArrived(row));
-    if (posts === 0 && !isOwed) this.forget(telling);
+    const isOwed = !isAllTaken && (telling.taken !== null || mayHaveArrived(telling.row));
+    if (telling.posts === 0 && !isOwed) this.forget(telling);
   }
 
   forget(telling: Telling): void {
@@ -63,7 +62,7 @@ export class Tellings {
     }
   }
 
-  #isOld({ wantedAtMs, posts }: Telling): boolean {
-    return posts === 0 && this.#monotonicMs() - wantedAtMs >= REMEMBERED_MS;
+  #isOld({ wantedAtMs }: Telling): boolean {
+    return this.#monotonicMs() - wantedAtMs >= REMEMBERED_MS;
   }
 }

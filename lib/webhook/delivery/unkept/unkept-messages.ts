@@ -67,7 +67,6 @@ export class UnkeptMessages {
   }
 
   knows(alerts: readonly Alert[]): boolean {
-    if (this.#tellings.size === 0) return false;
     return alerts.every((alert) => {
       const telling = this.#tellings.find(alert);
       return telling !== null && telling.taken !== null;
@@ -76,15 +75,13 @@ export class UnkeptMessages {
 
   async tell(alerts: readonly Alert[], late: Promise<false>): Promise<Telling[] | null> {
     for (const alert of alerts) this.#dependencies.unheard?.posted(alert);
-    const each = alerts.map((alert) => this.#tellings.of(alert));
-    const tellings = [...new Set(each)];
+    const tellings = alerts.map((alert) => this.#tellings.of(alert));
     for (const telling of tellings) telling.posts += 1;
     const endings = tellings.map((telling) => this.#wanted(telling));
     const isAllTaken = await allOf(endings, late);
     for (const telling of tellings) this.#tellings.answered(telling, isAllTaken);
-    this.#line.leaveUnwanted();
     this.#tellings.forgetOld();
-    return isAllTaken ? each : null;
+    return isAllTaken ? tellings : null;
   }
 
   /** Has the state accept requests, and tells it what became of their alerts before any of their rows is sent. */
@@ -160,8 +157,7 @@ export class UnkeptMessages {
   }
 
   #join(telling: Telling, leave: () => void): void {
-    const isWaiting = !this.#stopped.signal.aborted && isWanted(telling);
-    if (!isWaiting || !this.#line.join(telling, leave)) {
+    if (!isWanted(telling) || !this.#line.join(telling, leave)) {
       leave();
       return;
     }
@@ -229,12 +225,12 @@ export class UnkeptMessages {
     return answer.status === "delivered" ? answer : null;
   }
 
-  /** What is sent; null when the state has begun to keep the alert meanwhile. */
+  /** What is sent; null when no post waits for it any more. */
   async #begun(telling: Telling): Promise<DueRow | null> {
     const { row } = telling;
     const nowMs = this.#dependencies.nowMs();
     row.issueUrl = (await this.#claims.find(row.alert))?.url ?? null;
-    if (telling.kept !== null) return null;
+    if (!isWanted(telling)) return null;
     // What may be on the phone is looked for by its text.
     if (row.text === null || !mayHaveArrived(row)) {
       row.text = messageText([row], { nowMs, detour: NO_DETOUR });

@@ -53,6 +53,17 @@ describe("UnkeptAlerts: messages", () => {
     expect(namesOf(fixture)).toEqual(["good", "bad", "bad", "good"]);
   });
 
+  test("no alert that was taken counts as unheard, also when it is posted again with one that was not", async () => {
+    const fixture = openUnkept();
+    fixture.answers.message = ({ alert: { name } }) =>
+      name === "bad" ? REFUSED : { status: "delivered", reference: "id", url: null };
+    const unheard = () => fixture.unheard.waiting(0).map((one) => one.alert.name);
+    for (let posts = 0; posts < 2; posts += 1) {
+      expect(await fixture.take(alert("good", "critical"), alert("bad", "critical"))).toBeNull();
+      expect(unheard()).toEqual(["bad"]);
+    }
+  });
+
   test("forgets after 30 minutes what it sent for a post that was refused", async () => {
     const fixture = openUnkept();
     fixture.answers.message = ({ alert: { name } }) =>
@@ -279,16 +290,54 @@ describe("UnkeptAlerts: messages", () => {
   });
 
   test("one whose turn comes just when the state begins to keep its alert is not sent", async () => {
+    const fixture = openUnkept({ perMinute: 6, burst: 1 });
+    const { promise: claim, resolve } = Promise.withResolvers<null>();
+    fixture.answers.claim = claim;
+    const post = fixture.take(alert("a", "critical"), alert("b"));
+    await fixture.settle();
+    await fixture.handOver(7, alert("a", "critical"));
+    resolve(null);
+    await fixture.settle();
+    expect([fixture.seen.texts, fixture.seen.takenUp, fixture.seen.settled]).toEqual([[], [], []]);
+    await fixture.advance(10_000);
+    expect(await post).toMatchObject([{ whatsapp: "queued" }, { whatsapp: "sent", durable: false }]);
+  });
+
+  test("one whose turn comes just when its post is over is not sent", async () => {
     const fixture = openUnkept();
     const { promise: claim, resolve } = Promise.withResolvers<null>();
     fixture.answers.claim = claim;
     const post = fixture.take(alert("a"));
-    await fixture.settle();
-    await fixture.handOver(7, alert("a"));
+    await fixture.advance(25_000);
+    expect(await post).toBeNull();
     resolve(null);
-    expect(await post).toMatchObject([{ whatsapp: "queued" }]);
     await fixture.settle();
-    expect([fixture.seen.texts, fixture.seen.takenUp, fixture.seen.settled]).toEqual([[], [], []]);
+    expect(fixture.seen.texts).toEqual([]);
+    expect(await fixture.take(alert("a"))).toHaveLength(1);
+    expect(fixture.seen.texts).toHaveLength(1);
+  });
+
+  test("one that was taken is settled in the state that keeps its alert, and its next post is another notification", async () => {
+    const fixture = openUnkept();
+    fixture.answers.message = ({ alert: { name } }) =>
+      name === "bad" ? REFUSED : { status: "delivered", reference: "id", url: null };
+    await fixture.take(alert("good"), alert("bad"));
+    await fixture.handOver(7, alert("good"));
+    expect(fixture.seen.settled).toEqual([[7, { status: "delivered", reference: "id", url: null }]]);
+    expect(fixture.unkept.knows([alert("good")])).toBe(false);
+  });
+
+  test("posts of the same alert that come one after the other are told with one message, though the first is over", async () => {
+    const fixture = openUnkept({ perMinute: 2, burst: 1 });
+    await fixture.take(alert("first"));
+    const posts = [fixture.take(alert("a"))];
+    await fixture.advance(20_000);
+    posts.push(fixture.take(alert("a")));
+    await fixture.advance(6_000);
+    posts.push(fixture.take(alert("a")));
+    await fixture.advance(10_000);
+    expect((await Promise.all(posts)).map((answers) => answers !== null)).toEqual([false, true, true]);
+    expect(namesOf(fixture)).toEqual(["first", "a"]);
   });
 
   test("one that waits for its look-up is left to the state that begins to keep its alert", async () => {
@@ -300,7 +349,7 @@ describe("UnkeptAlerts: messages", () => {
     await fixture.handOver(7, alert("a"));
     expect(await again).toMatchObject([{ whatsapp: "queued" }]);
     await fixture.advance(60_000);
-    expect(fixture.seen.takenUp).toMatchObject([[7, { attempts: 1, delayMs: 4_000 }]]);
+    expect(fixture.seen.takenUp).toMatchObject([[7, { attempts: 1, begunForMs: 1_000, delayMs: 4_000 }]]);
     expect([fixture.seen.texts.length, fixture.seen.lookedUp]).toEqual([1, 0]);
   });
 
