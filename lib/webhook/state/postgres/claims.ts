@@ -29,7 +29,6 @@ export function issueClaims(link: StateLink): Pick<State, "issueClaim" | "rememb
             least(c.claimed_at, opsctl_state.now_ms()) + ${ISSUE_TTL_MS}::bigint, c.value
           from json_to_recordset(${JSON.stringify(claims)}::text::json)
             as c (key text, token uuid, claimed_at bigint, value text)
-          where c.claimed_at + ${ISSUE_TTL_MS}::bigint > opsctl_state.now_ms()
           on conflict (key) do update set token = excluded.token, claimed_at = excluded.claimed_at,
             ttl_ms = excluded.ttl_ms, expires_at = excluded.expires_at, value = excluded.value
           where d.expires_at <= opsctl_state.now_ms()`;

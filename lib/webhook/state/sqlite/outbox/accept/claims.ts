@@ -35,8 +35,8 @@ export function issueClaims(dependencies: {
       transaction(() => {
         for (const { fingerprint, claimedAtMs, url } of issues) {
           const endsAtMs = Math.min(claimedAtMs, now) + ISSUE_TTL_MS;
-          const key = issueKey(fingerprint);
-          if (endsAtMs > now) remember.run(key, randomUUID(), claimedAtMs, endsAtMs, ISSUE_TTL_MS, url, now);
+          const claim = [issueKey(fingerprint), randomUUID(), claimedAtMs, endsAtMs] as const;
+          remember.run(...claim, ISSUE_TTL_MS, url, now);
         }
       });
     },
