@@ -89,7 +89,9 @@ for (const major of MAJORS) {
       expect(await hosts[0].stats()).toMatchObject({ message: { queued: 5 }, issue: { queued: 2 } });
     });
 
-    test("a batch larger than one statement should be is accepted whole", async () => {
+    test("a batch larger than one statement should be is accepted whole, in several", async () => {
+      const calls = async () =>
+        (await store.database.sql`select count(*)::int as n from opsctl_state.batches`)[0]!.n;
       const requests = Array.from({ length: 24 }, (_, index) => [
         resolvedAlert({ fingerprint: `f${index}`, description: "x".repeat(1_000_000) }),
       ]);
@@ -98,6 +100,9 @@ for (const major of MAJORS) {
         "accepted" in outcome ? outcome.accepted[0]?.alert.fingerprint : outcome.refused,
       );
       expect(fingerprints).toEqual(requests.map(([alert]) => alert!.fingerprint));
+      expect(await calls()).toBe(3);
+      await hosts[0].accept(Array.from({ length: 1_001 }, () => [resolvedAlert()]));
+      expect(await calls()).toBe(5);
     });
 
     test("takes fingerprints and names that a column or an index could not hold", async () => {

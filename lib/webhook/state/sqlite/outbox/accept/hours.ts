@@ -9,20 +9,18 @@ export type HourlyCount = {
   prune(keep: number, now: number): void;
 };
 
-/** Counts in the caller's transaction; an hour without alerts has no row. */
+/** Counts in the caller's transaction; an hour without requests has no row. */
 export function hourlyCount(db: DatabaseSync): HourlyCount {
   const add = db.prepare(`
     insert into hours (hour, alerts) values (?, ?) on conflict (hour) do update set alerts = alerts + excluded.alerts`);
-  const last = db.prepare("select hour, alerts from hours where hour > ? and hour <= ?");
+  const last = db.prepare("select hour, alerts from hours where hour > ?");
   const prune = db.prepare("delete from hours where hour <= ?");
   return {
-    add(alerts, now) {
-      if (alerts > 0) add.run(Math.floor(now / HOUR_MS), alerts);
-    },
+    add: (alerts, now) => void add.run(Math.floor(now / HOUR_MS), alerts),
     last(hours, now) {
       const running = Math.floor(now / HOUR_MS);
       const counted = new Map(
-        (last.all(running - hours, running) as { hour: number; alerts: number }[]).map(
+        (last.all(running - hours) as { hour: number; alerts: number }[]).map(
           ({ hour, alerts }) => [hour, alerts] as const,
         ),
       );
