@@ -1,5 +1,5 @@
 import { alertnameOf } from "../alert/name.ts";
-import type { AlertAnswer } from "../http/alert-answer.ts";
+import type { AlertAnswer } from "../alert-answer.ts";
 import type { AcceptedAlert } from "../state/contract.ts";
 import { issueIdOf } from "./attempts/issue-id.ts";
 
