@@ -887,14 +887,23 @@ begin
     'noLongerEligible', jsonb_build_object(
       'reports', (select count(*) from scope where not eligible and state = 'failed'),
       'whatsapp', coalesce((select left_behind from delivery_count where channel = 'whatsapp'), 0),
-      'email', coalesce((select left_behind from delivery_count where channel = 'email'), 0))
+      'email', coalesce((select left_behind from delivery_count where channel = 'email'), 0)),
+    'before', (
+      select jsonb_build_object(
+        'week', to_char(r.window_start at time zone 'America/Sao_Paulo', 'YYYY-MM-DD'),
+        'owners', count(distinct r.user_id))
+      from public.weekly_performance_reports as r
+      where r.status = 'completed' and r.window_start = (
+        select max(e.window_start) from public.weekly_performance_reports as e
+        where e.window_start < p_window_start and e.status = 'completed')
+      group by r.window_start)
   ) into v_week;
   return v_week;
 end $$;
 
 comment on function public.weekly_performance_week(timestamptz, timestamptz) is
   'What the ledger holds of one week: owners, reports, deliveries by channel, social networks. An expired lease counts '
-  'as what it means; partial is sent without its timeline entry.';
+  'as what it means; partial is sent without its timeline entry; before is the newest earlier week with reports.';
 
 -- The owners behind those counts, one row each.
 

@@ -6,6 +6,7 @@ export type FailureRank = (typeof RANK)[keyof typeof RANK];
 
 const BY_CODE: ReadonlyMap<string, FailureRank> = new Map([
   ["MONDAY_TOO_SHORT", RANK.failsNoRun],
+  ["OWNERS_DROPPED", RANK.failsNoRun],
   // Another process has them and reports on them.
   ["report_busy", RANK.heldElsewhere],
   ["delivery_busy", RANK.heldElsewhere],

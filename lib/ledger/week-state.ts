@@ -27,6 +27,8 @@ export type WeekState = {
   social: { connected: number; failed: number; owners: number };
   /** What failed or is missing for owners who get no reports any more; it cannot be mended. */
   noLongerEligible: { reports: number; whatsapp: number; email: number };
+  /** The newest earlier week with completed reports, and how many owners had one; null where there is none. */
+  before: { week: string; owners: number } | null;
 };
 
 /**

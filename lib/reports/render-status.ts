@@ -1,4 +1,5 @@
 import type { Waiting } from "../last-run/last-run.ts";
+import { OWNERS_DROPPED, ownersBeforeText, ownersDropped } from "../ledger/owners-dropped.ts";
 import { STEP_COMMANDS } from "../ledger/week-steps.ts";
 import { fieldLines } from "../text/terminal/field-lines.ts";
 import { prose, proseLines } from "../text/terminal/prose.ts";
@@ -28,7 +29,7 @@ export function renderStatus(
   const lines: [string, string][] = [
     ["Last run", lastRun === null ? "none of this week on this host" : lastRunText(lastRun)],
     ["Ledger", status.changedAt === null ? "empty" : `last changed ${localTime(status.changedAt)}`],
-    ["Owners", String(counts.owners)],
+    ["Owners", `${counts.owners}${ownersBeforeText(counts)}`],
     ["Reports", countsText(counts.reports)],
     ["Networks", networksText(status)],
     ["WhatsApp", countsText(counts.whatsapp)],
@@ -39,6 +40,7 @@ export function renderStatus(
     prose([`Week of ${week} to ${lastDate}: ${painted}`, ""], screen),
     ...fieldLines(lines, screen, { indent: "  ", nameWidth: NAME_WIDTH }).map((line) => `${line}\n`),
     stageText(status, { stage, screen, isWaiting: (lastRun?.waiting ?? null) !== null }),
+    ownersDropped(counts) === null ? "" : prose(["", WHY_DROPPED], screen),
     lastStepText(status, { lastRun, screen }),
     prose(["", `Times are those of ${REPORT_ZONE}.`], screen),
   ].join("");
@@ -63,6 +65,7 @@ function beforeFirstRun(
   ].join("");
 }
 
+const WHY_DROPPED = `Far fewer owners than before. Why that may be: opsctl explain ${OWNERS_DROPPED}`;
 const RUN_DUE = "Nothing is to be done: cron starts the run at 08:00.";
 const WHAT_IT_NEEDS = "What it needs, on any day: opsctl doctor weekly";
 

@@ -1,3 +1,4 @@
+import { OWNERS_DROPPED, ownersDropped } from "../ledger/owners-dropped.ts";
 import type { WeekState } from "../ledger/week-state.ts";
 import { isWeekDone, socialVerdict } from "../ledger/week-verdict.ts";
 import { formatInstant } from "../time/instant.ts";
@@ -77,14 +78,30 @@ function judgeCalls({ tally, stop }: Run): boolean {
 }
 
 /** The verdict over everything in the week; what the run has not named itself gets a failure of its own. */
-function judgeWeek({ tally, stop }: Run, week: WeekState | null, areStepsClean: boolean): boolean {
+function judgeWeek(run: Run, week: WeekState | null, areStepsClean: boolean): boolean {
+  const { tally, stop } = run;
   if (week === null) return false;
   const social = socialVerdict(week);
   const isDone = isWeekDone(week);
+  warnOfDroppedOwners(run, week);
   // Nothing of the run's own explains the exit status then.
   if (!isDone && areStepsClean) tally.failFirst({ step: "week", code: "WEEK_OPEN" });
   if (social !== null && stop.reason() === null) tally.failFirst({ step: "social", code: social });
   return isDone && social === null;
+}
+
+/** A warning alone: whom the application gives no report is no failure of the run. */
+function warnOfDroppedOwners({ tally, dependencies }: Run, week: WeekState): void {
+  const before = ownersDropped(week);
+  if (before === null) return;
+  tally.fail({ step: "scope", code: OWNERS_DROPPED });
+  dependencies.log.warn("Far fewer owners get a report than in the week before", {
+    code: OWNERS_DROPPED,
+    owners: week.owners,
+    ownersBefore: before.owners,
+    weekBefore: before.week,
+    hint: "If that many did not leave, the application may have renamed what makes an owner: opsctl explain OWNERS_DROPPED",
+  });
 }
 
 function withHeartbeat({ dependencies, options, tally }: Run, result: WeeklySummary): WeeklySummary {

@@ -11,6 +11,7 @@ const DONE: WeekState = {
   email: DELIVERIES,
   social: { connected: 6, failed: 0, owners: 0 },
   noLongerEligible: { reports: 0, whatsapp: 0, email: 0 },
+  before: null,
 };
 
 describe("isWeekDone()", () => {

@@ -222,6 +222,7 @@ describe("renderStatus()", () => {
     email: { ...none, sent: 2 },
     social: { connected: 4, failed: 1, owners: 1 },
     noLongerEligible: { reports: 0, whatsapp: 0, email: 0 },
+    before: null,
   };
   const run = {
     ...{ waiting: null, beside: null, heartbeat: null },
@@ -266,6 +267,17 @@ describe("renderStatus()", () => {
       "Times are those of America/Sao_Paulo.",
       "",
     ]);
+  });
+
+  test("says how many owners there were before, when far fewer get a report", () => {
+    const fewer = { ...counts, owners: 2, before: { week: "2026-11-09", owners: 412 } };
+    const status = { ...week, clean: true, hasRun: true, contentRemoved: 0, changedAt: null, open: [] };
+    const advice = "\nFar fewer owners than before. Why that may be: opsctl explain OWNERS_DROPPED\n";
+    expect(renderStatus({ ...status, counts: fewer }, null)).toContain(
+      "  Owners    2; 412 in the week of 2026-11-09\n",
+    );
+    expect(renderStatus({ ...status, counts: fewer }, null)).toContain(advice);
+    expect(renderStatus({ ...status, counts }, null)).not.toContain(advice);
   });
 
   test("says of a run that has not begun what it waits for, since when and until when", () => {

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import type { WeekState } from "../../lib/ledger/week-state.ts";
 import { readWeekState } from "../../lib/ledger/week-state.ts";
+import { weeksBefore, writePastReport } from "../weekly/support/past-report.ts";
 import { type Claim, describeLedger, type Ledger, type Owner, validPersist, WEEK } from "./support/ledger.ts";
 
 const NONE = { sent: 0, partial: 0, failed: 0, unknown: 0, running: 0, missing: 0 };
@@ -11,6 +12,7 @@ const NOTHING: WeekState = {
   email: NONE,
   social: { connected: 0, failed: 0, owners: 0 },
   noLongerEligible: { reports: 0, whatsapp: 0, email: 0 },
+  before: null,
 };
 
 /** The week of one owner whose report is completed, but for what is given. */
@@ -180,6 +182,7 @@ describeLedger("weekly_performance_week()", (ledger) => {
       ...NOTHING,
       owners: 1,
       reports: { ...NOTHING.reports, missing: 1 },
+      before: { week: "2026-11-16", owners: 1 },
     });
     expect((await week()).reports).toEqual({ completed: 1, running: 0, failed: 0, missing: 0 });
   });
@@ -232,6 +235,17 @@ describeLedger("weekly_performance_week()", (ledger) => {
       whatsapp: { sent: 1, unknown: 1, failed: 1, missing: 1 },
       noLongerEligible: { reports: 0, whatsapp: 0, email: 0 },
     });
+  });
+
+  test("names the newest earlier week with completed reports, and how many owners had one", async () => {
+    const [one, two] = [await ledger.newOwner(), await ledger.newOwner()] as [Owner, Owner];
+    expect((await week()).before).toBeNull();
+    for (const owner of [one, two]) await writePastReport(ledger.sql, owner, weeksBefore(WEEK, 3));
+    await writePastReport(ledger.sql, one, weeksBefore(WEEK, 3), { version: 2 });
+    await writePastReport(ledger.sql, one, weeksBefore(WEEK, 4));
+    await writePastReport(ledger.sql, one, weeksBefore(WEEK, 2), { status: "failed" });
+    await ledger.completedReport(one);
+    expect((await week()).before).toEqual({ week: "2026-10-26", owners: 2 });
   });
 
   test("an owner without an eligible wallet, archived or with another role is not missing", async () => {

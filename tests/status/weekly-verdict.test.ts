@@ -12,6 +12,7 @@ const EMPTY = weekOf({
   whatsapp: { sent: 0 },
   email: { sent: 0 },
 });
+const NOBODY = { owners: 0, reports: { completed: 0 }, whatsapp: { sent: 0 }, email: { sent: 0 } };
 const CLOSED = { retryableUntil: null };
 const BY_HAND =
   "what a look-up does not find is decided by hand: opsctl deliveries list --state unknown, then reconcile each";
@@ -223,6 +224,15 @@ describe("judgeLedger()", () => {
       { text: "clean, 10 owners; the last run left the networks out", next: "weekly" },
     ],
     [
+      "a Monday on which the application gives nobody a report",
+      {
+        week: reportWeek(),
+        state: weekOf({ ...NOBODY, before: { week: "2026-11-09", owners: 412 } }),
+      },
+      lastRun(),
+      { text: "clean, 0 owners; 412 in the week of 2026-11-09", next: "explain OWNERS_DROPPED" },
+    ],
+    [
       "a host without owners",
       { week: reportWeek(), state: { ...EMPTY, owners: 0, reports: weekOf().reports } },
       NONE,
@@ -232,7 +242,9 @@ describe("judgeLedger()", () => {
     const { text, next } = expected;
     const report = judgeLedger({ ...ledger, hasRun: !what.startsWith("a new host") }, run);
     expect(report.lines).toEqual([`week of 2026-11-16: ${text}`]);
-    expect(report.next).toBe(next === undefined ? null : `sudo opsctl ${next}`);
+    expect(report.next).toBe(
+      next === undefined ? null : next.startsWith("explain") ? `opsctl ${next}` : `sudo opsctl ${next}`,
+    );
     expect(report.status).toBe(next === undefined ? "ok" : "attention");
   });
 

@@ -1,5 +1,6 @@
 import type { LastRunReading } from "../../last-run/read.ts";
 import { openDeliveries } from "../../last-run/week-counts.ts";
+import { OWNERS_DROPPED, ownersBeforeText, ownersDropped } from "../../ledger/owners-dropped.ts";
 import type { ReportWeek } from "../../ledger/report-week.ts";
 import type { WeekState } from "../../ledger/week-state.ts";
 import {
@@ -120,8 +121,9 @@ function ofOpen({ state, week: { retryableUntil }, run }: Facts): Verdict {
   return { text: `OPEN: ${killed}${what}; ${prospect}`, next: `sudo ${nextCommand(steps) ?? SHOW_WEEK}` };
 }
 
-function ofClean({ state: { owners }, week: { retryableUntil }, run }: Facts): Verdict {
-  const text = `clean, ${owners} ${owners === 1 ? "owner" : "owners"}`;
+function ofClean({ state, week: { retryableUntil }, run }: Facts): Verdict {
+  const text = `clean, ${state.owners} ${state.owners === 1 ? "owner" : "owners"}${ownersBeforeText(state)}`;
+  if (ownersDropped(state) !== null) return { text, next: `opsctl explain ${OWNERS_DROPPED}` };
   if (run === null || isFullSuccess(run)) return { text, next: null };
   if (retryableUntil === null)
     return { text: `${text}; the next run on a Monday renews the last success`, next: null };

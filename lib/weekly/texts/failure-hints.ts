@@ -55,6 +55,8 @@ const HINTS: Readonly<Record<string, string>> = {
   HEARTBEAT_UNWRITABLE:
     "OPSCTL_LOG_DIR has to be an existing directory that this account may write to: opsctl doctor weekly",
   MONDAY_TOO_SHORT: "the providers' rates are too low for this many owners",
+  OWNERS_DROPPED:
+    "far fewer owners than in the week before: did they leave, or did the application rename something? opsctl explain OWNERS_DROPPED",
   TENANT_NOT_ELIGIBLE: "it needs an owner, must not be archived, and its wallet must be active or in grace",
 };
 

@@ -1,3 +1,4 @@
+import { ownersBeforeText, ownersDropped } from "../../ledger/owners-dropped.ts";
 import { weekSteps } from "../../ledger/week-steps.ts";
 import { isWeekDone, openInWeek } from "../../ledger/week-verdict.ts";
 import { displayWidth } from "../../text/display-width.ts";
@@ -102,8 +103,16 @@ function counters(summary: WeeklySummary): Row[] {
     ["Editorials", editorials.code ? `${editorialText} (${editorials.code})` : editorialText],
     ["Heartbeat", heartbeat],
     ...announcedRows(summary),
+    ...ownersRows(summary),
     ...weekRows(summary),
   ];
+}
+
+/** A row only when far fewer owners get a report than in the week before. */
+function ownersRows({ week }: WeeklySummary): Row[] {
+  return week === null || ownersDropped(week) === null
+    ? []
+    : [["Owners", `${week.owners}${ownersBeforeText(week)}`]];
 }
 
 /** What is still open in the week, whichever run left it; nothing when the week is done. */

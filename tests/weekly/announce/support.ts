@@ -21,18 +21,21 @@ const NONE: WeekDeliveries = { sent: 0, partial: 0, failed: 0, unknown: 0, runni
 /** A week of ten owners in which everything was sent, but for these counts. */
 export function weekOf(
   changes: {
+    owners?: number;
+    before?: WeekState["before"];
     reports?: Partial<WeekState["reports"]>;
     whatsapp?: Partial<WeekDeliveries>;
     email?: Partial<WeekDeliveries>;
   } = {},
 ): WeekState {
   return {
-    owners: 10,
+    owners: changes.owners ?? 10,
     reports: { completed: 10, running: 0, failed: 0, missing: 0, ...changes.reports },
     whatsapp: { ...NONE, sent: 10, ...changes.whatsapp },
     email: { ...NONE, sent: 10, ...changes.email },
     social: { connected: 0, failed: 0, owners: 0 },
     noLongerEligible: { reports: 0, whatsapp: 0, email: 0 },
+    before: changes.before ?? null,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { LastRun, Waiting } from "../../../last-run/last-run.ts";
 import { type LastRunReading, readLastRun } from "../../../last-run/read.ts";
 import { hasReports } from "../../../ledger/has-reports.ts";
+import { ownersBeforeText, ownersDropped } from "../../../ledger/owners-dropped.ts";
 import { readOnly } from "../../../ledger/read-only.ts";
 import { type ReportWeek, readReportWeek } from "../../../ledger/report-week.ts";
 import { readWeekState, type WeekState } from "../../../ledger/week-state.ts";
@@ -286,6 +287,11 @@ function madeVerdict(state: WeekState, { week, retryableUntil: until }: LastWeek
     ...(social === null ? [] : [`networks: ${social}`]),
   ];
   const parts = [...(missing === 0 ? [] : [`reports: ${missing} missing`]), ...others];
+  if (parts.length === 0 && ownersDropped(state) !== null)
+    return warn(
+      `nothing is open in the week of ${week}; owners: ${state.owners}${ownersBeforeText(state)}`,
+      "opsctl explain OWNERS_DROPPED",
+    );
   if (parts.length === 0) return pass(`nothing is open in the week of ${week}`);
   const steps = weekSteps(state, { isClosed: until === null });
   const isBeyondHelp = until === null && others.length === 0;

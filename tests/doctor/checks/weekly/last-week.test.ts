@@ -334,6 +334,14 @@ describe("lastWeekVerdict()", () => {
       "fail open in the week of 2026-11-16: reports: 3 missing; e-mail: 1 failed; that week is closed: " +
         "nothing more is sent for it, and nothing is left to do -> opsctl reports status",
     ],
+    [
+      "a Monday on which the application gives nobody a report",
+      { owners: 0, reports: { completed: 0 }, before: { week: "2026-11-09", owners: 412 } },
+      DURING,
+      {},
+      "warn nothing is open in the week of 2026-11-16; owners: 0; 412 in the week of 2026-11-09 -> " +
+        "opsctl explain OWNERS_DROPPED",
+    ],
   ])("says of %s what it is", (_name, changes, ms, facts, expected) => {
     const { status, reason, mend } = lastWeekVerdict(weekOf(changes), factsAt(ms, facts));
     expect(`${status} ${reason} -> ${mend}`).toBe(expected);

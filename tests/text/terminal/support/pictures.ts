@@ -111,6 +111,7 @@ const STATUS = {
     email: { sent: 9_795, unknown: 5, failed: 0, partial: 0, missing: 0, running: 0 },
     social: { connected: 12_000, failed: 33, owners: 30 },
     noLongerEligible: { reports: 1, whatsapp: 2, email: 0 },
+    before: null,
   },
   open: [
     { step: "reports" as const, state: "missing" as const, code: null, count: 30, next: "opsctl weekly" },
