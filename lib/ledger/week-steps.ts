@@ -21,6 +21,12 @@ export const STEP_COMMANDS: Readonly<Record<WeekStep, string>> = {
   wait: SHOW_WEEK,
 };
 
+/** What says what is to be decided where a run has nobody to report to, or is refused by a ledger that went back. */
+export const EXPLAIN = {
+  ownersDropped: "opsctl explain OWNERS_DROPPED",
+  ledgerWentBack: "opsctl explain LEDGER_WENT_BACK",
+} as const;
+
 /** What comes after a look-up: it settles only what it finds. */
 export const BY_HAND =
   "what a look-up does not find is decided by hand: opsctl deliveries list --state unknown, then reconcile each";

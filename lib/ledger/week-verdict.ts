@@ -24,7 +24,7 @@ export function openInWeek({
 }
 
 /** True when every report is completed and every delivery sent. */
-export function isWeekDone(week: WeekState): boolean {
+export function isWeekDone(week: Parameters<typeof openInWeek>[0]): boolean {
   return Object.values(openInWeek(week)).every((counts) => Object.keys(counts).length === 0);
 }
 
@@ -41,7 +41,7 @@ export function socialVerdict({ social }: Pick<WeekState, "social">): SocialCode
 }
 
 /** True when the week is a success: everything is done, and the networks could be read. */
-export function isWeekClean(week: WeekState): boolean {
+export function isWeekClean(week: Omit<WeekState, "noLongerEligible" | "before">): boolean {
   return isWeekDone(week) && socialVerdict(week) === null;
 }
 

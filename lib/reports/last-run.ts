@@ -1,7 +1,12 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { HEARTBEAT_FILE } from "../host/heartbeat-file-name.ts";
 import { failureRank, RANK } from "../last-run/failure-rank.ts";
+import { hasWorked } from "../last-run/has-worked.ts";
 import type { LastRun, Waiting } from "../last-run/last-run.ts";
 import { hasEnded } from "../last-run/process-mark.ts";
 import { type LastRunReading, readLastRun } from "../last-run/read.ts";
+import { EXPLAIN } from "../ledger/week-steps.ts";
 import { Temporal } from "../time/temporal.ts";
 import { type WeekWindow, weekWindow } from "../time/week-window.ts";
 
@@ -20,32 +25,66 @@ export type LastRunFacts = {
   waiting: Waiting | null;
   /** The code of what failed and stands in no ledger: the editorials or the heartbeat. */
   beside: string | null;
-  /** What became of the heartbeat: `kept` by a success is one without networks. Null where the run did not get so far. */
-  heartbeat: "written" | "kept" | "failed" | null;
+  /**
+   * What became of the heartbeat: `kept` by a success is one without networks, `gone` one that was removed since. Null
+   * where the run did not get so far.
+   */
+  heartbeat: "written" | "kept" | "failed" | "gone" | null;
 };
 
-/** What this host knows of a run about a week; `unreadable` with the reason's code when its file cannot be read. */
+/** A week by its first date, whether the ledger calls it clean, and whether there is no file of a full success. */
+type LookedAt = { week: string; isClean: boolean; isHeartbeatGone: boolean };
+
+/**
+ * What this host knows of a run about a week; `unreadable` with the reason's code when its file cannot be read.
+ *
+ * Shape: `hasHostWorked`: a run of this host has worked on another week.
+ */
 export type LastRunFinding =
   | { status: "found"; run: LastRunFacts }
-  | { status: "none" }
+  | { status: "none"; hasHostWorked: boolean }
   | Extract<LastRunReading, { status: "unreadable" }>;
 
-/** Whether a run has ended in full success: one that was told to leave the networks out keeps the heartbeat. */
+/**
+ * The command that helps where another run would only be refused again until a person has decided; null where there is
+ * nothing to decide.
+ */
+export function commandBeforeRun(run: LastRunFacts | null): string | null {
+  return run?.status === "not_ready" && run.code === "LEDGER_WENT_BACK" ? EXPLAIN.ledgerWentBack : null;
+}
+
+/**
+ * Whether a run has ended in full success, and its heartbeat proves it: one that was told to leave the networks out keeps
+ * the heartbeat of an earlier one.
+ */
 export function isFullSuccess({ status, heartbeat }: LastRunFacts): boolean {
-  return status === "success" && heartbeat !== "kept";
+  return status === "success" && heartbeat !== "kept" && heartbeat !== "gone";
 }
 
 /** The last run that this host's file tells of, if it was about this week. */
-export function findLastRun(logDir: string, week: string): LastRunFinding {
-  return lastRunOfWeek(readLastRun(logDir), week);
+export function findLastRun(logDir: string, week: Omit<LookedAt, "isHeartbeatGone">): LastRunFinding {
+  const isHeartbeatGone = !existsSync(join(logDir, HEARTBEAT_FILE));
+  return lastRunOfWeek(readLastRun(logDir), { ...week, isHeartbeatGone });
 }
 
-/** The run that such a file tells of, if it was about this week. */
-export function lastRunOfWeek(reading: LastRunReading, week: string): LastRunFinding {
-  if (reading.status !== "found") return reading;
-  return weekOf(reading.run)?.week === week
-    ? { status: "found", run: factsOf(reading.run) }
-    : { status: "none" };
+/**
+ * The run that such a file tells of, if it was about this week.
+ *
+ * Behaviour: on a host where no run has worked, one that only missed its settings says nothing about a week that is
+ *            clean: other hosts have made it.
+ */
+export function lastRunOfWeek(
+  reading: LastRunReading,
+  { week, isClean, isHeartbeatGone }: LookedAt,
+): LastRunFinding {
+  if (reading.status === "none") return { status: "none", hasHostWorked: false };
+  if (reading.status === "unreadable") return reading;
+  const hasHostWorked = hasWorked(reading);
+  if (weekOf(reading.run)?.week !== week || (isClean && !hasHostWorked))
+    return { status: "none", hasHostWorked };
+  const run = factsOf(reading.run);
+  const heartbeat = run.heartbeat === "written" && isHeartbeatGone ? "gone" : run.heartbeat;
+  return { status: "found", run: { ...run, heartbeat } };
 }
 
 /** What a run of this host waits for now, before it can begin; null where none is seen to. */

@@ -1,27 +1,28 @@
 import type { Waiting } from "../last-run/last-run.ts";
-import { OWNERS_DROPPED, ownersBeforeText, ownersDropped } from "../ledger/owners-dropped.ts";
-import { STEP_COMMANDS } from "../ledger/week-steps.ts";
+import { ownersBeforeText, ownersDropped } from "../ledger/owners-dropped.ts";
+import { EXPLAIN, STEP_COMMANDS } from "../ledger/week-steps.ts";
 import { fieldLines } from "../text/terminal/field-lines.ts";
 import { prose, proseLines } from "../text/terminal/prose.ts";
 import { NO_TERMINAL, paint, type Screen } from "../text/terminal/screen.ts";
 import { REPORT_ZONE } from "../time/local-date.ts";
 import { localTime } from "../time/local-time.ts";
-import { isFullSuccess, type LastRunFacts } from "./last-run.ts";
+import { commandBeforeRun, isFullSuccess, type LastRunFacts } from "./last-run.ts";
 import type { OpenItem } from "./open-item.ts";
 import type { WeekStatus } from "./status.ts";
 import { type WeekStage, weekStage } from "./week-stage.ts";
 
 const NAME_WIDTH = 10;
 
-/** A week in one screen, for people. */
+/** A week in one screen, for people; `hasHostWorked`: a run of this host has worked on another week. */
 export function renderStatus(
   status: WeekStatus,
   lastRun: LastRunFacts | null,
   screen: Screen = NO_TERMINAL,
+  hasHostWorked = false,
 ): string {
   if (!status.hasRun && lastRun === null) return beforeFirstRun(status, screen);
   const { week, lastDate, counts } = status;
-  const stage = weekStage(counts, { isRunDue: status.runDue, lastRun });
+  const stage = weekStage(counts, { isRunDue: status.runDue, lastRun, hasHostWorked });
   const { noLongerEligible: gone } = counts;
   const word = headText(status, stage);
   const painted = paint(status.clean ? "good" : "warning", word, screen);
@@ -40,7 +41,7 @@ export function renderStatus(
     prose([`Week of ${week} to ${lastDate}: ${painted}`, ""], screen),
     ...fieldLines(lines, screen, { indent: "  ", nameWidth: NAME_WIDTH }).map((line) => `${line}\n`),
     stageText(status, { stage, screen, isWaiting: (lastRun?.waiting ?? null) !== null }),
-    ownersDropped(counts) === null ? "" : prose(["", WHY_DROPPED], screen),
+    stage === "made" && ownersDropped(counts) !== null ? prose(["", WHY_DROPPED], screen) : "",
     lastStepText(status, { lastRun, screen }),
     prose(["", `Times are those of ${REPORT_ZONE}.`], screen),
   ].join("");
@@ -65,13 +66,13 @@ function beforeFirstRun(
   ].join("");
 }
 
-const WHY_DROPPED = `Far fewer owners than before. Why that may be: opsctl explain ${OWNERS_DROPPED}`;
+const WHY_DROPPED = `Far fewer owners than before. Why that may be: ${EXPLAIN.ownersDropped}`;
 const RUN_DUE = "Nothing is to be done: cron starts the run at 08:00.";
 const WHAT_IT_NEEDS = "What it needs, on any day: opsctl doctor weekly";
 
 /** The verdict in a word, and what the count of open things does not say by itself. */
 function headText({ clean }: WeekStatus, stage: WeekStage): string {
-  if (clean) return "clean";
+  if (clean) return stage === "late" ? "no run has begun" : "clean";
   return {
     awaited: "the run is due at 08:00",
     running: "OPEN, a run works on it",
@@ -91,10 +92,18 @@ function stageText(
     case "running":
       return inWorkText(status, isWaiting ? RUN_WAITS : "Nothing is to be done while the run works.", screen);
     case "late":
-      return openText(status, screen) + (status.retryableUntil === null ? "" : prose([WHY_NO_RUN], screen));
+      return lateText(status, screen);
     case "made":
       return openText(status, screen) + mendText(status, screen);
   }
+}
+
+/** Without owners nothing is open, and the run is missing all the same. */
+function lateText(status: WeekStatus, screen: Screen): string {
+  const { clean, retryableUntil } = status;
+  if (retryableUntil === null) return openText(status, screen);
+  const run = `The run can be made until ${localTime(retryableUntil)}: ${STEP_COMMANDS.run}`;
+  return (clean ? prose(["", run], screen) : openText(status, screen)) + prose([WHY_NO_RUN], screen);
 }
 
 const WHY_NO_RUN = "Before that, see why no run has begun: opsctl doctor weekly";
@@ -135,12 +144,18 @@ function mendText({ week, open, retryableUntil }: WeekStatus, screen: Screen): s
   return prose([MEND_FIRST], screen) + whoText(week);
 }
 
-/** Nothing is open, and the last run does not know: it was mended by hand since, or failed beside the ledger. */
+/**
+ * What no row of the ledger says: that a run is refused until a person decides, or, where nothing is open, that the last
+ * run does not know: it was mended by hand since, or failed beside the ledger.
+ */
 function lastStepText(
   { clean, retryableUntil }: WeekStatus,
   { lastRun, screen }: { lastRun: LastRunFacts | null; screen: Screen },
 ): string {
-  if (!clean || retryableUntil === null || lastRun === null) return "";
+  if (retryableUntil === null || lastRun === null) return "";
+  const beforeRun = commandBeforeRun(lastRun);
+  if (beforeRun !== null) return prose(["", `No run begins before this is decided: ${beforeRun}`], screen);
+  if (!clean) return "";
   if (isFullSuccess(lastRun) || lastRun.status === "running") return "";
   if (lastRun.beside === null) return prose(["", RUN_ONCE_MORE], screen);
   const what = `Nothing is open, but the run failed. What to mend: opsctl explain ${lastRun.beside}`;

@@ -9,7 +9,7 @@ import { isRunDue } from "./week-stage.ts";
 
 /** A week in one screen. */
 export type WeekStatus = Omit<ReportWeek, "now"> & {
-  /** False on a Monday until 08:15, when cron's run should have begun. */
+  /** False on a Monday until a run has begun at 08:00, or should have (08:15). */
   runDue: boolean;
   /** True when the weekly run would call this week a success. */
   clean: boolean;
@@ -41,7 +41,7 @@ export async function readWeekStatus(sql: postgres.Sql, week: string | undefined
     const network = social.length === 0 ? "" : await readWorstNetwork(tx, wanted);
     const open = openItems([...rows.counts, ...social], { ...wanted, network });
     const { changedAt } = rows;
-    const runDue = isRunDue({ now, ...wanted });
+    const runDue = isRunDue({ now, ...wanted }, counts);
     return { ...wanted, runDue, clean, hasRun, counts, contentRemoved, changedAt, open };
   });
 }

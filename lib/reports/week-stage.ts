@@ -1,6 +1,7 @@
 import type { ReportWeek } from "../ledger/report-week.ts";
 import type { WeekState } from "../ledger/week-state.ts";
-import { isReportRunDue } from "../time/report-run-due.ts";
+import { isWeekClean } from "../ledger/week-verdict.ts";
+import { isBeforeReportRun, isReportRunDue } from "../time/report-run-due.ts";
 import { Temporal } from "../time/temporal.ts";
 import type { LastRunFacts } from "./last-run.ts";
 
@@ -10,29 +11,45 @@ import type { LastRunFacts } from "./last-run.ts";
  */
 export type WeekStage = "awaited" | "running" | "late" | "made";
 
-type Week = Pick<WeekState, "owners" | "reports" | "whatsapp" | "email">;
+type Week = Pick<WeekState, "owners" | "reports" | "whatsapp" | "email" | "social">;
+
+/** What is known of the runs about a week besides its ledger. */
+export type KnownRuns = {
+  isRunDue: boolean;
+  /** This host's last run about the week. */
+  lastRun: Pick<LastRunFacts, "status" | "begunAt"> | null;
+  /** Whether one of this host has worked on another week. */
+  hasHostWorked: boolean;
+};
 
 /**
  * How far a week has come, by the ledger and by this host's last run about it.
  *
  * Behaviour: a run of another host is seen by its leases alone; those of a run of this host that was killed say
- *            nothing. A run that was refused, or ended while it waited, has not begun. Without owners there is nothing
- *            to make.
+ *            nothing. A run that was refused, or ended while it waited, has not begun. Before the run is due, what one
+ *            for a single tenant has left is no matter. Without owners a run leaves nothing in the ledger, so that only
+ *            a host that works knows that it is missing.
  */
-export function weekStage(
-  state: Week,
-  { isRunDue, lastRun }: { isRunDue: boolean; lastRun: Pick<LastRunFacts, "status" | "begunAt"> | null },
-): WeekStage {
+export function weekStage(state: Week, { isRunDue, lastRun, hasHostWorked }: KnownRuns): WeekStage {
   const isKilled = lastRun?.status === "ended" && lastRun.begunAt !== null;
   if (lastRun?.status === "running" || (isInWork(state) && !isKilled)) return "running";
-  if (hasBegun(state) || state.owners === 0) return "made";
+  if (hasBegun(state)) return isRunDue || lastRun !== null || isWeekClean(state) ? "made" : "awaited";
   if (lastRun !== null) return lastRun.begunAt === null ? "late" : "made";
+  if (state.owners === 0 && !(hasHostWorked && isRunDue)) return "made";
   return isRunDue ? "late" : "awaited";
 }
 
-/** Whether the run of a week should have begun: it is closed, or it is 08:15 on its Monday. */
-export function isRunDue({ now, retryableUntil }: Pick<ReportWeek, "now" | "retryableUntil">): boolean {
-  return retryableUntil === null || isReportRunDue(Temporal.Instant.from(now));
+/**
+ * Whether the run of a week has begun, or should have: the week is closed, it is 08:15 on its Monday, or 08:00 and
+ * something has been made.
+ */
+export function isRunDue(
+  { now, retryableUntil }: Pick<ReportWeek, "now" | "retryableUntil">,
+  state: Week,
+): boolean {
+  if (retryableUntil === null) return true;
+  const instant = Temporal.Instant.from(now);
+  return isReportRunDue(instant) || (hasBegun(state) && !isBeforeReportRun(instant));
 }
 
 function isInWork({ reports, whatsapp, email }: Week): boolean {

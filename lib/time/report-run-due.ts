@@ -1,6 +1,8 @@
 import { localDate } from "./local-date.ts";
 
-/** The time in UTC by which cron has started the run of a Monday, with a quarter of an hour to begin. */
+/** When cron starts the run of a Monday, in UTC. */
+const START = { hour: 11 };
+/** A quarter of an hour later it has begun. */
 const DUE = { hour: 11, minute: 15 };
 
 /**
@@ -9,6 +11,15 @@ const DUE = { hour: 11, minute: 15 };
  * Behaviour: also in its last hours, which are Tuesday's first ones in UTC.
  */
 export function isReportRunDue(now: Temporal.Instant): boolean {
-  const dueAt = localDate(now).toZonedDateTime({ timeZone: "UTC", plainTime: DUE }).toInstant();
-  return now.since(dueAt).sign >= 0;
+  return isFrom(DUE, now);
+}
+
+/** Whether cron has not started the run of a Monday yet at `now`, an instant of that Monday. */
+export function isBeforeReportRun(now: Temporal.Instant): boolean {
+  return !isFrom(START, now);
+}
+
+function isFrom(plainTime: { hour: number; minute?: number }, now: Temporal.Instant): boolean {
+  const from = localDate(now).toZonedDateTime({ timeZone: "UTC", plainTime }).toInstant();
+  return now.since(from).sign >= 0;
 }

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
+import { HEARTBEAT_FILE } from "../../lib/host/heartbeat-file-name.ts";
 import { LAST_RUN_FILE } from "../../lib/last-run/file-name.ts";
 import { ownProcessMark } from "../../lib/last-run/process-mark.ts";
 import { findLastRun, findWaiting } from "../../lib/reports/last-run.ts";
@@ -36,9 +37,12 @@ function withRun(changes: object): string {
   return folder;
 }
 
+/** That week with something open. */
+const open = (week: string) => ({ week, isClean: false });
+
 describe("findLastRun()", () => {
   test("tells how the run of this week ended, with its first code", () => {
-    expect(findLastRun(withRun({}), "2026-11-16")).toEqual({
+    expect(findLastRun(withRun({}), open("2026-11-16"))).toEqual({
       status: "found",
       run: {
         ...{ status: "failed", runId: "run-1", host: "vps-1", code: "sem_instancia_gateway" },
@@ -47,13 +51,13 @@ describe("findLastRun()", () => {
       },
     });
     const brokenOff = withRun({ error: { code: "DATABASE_LOST" } });
-    expect(findLastRun(brokenOff, "2026-11-16")).toMatchObject({ run: { code: "DATABASE_LOST" } });
+    expect(findLastRun(brokenOff, open("2026-11-16"))).toMatchObject({ run: { code: "DATABASE_LOST" } });
   });
 
   test("names what failed the run, and not the failure of a single connection", () => {
     const token = { step: "social", code: "APP_HTTP_401" };
     const codeOf = (changes: object) => {
-      const found = findLastRun(withRun(changes), "2026-11-16");
+      const found = findLastRun(withRun(changes), open("2026-11-16"));
       return found.status === "found" ? found.run.code : found;
     };
     const failures = [
@@ -72,11 +76,11 @@ describe("findLastRun()", () => {
       finishedAt: null,
       process: { host: hostname(), pid: 1, startTicks: -1 },
     };
-    expect(findLastRun(withRun(killed), "2026-11-16")).toMatchObject({
+    expect(findLastRun(withRun(killed), open("2026-11-16"))).toMatchObject({
       run: { status: "ended", finishedAt: null },
     });
     const elsewhere = { ...killed, process: { ...killed.process, host: "another-host" } };
-    expect(findLastRun(withRun(elsewhere), "2026-11-16")).toMatchObject({ run: { status: "running" } });
+    expect(findLastRun(withRun(elsewhere), open("2026-11-16"))).toMatchObject({ run: { status: "running" } });
   });
 
   test("tells of a run that waits before it begins, in the week of this host's clock", () => {
@@ -87,13 +91,13 @@ describe("findLastRun()", () => {
       until: "2026-11-30T11:05:03Z",
     };
     const folder = withRun({ status: "running", finishedAt: null, process: ownProcessMark(), waiting });
-    expect(findLastRun(folder, "2026-11-23")).toMatchObject({
+    expect(findLastRun(folder, open("2026-11-23"))).toMatchObject({
       run: { status: "running", begunAt: null, finishedAt: null, waiting },
     });
-    expect(findLastRun(folder, "2026-11-16")).toEqual({ status: "none" });
+    expect(findLastRun(folder, open("2026-11-16"))).toEqual({ status: "none", hasHostWorked: true });
     expect(findWaiting(folder)).toMatchObject(waiting);
     const killed = withRun({ status: "running", waiting, process: { ...ownProcessMark(), startTicks: -1 } });
-    expect(findLastRun(killed, "2026-11-23")).toMatchObject({ run: { status: "ended", waiting } });
+    expect(findLastRun(killed, open("2026-11-23"))).toMatchObject({ run: { status: "ended", waiting } });
     expect([findWaiting(killed), findWaiting(withRun({})), findWaiting(logDir())]).toEqual([
       null,
       null,
@@ -102,10 +106,37 @@ describe("findLastRun()", () => {
   });
 
   test("has nothing to tell without a file, and of another week", () => {
-    expect(findLastRun(logDir(), "2026-11-16")).toEqual({ status: "none" });
-    expect(findLastRun(join(logDir(), "none"), "2026-11-16")).toEqual({ status: "none" });
-    expect(findLastRun(withRun({}), "2026-11-09")).toEqual({ status: "none" });
-    expect(findLastRun(withRun({ window: null }), "2026-11-16")).toEqual({ status: "none" });
+    const none = { status: "none" as const, hasHostWorked: false };
+    expect(findLastRun(logDir(), open("2026-11-16"))).toEqual(none);
+    expect(findLastRun(join(logDir(), "none"), open("2026-11-16"))).toEqual(none);
+    const worked = { ...none, hasHostWorked: true };
+    expect(findLastRun(withRun({}), open("2026-11-09"))).toEqual(worked);
+    expect(findLastRun(withRun({ window: null }), open("2026-11-16"))).toEqual(worked);
+  });
+
+  test("a run that only missed its settings has nothing to tell of a week that others have made", () => {
+    const refused = {
+      ...{ status: "not_ready", begunAt: null, window: null, week: null },
+      ...{ error: { code: "CONFIG_INVALID" }, refusedAt: "2026-11-23T11:00:02Z" },
+    };
+    const clean = { week: "2026-11-16", isClean: true };
+    expect(findLastRun(withRun(refused), clean)).toEqual({ status: "none", hasHostWorked: false });
+    expect(findLastRun(withRun(refused), { ...clean, isClean: false })).toMatchObject({
+      run: { status: "not_ready", code: "CONFIG_INVALID" },
+    });
+    const others = [{ begunAt: "2026-11-16T11:00:00Z" }, { error: { code: "DATABASE_UNREACHABLE" } }];
+    for (const other of others)
+      expect(findLastRun(withRun({ ...refused, ...other }), clean)).toMatchObject({ status: "found" });
+  });
+
+  test("a heartbeat that is not there any more proves no success", () => {
+    const folder = withRun({ status: "success", heartbeat: "written" });
+    const heartbeat = () => findLastRun(folder, open("2026-11-16"));
+    expect(heartbeat()).toMatchObject({ run: { heartbeat: "gone" } });
+    writeFileSync(join(folder, HEARTBEAT_FILE), "{}");
+    expect(heartbeat()).toMatchObject({ run: { heartbeat: "written" } });
+    const kept = withRun({ status: "success", heartbeat: "kept" });
+    expect(findLastRun(kept, open("2026-11-16"))).toMatchObject({ run: { heartbeat: "kept" } });
   });
 
   test("says what keeps it from reading the file", () => {
@@ -114,6 +145,6 @@ describe("findLastRun()", () => {
     symlinkSync("/etc/passwd", join(link, LAST_RUN_FILE));
     writeFileSync(join(torn, LAST_RUN_FILE), '{"status":');
     for (const folder of [directory, link, torn])
-      expect(findLastRun(folder, "2026-11-16")).toMatchObject({ status: "unreadable" });
+      expect(findLastRun(folder, open("2026-11-16"))).toMatchObject({ status: "unreadable" });
   });
 });

@@ -3,7 +3,7 @@
  * say the same and name the same next command, at each time and in each state of the ledger.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Finding, NEXT_MONDAY } from "../../lib/doctor/finding.ts";
 import { HEARTBEAT_FILE } from "../../lib/host/heartbeat-file-name.ts";
@@ -142,6 +142,76 @@ const STATES: State[] = [
   ],
   ["no owners", () => windows.run()],
   [
+    "no owners any more, and no run",
+    async () => {
+      const { tenantId } = await owner();
+      await windows.setTime(at("2026-11-16", "08:00"));
+      await windows.run();
+      await windows.weekly.db
+        .sql`update credit_wallets set status = 'suspended' where tenant_id = ${tenantId}`;
+    },
+    [at(MONDAY, "08:14"), ...AFTER.slice(1)],
+  ],
+  [
+    "no owners any more",
+    async () => {
+      const { tenantId } = await owner();
+      await windows.setTime(at("2026-11-16", "08:00"));
+      await windows.run();
+      await windows.weekly.db
+        .sql`update credit_wallets set status = 'suspended' where tenant_id = ${tenantId}`;
+      await windows.setTime(RUN_AT);
+      await windows.run();
+    },
+  ],
+  [
+    "one tenant by hand, before the run of another host",
+    async () => {
+      const { tenantId } = await owner();
+      await owner();
+      await windows.weekly.run({ tenantId });
+    },
+    [at(MONDAY, "00:00"), at(MONDAY, "07:59"), ...AFTER.slice(1)],
+  ],
+  [
+    "the heartbeat was removed",
+    async () => {
+      await owner();
+      await windows.run();
+      rmSync(join(windows.weekly.logDir, HEARTBEAT_FILE));
+    },
+  ],
+  [
+    "a ledger that was restored",
+    async () => {
+      await owner();
+      await windows.run();
+      await change("delete from weekly_performance_deliveries");
+      await change("delete from weekly_performance_reports");
+      await windows.run({}, { sentBefore: windows.record().sentBefore });
+    },
+  ],
+  [
+    "a ledger of which a part was restored",
+    async () => {
+      const { userId } = await owner();
+      await owner();
+      await windows.run();
+      await change(`delete from weekly_performance_deliveries where user_id = '${userId}'`);
+      await change(`delete from weekly_performance_reports where user_id = '${userId}'`);
+      await windows.run({}, { sentBefore: windows.record().sentBefore });
+    },
+  ],
+  [
+    "no settings on a host that only looks, after a run of another host",
+    async () => {
+      await owner();
+      await windows.weekly.run();
+      const facts = { version: "1", runId: "r", dryRun: false };
+      await windows.record().end({ ...emptySummary(facts), error: { code: "CONFIG_INVALID", message: "" } });
+    },
+  ],
+  [
     "one delivery failed",
     async () => {
       await owner();
@@ -260,11 +330,14 @@ function stepsIn(text: string): string[] {
   return [...new Set(named)].sort();
 }
 
+/** What tells a person more, where another run would be refused or has nobody to report to. */
+const EXPLAINED = /opsctl explain (?:LEDGER_WENT_BACK|OWNERS_DROPPED)/;
+
 /** What doctor wants of a person today. */
 function wishesOf({ doctor }: View): Finding[] {
   return doctor.filter(
-    ({ check, status, mend }) =>
-      check !== "last success" &&
+    ({ check, status, mend, reason }) =>
+      (check !== "last success" || reason.includes("is gone")) &&
       (status === "fail" || (status === "warn" && mend !== null && mend !== NEXT_MONDAY)),
   );
 }
@@ -282,11 +355,18 @@ function expectAgreement(view: View): void {
   expect(steps).toEqual(expect.arrayContaining([...byDoctor, ...byStatus]));
   // Where status or doctor do not name the step themselves, they lead to the window that does.
   if (steps.length > 0 && byStatus.length === 0)
-    expect(status.next).toMatch(/^sudo opsctl (?:reports status|doctor weekly)$/);
+    expect(status.next).toMatch(/^(?:sudo opsctl (?:reports status|doctor weekly)|opsctl explain \w+)$/);
   if (steps.length > 0 && byDoctor.length === 0)
-    expect(wishes.map(({ mend }) => mend)).toContain("opsctl reports status");
+    expect(wishes.map(({ mend }) => mend)).toContainEqual(
+      expect.stringMatching(/^opsctl (?:reports status|explain \w+)$/),
+    );
   if (!needsSomebody) expect(steps).toEqual([]);
-  if (reports.exitCode === 0 && steps.length === 0) expect(needsSomebody).toBe(false);
+  if (reports.exitCode === 0 && steps.length === 0 && !/no run has begun/.test(reports.text))
+    expect(needsSomebody).toBe(EXPLAINED.test(reports.text));
+  const explained = [reports.text, status.next ?? "", wishes.map(({ mend }) => mend).join("\n")];
+  expect(explained.map((text) => EXPLAINED.exec(text)?.[0])).toEqual(
+    explained.map(() => EXPLAINED.exec(reports.text)?.[0]),
+  );
   if (!needsSomebody && reports.exitCode === 1)
     expect(reports.text).toMatch(/Nothing is to be done|The first run is on Monday/);
 

@@ -6,6 +6,8 @@ import { endedProcess, lastRun, reportWeek } from "./support/run.ts";
 
 const BEFORE = "2026-11-23T11:14:00Z";
 const DUE = "2026-11-23T11:15:00Z";
+const EARLY = "2026-11-23T10:59:59Z";
+const STARTED = "2026-11-23T11:00:00Z";
 const NONE = { status: "none" } as const;
 const EMPTY = weekOf({
   reports: { completed: 0, missing: 10 },
@@ -13,6 +15,13 @@ const EMPTY = weekOf({
   email: { sent: 0 },
 });
 const NOBODY = { owners: 0, reports: { completed: 0 }, whatsapp: { sent: 0 }, email: { sent: 0 } };
+const REFUSED = {
+  ...{ status: "not_ready", error: { code: "CONFIG_INVALID" }, refusedAt: "2026-11-23T11:00:02Z" },
+  ...{ window: null, week: null },
+};
+const BEFORE_LAST = lastRun({
+  window: { start: "2026-11-09T03:00:00Z", end: "2026-11-16T03:00:00Z", week: "2026-11-09" },
+});
 const CLOSED = { retryableUntil: null };
 const BY_HAND =
   "what a look-up does not find is decided by hand: opsctl deliveries list --state unknown, then reconcile each";
@@ -233,6 +242,102 @@ describe("judgeLedger()", () => {
       { text: "clean, 0 owners; 412 in the week of 2026-11-09", next: "explain OWNERS_DROPPED" },
     ],
     [
+      "a Monday without owners whose run has not begun, on a host that works",
+      { week: reportWeek({ now: DUE }), state: weekOf(NOBODY) },
+      BEFORE_LAST,
+      { text: `no run has begun; it can be made until ${DEADLINE}`, next: "doctor weekly" },
+    ],
+    [
+      "the same before it is due",
+      { week: reportWeek({ now: BEFORE }), state: weekOf(NOBODY) },
+      BEFORE_LAST,
+      { text: "clean, 0 owners" },
+    ],
+    [
+      "a tenant reported by hand before the run",
+      { week: reportWeek({ now: EARLY }), state: weekOf({ reports: { completed: 1, missing: 9 } }) },
+      NONE,
+      { text: "the run is due at 08:00 (São Paulo)" },
+    ],
+    [
+      "the same when cron has started the run",
+      { week: reportWeek({ now: STARTED }), state: weekOf({ reports: { completed: 1, missing: 9 } }) },
+      NONE,
+      { text: `OPEN: 9 open; can be repeated until ${DEADLINE}`, next: "reports status" },
+    ],
+    [
+      "all owners reported by hand before the run",
+      { week: reportWeek({ now: EARLY }), state: weekOf() },
+      NONE,
+      { text: "clean, 10 owners" },
+    ],
+    [
+      "a whole run before the usual time that failed",
+      { week: reportWeek({ now: EARLY }), state: weekOf(one) },
+      lastRun({ status: "failed" }),
+      { text: `OPEN: 2 open; can be repeated until ${DEADLINE}`, next: "reports status" },
+    ],
+    [
+      "a clean week of another host where cron found no settings",
+      { week: reportWeek(), state: weekOf() },
+      lastRun({ ...REFUSED, begunAt: null }),
+      { text: "clean, 10 owners" },
+    ],
+    [
+      "the same on a host that has worked",
+      { week: reportWeek(), state: weekOf() },
+      lastRun(REFUSED),
+      { text: "clean, 10 owners; the last run was not ready", next: "weekly" },
+    ],
+    [
+      "an open week whose next run was refused",
+      { week: reportWeek(), state: weekOf(one) },
+      lastRun(REFUSED),
+      {
+        text: `OPEN: the run was not ready (CONFIG_INVALID); 2 open; can be repeated until ${DEADLINE}`,
+        next: "reports status",
+      },
+    ],
+    [
+      "a ledger that went back",
+      { week: reportWeek(), state: weekOf({ reports: { missing: 2 } }) },
+      lastRun({ ...REFUSED, error: { code: "LEDGER_WENT_BACK" } }),
+      {
+        text: `OPEN: the run was not ready (LEDGER_WENT_BACK); 2 open; can be repeated until ${DEADLINE}`,
+        next: "explain LEDGER_WENT_BACK",
+      },
+    ],
+    [
+      "one that went back to before the week",
+      { week: reportWeek(), state: EMPTY },
+      lastRun({ ...REFUSED, error: { code: "LEDGER_WENT_BACK" } }),
+      {
+        text: `the run was not ready (LEDGER_WENT_BACK); it can be made until ${DEADLINE}`,
+        next: "explain LEDGER_WENT_BACK",
+      },
+    ],
+    [
+      "one that went back in a week that is closed",
+      { week: reportWeek(CLOSED), state: EMPTY },
+      lastRun({ ...REFUSED, error: { code: "LEDGER_WENT_BACK" } }),
+      {
+        text: "the run was not ready (LEDGER_WENT_BACK); nothing more is sent for it",
+        next: "doctor weekly",
+      },
+    ],
+    [
+      "a week whose heartbeat is gone",
+      { week: reportWeek(), state: weekOf() },
+      lastRun({ heartbeat: "written" }),
+      { text: "clean, 10 owners; the heartbeat of the last run is gone", next: "weekly" },
+    ],
+    [
+      "a closed week whose heartbeat is gone",
+      { week: reportWeek(CLOSED), state: weekOf() },
+      lastRun({ heartbeat: "written" }),
+      { text: "clean, 10 owners; the next run on a Monday renews the last success" },
+    ],
+    [
       "a host without owners",
       { week: reportWeek(), state: { ...EMPTY, owners: 0, reports: weekOf().reports } },
       NONE,
@@ -240,7 +345,9 @@ describe("judgeLedger()", () => {
     ],
   ])("says of %s what it is", (what, ledger, run, expected) => {
     const { text, next } = expected;
-    const report = judgeLedger({ ...ledger, hasRun: !what.startsWith("a new host") }, run);
+    const report = judgeLedger({ ...ledger, hasRun: !what.startsWith("a new host") }, run, {
+      isHeartbeatGone: what.includes("heartbeat is gone"),
+    });
     expect(report.lines).toEqual([`week of 2026-11-16: ${text}`]);
     expect(report.next).toBe(
       next === undefined ? null : next.startsWith("explain") ? `opsctl ${next}` : `sudo opsctl ${next}`,
@@ -252,6 +359,7 @@ describe("judgeLedger()", () => {
     const report = judgeLedger(
       { week: reportWeek(), state: weekOf(), hasRun: true },
       { status: "unreadable", code: "EIO" },
+      { isHeartbeatGone: false },
     );
     expect(report.lines).toEqual([
       "week of 2026-11-16: clean, 10 owners",

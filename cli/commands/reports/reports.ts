@@ -10,13 +10,13 @@
  * Exits:  0 done, 1 `status` of a week that is open, or no such report, 2 usage, 3 not ready.
  *
  * JSON:   `command`, `status`, `exitCode`, `error`, and
- *         status: `week`, `lastDate`, `start`, `end`, `retryableUntil`, `runDue` (false on a Monday until 08:15, when
- *                 cron's run should have begun), `clean`, `hasRun` (false where no run of any week has begun a
+ *         status: `week`, `lastDate`, `start`, `end`, `retryableUntil`, `runDue` (false on a Monday until a run
+ *                 has begun at 08:00, or should have: 08:15), `clean`, `hasRun` (false where no run of any week has begun a
  *                 report), `counts` (as `week` in the summary of a run), `changedAt`, `open` (each `step`, `state`,
  *                 `code`, `count`, `next`), `lastRun` (`status`, `runId`, `host`, `begunAt`,
  *                 `finishedAt`, `code`, `waiting` (`waitsFor`, `code`, `since`, `until`; null unless the run waits
  *                 before it begins), `beside` (the code of editorials or heartbeat that failed, or null),
- *                 `heartbeat` (as in the summary of a run, or null); null when this host knows of none)
+ *                 `heartbeat` (as in the summary of a run, `gone` when it was removed since, or null); null when this host knows of none)
  *         list:   `week`, `start`, `end`, `owners` (each `tenantId`, `tenantName`, `userId`, `eligible`, `reportId`,
  *                 `report`, `reportCode`, `prunedAt`, `whatsapp` and `email` (`state`, `code`, `deliveryId`; null
  *                 without a completed report), `withoutData` (`channel`, `reason`)), `more`, `next` (a value for
@@ -26,9 +26,10 @@
  *         Instants are UTC; only the words of a timeline show the report's zone.
  */
 import type postgres from "postgres";
-import type { LastRunFacts } from "../../../lib/reports/last-run.ts";
+import type { LastRunFinding } from "../../../lib/reports/last-run.ts";
 import { LIST_CHANNELS, LIST_STATES } from "../../../lib/reports/list.ts";
 import type { ShowTarget } from "../../../lib/reports/show.ts";
+import type { WeekStatus } from "../../../lib/reports/status.ts";
 import { type CommandContext, defineCommand } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
 import { type Outcome, outcomeOf } from "../../framework/outcome.ts";
@@ -63,12 +64,14 @@ export const reportsStatus = defineCommand({
       const { renderStatus } = await import("../../../lib/reports/render-status.ts");
       const { standardScreen } = await import("../../framework/streams/screen.ts");
       const status = await readWeekStatus(sql, args.week);
-      const lastRun = await lastRunOf(status.week, context);
+      const found = await lastRunOf(status, context);
+      const lastRun = found?.status === "found" ? found.run : null;
+      const hasHostWorked = found?.status === "none" && found.hasHostWorked;
       return outcomeOf({
         command: "reports status",
         exitCode: status.clean ? EXIT.ok : EXIT.failed,
         fields: { ...status, lastRun },
-        text: renderStatus(status, lastRun, await standardScreen(context.env)),
+        text: renderStatus(status, lastRun, await standardScreen(context.env), hasHostWorked),
       });
     }),
 });
@@ -169,7 +172,10 @@ async function withDatabaseOrWait(
 }
 
 /** What the last-run file says; without it, or when it cannot be read, the rest of the screen is the same. */
-async function lastRunOf(week: string, { env, log }: CommandContext): Promise<LastRunFacts | null> {
+async function lastRunOf(
+  { week, clean }: WeekStatus,
+  { env, log }: CommandContext,
+): Promise<LastRunFinding | null> {
   const { logDirectory } = await import("../../../lib/platform/config/settings/log-directory.ts");
   const { findLastRun } = await import("../../../lib/reports/last-run.ts");
   const logDir = await logDirectory(env);
@@ -179,10 +185,10 @@ async function lastRunOf(week: string, { env, log }: CommandContext): Promise<La
     });
     return null;
   }
-  const found = findLastRun(logDir, week);
+  const found = findLastRun(logDir, { week, isClean: clean });
   if (found.status === "unreadable")
     log.warn("The last-run file cannot be read", { code: found.code, logDir });
-  return found.status === "found" ? found.run : null;
+  return found;
 }
 
 function targetOf(args: {

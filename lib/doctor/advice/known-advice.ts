@@ -180,6 +180,7 @@ const HOST = [
   "journalctl -u opsctl-webhook.service -n 50",
   "opsctl deliveries look-up --all",
   "opsctl deliveries repair",
+  "opsctl explain LEDGER_WENT_BACK",
   "opsctl explain OWNERS_DROPPED",
   "opsctl reports status",
   "opsctl reports status; mend what it names, then opsctl weekly",

@@ -1,10 +1,11 @@
 import type { LastRunReading } from "../../last-run/read.ts";
 import { openDeliveries } from "../../last-run/week-counts.ts";
-import { OWNERS_DROPPED, ownersBeforeText, ownersDropped } from "../../ledger/owners-dropped.ts";
+import { ownersBeforeText, ownersDropped } from "../../ledger/owners-dropped.ts";
 import type { ReportWeek } from "../../ledger/report-week.ts";
 import type { WeekState } from "../../ledger/week-state.ts";
 import {
   CLOSED,
+  EXPLAIN,
   nextCommand,
   prospectOfClosed,
   SHOW_WEEK,
@@ -12,7 +13,7 @@ import {
   whyNoRun,
 } from "../../ledger/week-steps.ts";
 import { isWeekClean, openInWeek, socialVerdict } from "../../ledger/week-verdict.ts";
-import { isFullSuccess, type LastRunFacts, lastRunOfWeek } from "../../reports/last-run.ts";
+import { commandBeforeRun, isFullSuccess, type LastRunFacts, lastRunOfWeek } from "../../reports/last-run.ts";
 import { isRunDue, weekStage } from "../../reports/week-stage.ts";
 import { localTime } from "../../time/local-time.ts";
 import { attention, ok, type PartReport } from "../part.ts";
@@ -25,31 +26,43 @@ export type LedgerWeek = { week: ReportWeek; state: WeekState; hasRun: boolean }
 /** What is to be said of the week: its verdict in words, whether a person is needed, and with what he begins. */
 type Verdict = { text: string; next: string | null };
 
-/** A week, and the last run of this host about it. */
-type Facts = LedgerWeek & { run: LastRunFacts | null };
+/** A week, and what this host knows of its runs. */
+type Facts = LedgerWeek & { run: LastRunFacts | null; hasHostWorked: boolean };
 
 /**
  * The report over the last closed week of the ledger.
  *
+ * Shape:     `isHeartbeatGone`: there is no file of the last full success.
  * Behaviour: before the run of a Monday is due, and while a run works on it, an open week needs no one.
  */
-export function judgeLedger(ledger: LedgerWeek, lastRun: LastRunReading): PartReport {
+export function judgeLedger(
+  ledger: LedgerWeek,
+  lastRun: LastRunReading,
+  { isHeartbeatGone }: { isHeartbeatGone: boolean },
+): PartReport {
   const { week, state } = ledger;
-  const found = lastRunOfWeek(lastRun, week.week);
+  const found = lastRunOfWeek(lastRun, {
+    week: week.week,
+    isClean: isWeekClean(state),
+    isHeartbeatGone,
+  });
   const run = found.status === "found" ? found.run : null;
+  const hasHostWorked = found.status === "none" && found.hasHostWorked;
   const { retryableUntil } = week;
   const facts = {
     ...{ week: week.week, clean: isWeekClean(state), open: openCount(state), owners: state.owners },
     ...{ retryableUntil, lastRun: run },
   };
-  const verdict = verdictOf({ ...ledger, run });
+  const verdict = verdictOf({ ...ledger, run, hasHostWorked });
   const lines = [`week of ${week.week}: ${verdict.text}`, ...unreadText(lastRun)];
-  return verdict.next === null ? ok(lines, facts) : attention(lines, verdict.next, facts);
+  if (verdict.next === null) return ok(lines, facts);
+  const beforeRun = retryableUntil === null ? null : commandBeforeRun(run);
+  return attention(lines, beforeRun ?? verdict.next, facts);
 }
 
 function verdictOf(facts: Facts): Verdict {
-  const { week, state, run } = facts;
-  switch (weekStage(state, { isRunDue: isRunDue(week), lastRun: run })) {
+  const { week, state, run, hasHostWorked } = facts;
+  switch (weekStage(state, { isRunDue: isRunDue(week, state), lastRun: run, hasHostWorked })) {
     case "awaited":
       return { text: "the run is due at 08:00 (São Paulo)", next: null };
     case "running":
@@ -117,18 +130,20 @@ function ofOpen({ state, week: { retryableUntil }, run }: Facts): Verdict {
   const isClosed = retryableUntil === null;
   const steps = weekSteps(state, { isClosed });
   const prospect = isClosed ? prospectOfClosed(steps) : (whyNoRun(steps) ?? deadlineText(retryableUntil));
-  const killed = run?.status === "ended" ? "the run was killed; " : "";
-  return { text: `OPEN: ${killed}${what}; ${prospect}`, next: `sudo ${nextCommand(steps) ?? SHOW_WEEK}` };
+  const end = run?.status === "ended" || run?.status === "not_ready" ? `${endText(run)}; ` : "";
+  return { text: `OPEN: ${end}${what}; ${prospect}`, next: `sudo ${nextCommand(steps) ?? SHOW_WEEK}` };
 }
 
 function ofClean({ state, week: { retryableUntil }, run }: Facts): Verdict {
   const text = `clean, ${state.owners} ${state.owners === 1 ? "owner" : "owners"}${ownersBeforeText(state)}`;
-  if (ownersDropped(state) !== null) return { text, next: `opsctl explain ${OWNERS_DROPPED}` };
-  if (run === null || isFullSuccess(run)) return { text, next: null };
+  const next = ownersDropped(state) === null ? null : EXPLAIN.ownersDropped;
+  if (run === null || isFullSuccess(run)) return { text, next };
   if (retryableUntil === null)
-    return { text: `${text}; the next run on a Monday renews the last success`, next: null };
+    return { text: `${text}; the next run on a Monday renews the last success`, next };
   if (run.beside !== null)
     return { text: `${text}; the last run failed (${run.beside})`, next: `sudo ${SHOW_WEEK}` };
+  if (run.heartbeat === "gone")
+    return { text: `${text}; the heartbeat of the last run is gone`, next: "sudo opsctl weekly" };
   // Mended by hand after its last run: a run has still to see it.
   return { text: `${text}; the last run ${RUN_ENDS[run.status]}`, next: "sudo opsctl weekly" };
 }
@@ -149,10 +164,10 @@ function ofNothing({ week: { retryableUntil }, run, hasRun }: Facts): Verdict {
     return { text: "no run yet; the first is on Monday at 08:00 (São Paulo)", next: null };
   const prospect =
     retryableUntil === null ? CLOSED : `it can be made until ${localTime(retryableUntil)} (São Paulo)`;
-  return { text: `${run === null ? "no run has begun" : refusalText(run)}; ${prospect}`, next: DOCTOR };
+  return { text: `${run === null ? "no run has begun" : endText(run)}; ${prospect}`, next: DOCTOR };
 }
 
-function refusalText({ status, waiting, code }: LastRunFacts): string {
+function endText({ status, waiting, code }: LastRunFacts): string {
   return waiting === null
     ? `the run ${RUN_ENDS[status]}${code === null ? "" : ` (${code})`}`
     : `the run was killed while it waited for the ${waiting.waitsFor} (${waiting.code})`;

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type postgres from "postgres";
+import { HEARTBEAT_FILE } from "../../host/heartbeat-file-name.ts";
 import { LAST_RUN_FILE, LAST_RUN_MAX_BYTES } from "../../last-run/file-name.ts";
 import { hasWorked } from "../../last-run/has-worked.ts";
 import { type LastRunReading, readingOf } from "../../last-run/read.ts";
@@ -29,12 +30,16 @@ export async function weeklyStatus(dependencies: StatusDependencies): Promise<Pa
   const logDir = await logDirectory(settings.env);
   if (logDir === null)
     return attention(["OPSCTL_LOG_DIR is no absolute path"], `sudo opsctl doctor ${command}`);
-  const [ledger, lastRun] = await Promise.all([
+  const [ledger, lastRun, heartbeat] = await Promise.all([
     readInTime(dependencies, () => readLedger(settings.env, dependencies)),
     readLastRun(logDir, dependencies),
+    readFileInTime(dependencies, join(logDir, HEARTBEAT_FILE), 1),
   ]);
   if (ledger.status === "late") return judgeWithoutLedger("the database did not answer in time", lastRun);
-  if (ledger.status === "read" && ledger.value !== null) return judgeLedger(ledger.value, lastRun);
+  if (ledger.status === "read" && ledger.value !== null) {
+    const isHeartbeatGone = heartbeat.status === "read" && heartbeat.value === null;
+    return judgeLedger(ledger.value, lastRun, { isHeartbeatGone });
+  }
   if (ledger.status === "failed" && isClosed(ledger.code))
     return unreadable("DATABASE_URL", ledger.code, viewer, command);
   if (ledger.status === "failed" && ledger.code === NOT_MIGRATED)

@@ -1,3 +1,4 @@
+import { hasWorked } from "../../../last-run/has-worked.ts";
 import type { LastRun, Waiting } from "../../../last-run/last-run.ts";
 import { type LastRunReading, readLastRun } from "../../../last-run/read.ts";
 import { hasReports } from "../../../ledger/has-reports.ts";
@@ -8,6 +9,7 @@ import { readWeekState, type WeekState } from "../../../ledger/week-state.ts";
 import {
   BY_HAND,
   CLOSED,
+  EXPLAIN,
   nextCommand,
   prospectOfClosed,
   SHOW_WEEK,
@@ -16,10 +18,17 @@ import {
   weekSteps,
   whyNoRun,
 } from "../../../ledger/week-steps.ts";
-import { type OpenCounts, openInWeek, socialVerdict } from "../../../ledger/week-verdict.ts";
+import { isWeekClean, type OpenCounts, openInWeek, socialVerdict } from "../../../ledger/week-verdict.ts";
 import { OpsError } from "../../../platform/errors.ts";
 import { unlessLate } from "../../../platform/time-limit.ts";
-import { factsOf, findLastRun, isFullSuccess, type LastRunFacts, weekOf } from "../../../reports/last-run.ts";
+import {
+  commandBeforeRun,
+  factsOf,
+  findLastRun,
+  isFullSuccess,
+  type LastRunFacts,
+  weekOf,
+} from "../../../reports/last-run.ts";
 import { isRunDue, weekStage } from "../../../reports/week-stage.ts";
 import { formatInstant } from "../../../time/instant.ts";
 import { localTime } from "../../../time/local-time.ts";
@@ -101,10 +110,12 @@ export function lastWeekCheck(logDirOf: (context: CheckContext) => Promise<strin
         const logDir = await logDirOf(context);
         return await readOnly(sql, async (tx) => {
           const week = await readReportWeek(tx, undefined);
-          const found = logDir === null ? null : findLastRun(logDir, week.week);
-          const lastRun = found?.status === "found" ? found.run : null;
           const state = await readWeekState(tx, week);
-          return [lastWeekVerdict(state, { week, lastRun, hasRun: await hasReports(tx) })];
+          const known = { week: week.week, isClean: isWeekClean(state) };
+          const found = logDir === null ? null : findLastRun(logDir, known);
+          const lastRun = found?.status === "found" ? found.run : null;
+          const hasHostWorked = found?.status === "none" && found.hasHostWorked;
+          return [lastWeekVerdict(state, { week, lastRun, hasRun: await hasReports(tx), hasHostWorked })];
         });
       }),
   };
@@ -153,7 +164,7 @@ export function lastRunVerdict(reading: LastRunReading, nowMs: number): Verdict 
   if (
     !isSuccess &&
     run.week !== null &&
-    weekStage(run.week, { isRunDue: true, lastRun: facts }) === "running"
+    weekStage(run.week, { isRunDue: true, lastRun: facts, hasHostWorked: true }) === "running"
   )
     return warn(`${text}; a run works on it`, SHOW_WEEK);
   return settledVerdict(text, run, now) ?? (isSuccess ? pass(text) : openRunVerdict(text, run, now));
@@ -179,8 +190,13 @@ function settledVerdict(text: string, run: LastRun, now: Temporal.Instant): Verd
   if (renewal === null) return null;
   const isSuccess = run.status === "success";
   const settled = `${text}; ${isSuccess ? "it left the networks out" : "nothing of that week is open any more"}`;
+  // Without settings no run of this host has worked, so that another host has made the week.
+  if (!hasWorked({ status: "found", run })) return pass(settled);
   if (renewal === "run")
-    return warn(`${settled}; another run today renews the last success`, STEP_COMMANDS.run);
+    return warn(
+      `${settled}; another run today renews the last success`,
+      commandBeforeRun(factsOf(run)) ?? STEP_COMMANDS.run,
+    );
   return warn(`${settled}; the next run on a Monday renews the last success`, NEXT_MONDAY);
 }
 
@@ -197,7 +213,7 @@ function openRunVerdict(text: string, run: LastRun, now: Temporal.Instant): Verd
   const hasBegun = factsOf(run).begunAt !== null;
   return fail(
     `${text}; ${prospect.replace(`; ${BY_HAND}`, "")}`,
-    !hasBegun && !isClosed ? STEP_COMMANDS.run : mendOf(steps),
+    !hasBegun && !isClosed ? (commandBeforeRun(factsOf(run)) ?? STEP_COMMANDS.run) : mendOf(steps),
   );
 }
 
@@ -251,6 +267,8 @@ function repeatableUntil(instant: string): string {
 export type LastWeekFacts = {
   week: Pick<ReportWeek, "week" | "now" | "retryableUntil">;
   lastRun: LastRunFacts | null;
+  /** Whether a run of this host has worked on another week. */
+  hasHostWorked: boolean;
   /** False on a database in which no run has begun a report of any week. */
   hasRun: boolean;
 };
@@ -262,8 +280,14 @@ export type LastWeekFacts = {
  *            without a report cannot be mended, so that it is no fault by itself where a run was made.
  */
 export function lastWeekVerdict(state: WeekState, facts: LastWeekFacts): Verdict {
-  const { week, lastRun } = facts;
-  switch (weekStage(state, { isRunDue: isRunDue(week), lastRun })) {
+  const verdict = stageVerdict(state, facts);
+  const beforeRun = facts.week.retryableUntil === null ? null : commandBeforeRun(facts.lastRun);
+  return verdict.status === "pass" || beforeRun === null ? verdict : { ...verdict, mend: beforeRun };
+}
+
+function stageVerdict(state: WeekState, facts: LastWeekFacts): Verdict {
+  const { week, lastRun, hasHostWorked } = facts;
+  switch (weekStage(state, { isRunDue: isRunDue(week, state), lastRun, hasHostWorked })) {
     case "awaited":
       return pass(`the run for the week of ${week.week} is due at 08:00 (São Paulo)`);
     case "running":
@@ -290,7 +314,7 @@ function madeVerdict(state: WeekState, { week, retryableUntil: until }: LastWeek
   if (parts.length === 0 && ownersDropped(state) !== null)
     return warn(
       `nothing is open in the week of ${week}; owners: ${state.owners}${ownersBeforeText(state)}`,
-      "opsctl explain OWNERS_DROPPED",
+      EXPLAIN.ownersDropped,
     );
   if (parts.length === 0) return pass(`nothing is open in the week of ${week}`);
   const steps = weekSteps(state, { isClosed: until === null });

@@ -247,7 +247,17 @@ describe("lastWeekVerdict()", () => {
   const factsAt = (ms: number, changes: Partial<LastWeekFacts> = {}): LastWeekFacts => {
     const week = { week: "2026-11-16", now: new Date(ms).toISOString() };
     const retryableUntil = ms < Date.parse(UNTIL) ? UNTIL : null;
-    return { week: { ...week, retryableUntil }, lastRun: null, hasRun: true, ...changes };
+    return {
+      week: { ...week, retryableUntil },
+      lastRun: null,
+      hasRun: true,
+      hasHostWorked: true,
+      ...changes,
+    };
+  };
+  const succeeded = { lastRun: factsOf(found({ status: "success" }).run) };
+  const wentBack = {
+    lastRun: factsOf(found({ status: "not_ready", error: { code: "LEDGER_WENT_BACK" } }).run),
   };
   const runs = { lastRun: factsOf(found({ status: "running" }).run) };
   test.each<[string, Parameters<typeof weekOf>[0], "pass" | "fail"]>([
@@ -335,10 +345,24 @@ describe("lastWeekVerdict()", () => {
         "nothing more is sent for it, and nothing is left to do -> opsctl reports status",
     ],
     [
+      "a ledger that went back",
+      none,
+      DURING,
+      wentBack,
+      `fail ${NO_RUN}; ${MADE_UNTIL} -> opsctl explain LEDGER_WENT_BACK`,
+    ],
+    [
+      "a ledger that went back a little",
+      { email: { failed: 1 } },
+      DURING,
+      wentBack,
+      `fail open in the week of 2026-11-16: e-mail: 1 failed; ${UNTIL_MIDNIGHT} -> opsctl explain LEDGER_WENT_BACK`,
+    ],
+    [
       "a Monday on which the application gives nobody a report",
       { owners: 0, reports: { completed: 0 }, before: { week: "2026-11-09", owners: 412 } },
       DURING,
-      {},
+      succeeded,
       "warn nothing is open in the week of 2026-11-16; owners: 0; 412 in the week of 2026-11-09 -> " +
         "opsctl explain OWNERS_DROPPED",
     ],
