@@ -50,7 +50,7 @@ export type LastRunFinding =
  * nothing to decide.
  */
 export function commandBeforeRun(run: LastRunFacts | null): string | null {
-  return run?.status === "not_ready" && run.code === "LEDGER_WENT_BACK" ? EXPLAIN.ledgerWentBack : null;
+  return run?.code === "LEDGER_WENT_BACK" ? EXPLAIN.ledgerWentBack : null;
 }
 
 /**

@@ -30,7 +30,9 @@ export type Catalog = {
   executeGrants: { name: string; args: string; serviceRoleHas: boolean }[];
   rowSecurity: {
     side: "login" | "owner";
+    /** From whom rows are hidden: that of the side, or who owns the view that stands in the place of the table. */
     role: string;
+    isViewOwner: boolean;
     table: string;
     origin: "application" | "opsctl";
   }[];
@@ -53,7 +55,7 @@ export type Wanted = {
 /** Compares the requirements with the database's catalog in one statement, without touching a row. */
 export async function readCatalog(sql: postgres.Sql, wanted: Wanted): Promise<Catalog> {
   const [row] = await sql<[{ catalog: Catalog }]>`
-    with ${comparison(sql, wanted)}, ${faults(sql, wanted)}
+    with recursive ${comparison(sql, wanted)}, ${faults(sql, wanted)}
     select jsonb_build_object(
       ${aboutLogin(sql)}, ${whatIsMissing(sql)}, ${whatIsForbidden(sql)}, ${recordTable(sql)}
     ) as catalog`;
@@ -68,7 +70,7 @@ function comparison(sql: postgres.Sql, { requirements, functions, owner }: Wante
     service as (
       select oid from pg_roles where rolname = 'service_role'
     ), wanted as materialized (
-      select w.*, c.oid as relation, a.attnum, c.relowner, c.relrowsecurity, c.relforcerowsecurity
+      select w.*, c.oid as relation, a.attnum
       from jsonb_to_recordset(${JSON.stringify(requirements)}::text::jsonb)
         as w(side text, "table" text, "column" text, privilege text, origin text)
       left join pg_class as c
@@ -103,17 +105,33 @@ function faults(sql: postgres.Sql, { owner }: Wanted): Fragment {
       from wanted as w join side as s using (side) left join service as v on true
       where w.attnum is not null and not has_column_privilege(s.oid, w.relation, w.attnum, w.privilege)
       group by 1, 2, 3, 4
+    ), reading as (
+      select distinct s.side, s.oid as asker, s.oid as reader, w."table", w.origin, w.relation
+      from wanted as w join side as s using (side)
+      where w.relation is not null and w.privilege <> 'REFERENCES'
+      union
+      -- A view reads as its owner; with security_invoker as whoever asks, even when it is asked by another view.
+      select r.side, r.asker,
+             case when exists (select from pg_options_to_table(c.reloptions) as o
+                               where o.option_name = 'security_invoker' and o.option_value::boolean)
+                  then r.asker else c.relowner end,
+             r."table", r.origin, d.refobjid
+      from reading as r
+      join pg_class as c on c.oid = r.relation and c.relkind = 'v'
+      join pg_rewrite as w on w.ev_class = c.oid
+      join pg_depend as d on d.classid = 'pg_rewrite'::regclass and d.objid = w.oid
+                         and d.refclassid = 'pg_class'::regclass and d.refobjid <> c.oid
     ), covered as (
-      select distinct s.side, s.rolname, w."table", w.origin
-      from wanted as w join side as s using (side) left join service as v on true
-      where w.relrowsecurity and w.privilege <> 'REFERENCES'
-        -- On opsctl's own tables a policy lets service_role and its members read.
-        and not (w.origin = 'opsctl' and s.side = 'login' and coalesce(pg_has_role(s.oid, v.oid, 'USAGE'), false))
-        and case s.side
-              when 'login' then row_security_active(w.relation)
-              -- The rule behind row_security_active(), for a role that is not the current one.
-              else not (s.rolsuper or s.rolbypassrls
-                        or (pg_has_role(s.oid, w.relowner, 'USAGE') and not w.relforcerowsecurity)) end
+      select distinct r.side, p.rolname, r.reader <> r.asker as is_view_owner, r."table", r.origin
+      from reading as r
+      join pg_class as c on c.oid = r.relation and c.relrowsecurity
+      join pg_roles as p on p.oid = r.reader
+      left join service as v on true
+      -- On opsctl's own tables a policy lets service_role and its members read.
+      where not (r.origin = 'opsctl' and r.side = 'login' and coalesce(pg_has_role(r.reader, v.oid, 'USAGE'), false))
+        -- The rule behind row_security_active(), for a role that is not the current one.
+        and not (p.rolsuper or p.rolbypassrls
+                 or (pg_has_role(r.reader, c.relowner, 'USAGE') and not c.relforcerowsecurity))
     ), schema_grant as (
       select s.rolname, n.nspname, p.privilege
       from side as s
@@ -173,7 +191,7 @@ function whatIsForbidden(sql: postgres.Sql): Fragment {
       where f.oid is not null and not has_function_privilege(f.oid, 'EXECUTE')),
     'rowSecurity', (
       select coalesce(jsonb_agg(jsonb_build_object(
-        'side', c.side, 'role', c.rolname, 'table', c."table", 'origin', c.origin)
+        'side', c.side, 'role', c.rolname, 'isViewOwner', c.is_view_owner, 'table', c."table", 'origin', c.origin)
                                 order by c.side, c."table"), '[]') from covered as c)`;
 }
 

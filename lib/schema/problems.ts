@@ -148,14 +148,15 @@ export function grantProblems(catalog: Catalog): ReadinessProblem[] {
 export function rowSecurityProblems(catalog: Catalog): ReadinessProblem[] {
   // A login that sees no row of opsctl's own tables lacks the membership, which `grantProblems` reports.
   const hidden = catalog.rowSecurity.filter((row) => row.side === "owner" || row.origin === "application");
-  return hidden.map(({ role, side, table }) => ({
-    code: "DATABASE_ROW_SECURITY",
-    message:
-      side === "login"
-        ? `Cannot use the database: row security hides rows of public.${table} from the login ${role}`
-        : `Cannot use the database: row security hides rows of public.${table} from ${role}, who owns the functions`,
-    hint: `alter role ${identifier(role)} bypassrls;`,
-  }));
+  return hidden.map(({ role, side, isViewOwner, table }) => {
+    const owner = isViewOwner ? `${role}, who owns the view` : `${role}, who owns the functions`;
+    const who = side === "login" && !isViewOwner ? `the login ${role}` : owner;
+    return {
+      code: "DATABASE_ROW_SECURITY",
+      message: `Cannot use the database: row security hides rows of public.${table} from ${who}`,
+      hint: `alter role ${identifier(role)} bypassrls;`,
+    };
+  });
 }
 
 function membershipHint(catalog: Catalog): string {

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { checkReadiness } from "../../lib/schema/readiness.ts";
 import { PASSWORD, sharedPostgres, type TestDatabase } from "../support/postgres.ts";
 import { newLogin } from "../support/roles.ts";
@@ -20,12 +20,16 @@ async function withRowSecurity(work: (database: TestDatabase) => Promise<void>):
   }
 }
 
-const hiddenFrom = (database: TestDatabase, login: string) =>
-  asLogin(database, login, async (sql) =>
-    (await checkReadiness(sql)).map(({ code, message, hint }) => {
-      expect(code).toBe("DATABASE_ROW_SECURITY");
-      return [message.replace("Cannot use the database: row security hides rows of ", ""), hint];
-    }),
+const hiddenFrom = (database: TestDatabase, login: string, major?: number) =>
+  asLogin(
+    database,
+    login,
+    async (sql) =>
+      (await checkReadiness(sql)).map(({ code, message, hint }) => {
+        expect(code).toBe("DATABASE_ROW_SECURITY");
+        return [message.replace("Cannot use the database: row security hides rows of ", ""), hint];
+      }),
+    major,
   );
 
 test("checkReadiness() accepts row security that service_role and the superuser bypass", async () => {
@@ -96,3 +100,90 @@ test("checkReadiness() names the tables that row security hides from the functio
     expect(await hiddenFrom(database, login)).toEqual([]);
   });
 });
+
+/** Puts a view in the place of a table of the application; its rows are where row security is on. */
+async function replaceByView(database: TestDatabase, table: string, rest = ""): Promise<void> {
+  await database.sql.unsafe(`
+    create schema if not exists app;
+    alter table ${table} set schema app;
+    alter table app.${table} enable row level security;
+    create view public.${table} ${rest} as select * from app.${table};
+    grant select on public.${table}, app.${table} to service_role;
+    grant usage on schema app to service_role`);
+}
+
+for (const major of [undefined, 15]) {
+  describe(`checkReadiness() on PostgreSQL ${major ?? "18"}`, () => {
+    test("looks through views at who reads the rows, as the database itself does", async () => {
+      const database = await (await sharedPostgres(major)).createDatabase();
+      const { sql } = database;
+      const login = await newLogin(sql, "grant service_role to");
+      const [owner, other] = [await newLogin(sql), await newLogin(sql)];
+      await replaceByView(database, "tenant_config");
+      await replaceByView(database, "resend_email_sends", "with (security_invoker)");
+      await replaceByView(database, "resend_email_events", "with (security_invoker = off)");
+      await replaceByView(database, "messaging_instances");
+      await replaceByView(database, "social_account_scores", "with (security_invoker = true)");
+      await sql.unsafe(`
+        -- An owner who may not see the rows, an owner who has them all, and a view that asks another.
+        grant create on schema public, app to ${owner}, ${other};
+        grant select on all tables in schema app to ${owner}, ${other};
+        grant usage on schema app to ${owner}, ${other};
+        alter view messaging_instances owner to ${owner};
+        alter view resend_email_events owner to ${other};
+        alter table app.resend_email_events owner to ${other};
+        alter view social_account_scores rename to scores;
+        create view social_account_scores as select * from scores;
+        grant select on social_account_scores to service_role`);
+
+      const expected = [
+        [`public.messaging_instances from ${owner}, who owns the view`, `alter role ${owner} bypassrls;`],
+        [`public.resend_email_sends from the login ${login}`, `alter role ${login} bypassrls;`],
+        [`public.social_account_scores from the login ${login}`, `alter role ${login} bypassrls;`],
+      ];
+      expect((await hiddenFrom(database, login, major)).toSorted()).toEqual(expected);
+      // The database refuses exactly these when it may hide nothing.
+      const refused = await asLogin(
+        database,
+        login,
+        async (tx) => {
+          const tables = ["messaging_instances", "resend_email_events", "resend_email_sends"];
+          const found: string[] = [];
+          for (const table of [...tables, "social_account_scores", "tenant_config"])
+            await tx
+              .begin(async (asked) => {
+                await asked`set local row_security = off`;
+                await asked.unsafe(`select * from ${table}`);
+              })
+              .catch(() => found.push(table));
+          return found;
+        },
+        major,
+      );
+      expect(refused).toEqual(["messaging_instances", "resend_email_sends", "social_account_scores"]);
+
+      for (const hint of new Set(expected.map(([, hint]) => hint!))) await sql.unsafe(hint);
+      expect(await hiddenFrom(database, login, major)).toEqual([]);
+      await database.drop();
+    });
+
+    test("looks through the views that the functions of opsctl read", async () => {
+      const database = await (await sharedPostgres(major)).createDatabase();
+      const owner = await newLogin(database.sql, "grant usage on schema public to");
+      await replaceByView(database, "credit_wallets");
+      await database.sql.unsafe(`
+        grant create on schema public, app to ${owner};
+        grant usage on schema app to ${owner};
+        grant select on app.credit_wallets to ${owner};
+        alter view credit_wallets owner to ${owner}`);
+      expect(await checkReadiness(database.sql)).toEqual([
+        {
+          code: "DATABASE_ROW_SECURITY",
+          message: `Cannot use the database: row security hides rows of public.credit_wallets from ${owner}, who owns the view`,
+          hint: `alter role ${owner} bypassrls;`,
+        },
+      ]);
+      await database.drop();
+    });
+  });
+}

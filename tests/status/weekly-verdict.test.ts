@@ -254,6 +254,12 @@ describe("judgeLedger()", () => {
       { text: "clean, 0 owners" },
     ],
     [
+      "the same on a host that only looks",
+      { week: reportWeek({ now: DUE }), state: weekOf(NOBODY) },
+      NONE,
+      { text: "clean, 0 owners" },
+    ],
+    [
       "a tenant reported by hand before the run",
       { week: reportWeek({ now: EARLY }), state: weekOf({ reports: { completed: 1, missing: 9 } }) },
       NONE,
