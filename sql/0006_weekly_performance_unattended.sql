@@ -333,13 +333,16 @@ end $$;
 
 -- Returns null, or the code under which a delivery that was sent is kept although its entry is missing. The entry locks
 -- tenant and user, so it comes before the delivery's own lock, and is taken back when the delivery has changed since it
--- was read.
+-- was read. Why it is missing is said to the caller's statement in opsctl.timeline_cause, which ends with the transaction:
+-- SQLSTATE and constraint, never a message, which may repeat the row.
 create or replace function public.weekly_performance_add_timeline_entry(
   p_delivery public.weekly_performance_deliveries, p_provider_message_id text)
 returns text
 language plpgsql
 set search_path = pg_catalog, pg_temp set lock_timeout = '400ms'
 as $$
+declare
+  v_constraint text;
 begin
   for v_try in 1..75 loop
     begin
@@ -362,9 +365,12 @@ begin
         perform pg_sleep(0.05);
       -- others leaves out these two, and a time limit on the entry must not take the settled row with it.
       when query_canceled or assert_failure or others then
+        get stacked diagnostics v_constraint = constraint_name;
+        perform set_config('opsctl.timeline_cause', concat_ws(' ', sqlstate, nullif(v_constraint, '')), true);
         return 'timeline_entry_failed';
     end;
   end loop;
+  perform set_config('opsctl.timeline_cause', '55P03', true);
   return 'timeline_entry_failed';
 end $$;
 

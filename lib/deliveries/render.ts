@@ -94,18 +94,27 @@ export function renderReconciled({ id, state, code }: Reconciled): string {
 
 /** What a repair did, for people. */
 export function renderRepair(
-  { repaired, failed, failedIds, remaining }: Repair,
+  { repaired, failed, failedIds, causes, remaining }: Repair,
   screen: Screen = NO_TERMINAL,
 ): string {
   if (repaired + failed + remaining === 0) return "No timeline entry is missing.\n";
   const left = remaining === 0 ? "" : `, ${remaining} not tried`;
   const more = failed > failedIds.length ? [`  and ${failed - failedIds.length} more`] : [];
-  const missing = ["", "Still missing:", ...failedIds.map((id) => `  ${id}`), ...more, "", REFUSED];
+  const missing = [
+    "",
+    "Still missing:",
+    ...failedIds.map((id) => `  ${id}`),
+    ...more,
+    "",
+    refusedText(causes),
+  ];
   return prose([`${repaired} written, ${failed} failed${left}.`, ...(failed === 0 ? [] : missing)], screen);
 }
 
-const REFUSED =
-  "The database refused these entries: look at timeline_entries, its triggers and its checks, and try again.";
+function refusedText(causes: string[]): string {
+  const why = causes.length === 0 ? "" : ` (${causes.join(", ")})`;
+  return `The database refused these entries${why}: look at timeline_entries, its triggers and its checks, and try again.`;
+}
 
 function login(sessionUser: string | null): string {
   return sessionUser === null ? "" : ` (login ${singleLine(sessionUser)})`;

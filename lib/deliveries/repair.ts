@@ -1,12 +1,20 @@
 import type postgres from "postgres";
+import { timelineCause } from "../ledger/timeline-cause.ts";
 import { unlessLate } from "../platform/time-limit.ts";
 
 /**
  * What became of the missing timeline entries.
  *
- * Shape: `failed` still lack theirs, of which `failedIds` names a hundred at most; `remaining` were not tried.
+ * Shape: `failed` still lack theirs, of which `failedIds` names a hundred at most; `causes` says why, each SQLSTATE with
+ *        its constraint once; `remaining` were not tried.
  */
-export type Repair = { repaired: number; failed: number; failedIds: string[]; remaining: number };
+export type Repair = {
+  repaired: number;
+  failed: number;
+  failedIds: string[];
+  causes: string[];
+  remaining: number;
+};
 
 const BATCH = 100;
 /** A batch waits for nothing but the database. */
@@ -27,16 +35,17 @@ export async function repairDeliveries(
   { interrupt, limitMs = BATCH_LIMIT_MS }: { interrupt?: AbortSignal; limitMs?: number } = {},
 ): Promise<Repair> {
   const ids = await within(limitMs, () => readUnwritten(sql));
-  const result: Repair = { repaired: 0, failed: 0, failedIds: [], remaining: ids.length };
+  const result: Repair = { repaired: 0, failed: 0, failedIds: [], causes: [], remaining: ids.length };
   let inARow = 0;
   for (let at = 0; at < ids.length && inARow < FAILED_IN_A_ROW && !interrupt?.aborted; at += BATCH) {
     const batch = ids.slice(at, at + BATCH);
-    const isWritten = await within(limitMs, () => repairEach(sql, batch));
-    const failed = batch.filter((_, index) => !isWritten[index]);
+    const tried = await within(limitMs, () => repairEach(sql, batch));
+    const failed = batch.filter((_, index) => !tried[index]!.isWritten);
     inARow = failed.length === batch.length ? inARow + failed.length : 0;
     result.repaired += batch.length - failed.length;
     result.failed += failed.length;
     result.failedIds.push(...failed.slice(0, NAMED - result.failedIds.length));
+    result.causes = [...new Set([...result.causes, ...tried.flatMap(({ causes }) => causes)])];
     result.remaining -= batch.length;
   }
   return result;
@@ -51,18 +60,22 @@ async function readUnwritten(sql: postgres.Sql): Promise<string[]> {
 }
 
 /** All of a batch under way at once: the driver sends them in one go, and the database takes them one by one. */
-async function repairEach(sql: postgres.Sql, ids: readonly string[]): Promise<boolean[]> {
+async function repairEach(sql: postgres.Sql, ids: readonly string[]): Promise<Tried[]> {
   return await Promise.all(ids.map((id) => repairOne(sql, id)));
 }
 
-async function repairOne(sql: postgres.Sql, id: string): Promise<boolean> {
+type Tried = { isWritten: boolean; causes: string[] };
+
+async function repairOne(sql: postgres.Sql, id: string): Promise<Tried> {
   try {
-    const [row] = await sql<[{ code: string | null }?]>`
-      select error_code as code from public.repair_weekly_performance_delivery(p_delivery_id => ${id}::uuid)`;
-    return row?.code !== "timeline_entry_failed";
+    const [row] = await sql<[{ code: string | null; cause: string | null }?]>`
+      select error_code as code, ${timelineCause(sql)} as cause
+      from public.repair_weekly_performance_delivery(p_delivery_id => ${id}::uuid)`;
+    const isWritten = row?.code !== "timeline_entry_failed";
+    return { isWritten, causes: isWritten || !row.cause ? [] : [row.cause] };
   } catch (error) {
     // Nothing is missing any more: it went with its tenant or user meanwhile.
-    if ((error as { code?: unknown }).code === "OW021") return true;
+    if ((error as { code?: unknown }).code === "OW021") return { isWritten: true, causes: [] };
     throw error;
   }
 }

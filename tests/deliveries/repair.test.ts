@@ -6,7 +6,7 @@ import { Secret } from "../../lib/platform/secrets/secret.ts";
 import type { Ledger } from "../sql/support/ledger.ts";
 import { allowEntries, describeDeliveries, refuseEntries, withoutEntry } from "./support/deliveries.ts";
 
-const NOTHING = { repaired: 0, failed: 0, failedIds: [], remaining: 0 };
+const NOTHING = { repaired: 0, failed: 0, failedIds: [], causes: [], remaining: 0 };
 
 describeDeliveries("repairDeliveries()", (ledger) => {
   const entriesOf = async (id: string) => {
@@ -31,11 +31,32 @@ describeDeliveries("repairDeliveries()", (ledger) => {
     const [refused, good] = [await withoutEntry(ledger), await withoutEntry(ledger)];
     await refuseEntries(ledger, refused.tenantId);
     const repair = await repairDeliveries(ledger.sql);
-    expect(repair).toEqual({ repaired: 1, failed: 1, failedIds: [refused.id], remaining: 0 });
+    expect(repair).toEqual({
+      repaired: 1,
+      failed: 1,
+      failedIds: [refused.id],
+      causes: ["23514 no_entries"],
+      remaining: 0,
+    });
     expect(renderRepair(repair)).toStartWith(`1 written, 1 failed.\n\nStill missing:\n  ${refused.id}\n`);
+    expect(renderRepair(repair)).toContain("The database refused these entries (23514 no_entries): look at");
     expect(await entriesOf(good.id)).toBe(1);
     await allowEntries(ledger);
     expect(await repairDeliveries(ledger.sql)).toEqual({ ...NOTHING, repaired: 1 });
+  });
+
+  test("says why the timeline refuses them, each reason once, and nothing of a row", async () => {
+    for (let i = 0; i < 3; i++) await withoutEntry(ledger);
+    await ledger.sql.unsafe(`
+      create function refuse_entry() returns trigger language plpgsql as
+        $$ begin raise exception 'no entry for %', new.tenant_id using detail = new::text; end $$;
+      create trigger refuse_entry before insert on timeline_entries for each row execute function refuse_entry()`);
+    expect(await repairDeliveries(ledger.sql)).toMatchObject({ repaired: 0, failed: 3, causes: ["P0001"] });
+    await ledger.sql`drop trigger refuse_entry on timeline_entries`;
+    await ledger.sql`alter table timeline_entries rename to moved_entries`;
+    expect(await repairDeliveries(ledger.sql)).toMatchObject({ repaired: 0, failed: 3, causes: ["42P01"] });
+    await ledger.sql`alter table moved_entries rename to timeline_entries`;
+    expect(await repairDeliveries(ledger.sql)).toEqual({ ...NOTHING, repaired: 3 });
   });
 
   test("two operators at once write each entry once", async () => {

@@ -9,8 +9,8 @@
  * Env:    DATABASE_URL, OPSCTL_LOG_DIR.
  * Exits:  0 no entry is missing any more, 1 some still are, 2 usage, 3 not ready.
  *
- * JSON:   `command`, `status`, `exitCode`, `repaired`, `failed`, `failedIds` (a hundred at most), `remaining` (not
- *         tried), `error`
+ * JSON:   `command`, `status`, `exitCode`, `repaired`, `failed`, `failedIds` (a hundred at most), `causes` (why,
+ *         each SQLSTATE with its constraint once), `remaining` (not tried), `error`
  */
 import { defineCommand } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";

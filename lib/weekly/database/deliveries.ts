@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { timelineCause } from "../../ledger/timeline-cause.ts";
 import type { WeekBounds } from "../../ledger/week-state.ts";
 import type { Scope } from "./recipients.ts";
 import { emailSettings, newestInstance } from "./senders.ts";
@@ -27,8 +28,11 @@ export type DeliveryResult = {
   errorCode: string | null;
 };
 
+/** What a sent delivery lacks: a code, and why the database refused it (SQLSTATE and constraint) as far as it said so. */
+export type Lack = { errorCode: string | null; cause?: string | undefined };
+
 /** The final state of a delivery, as the ledger has it; `erased` when the row is gone. */
-export type Settled = { status: "sent" | "failed" | "unknown" | "erased"; errorCode: string | null };
+export type Settled = { status: "sent" | "failed" | "unknown" | "erased" } & Lack;
 
 /** A delivery that exists already; a sent one with a code lacks its timeline entry. */
 export type KnownDelivery = { id: string; status: string; errorCode: string | null };
@@ -92,7 +96,7 @@ export async function settleAndClaimEmail(
 ): Promise<{ settled: Settled; claim: DeliveryClaim }> {
   const [row] = await sql`
     with settled as materialized (
-      select s.status, s.error_code from public.settle_weekly_performance_delivery(
+      select s.status, s.error_code, ${timelineCause(sql)} as cause from public.settle_weekly_performance_delivery(
         p_delivery_id => ${delivery.id}::uuid, p_claim_token => ${delivery.token}::uuid,
         p_status => ${result.status}::text, p_provider_message_id => ${result.providerMessageId}::text,
         p_error_code => ${result.errorCode}::text) as s
@@ -102,12 +106,12 @@ export async function settleAndClaimEmail(
         p_report_id => case when s.status is not null then ${reportId}::uuid end,
         p_channel => 'email', p_claim_token => ${claimToken}::uuid) as c
     )
-    select s.status, s.error_code, c.delivery_id, c.outcome, c.claim_token, u.email as recipient,
+    select s.status, s.error_code, s.cause, c.delivery_id, c.outcome, c.claim_token, u.email as recipient,
       ${emailSettings(sql, senderTenantId)} as sender
     from settled as s
     cross join claim as c
     left join ${owner(sql, scope)}`;
-  return { settled: { status: row!.status, errorCode: row!.error_code }, claim: deliveryClaim(row) };
+  return { settled: settledOf(row!), claim: deliveryClaim(row) };
 }
 
 /** The user `u` of a report, for a join: the row is missing once the owner was deleted. */
@@ -135,11 +139,12 @@ export async function settleDelivery(
   result: DeliveryResult,
 ): Promise<Settled> {
   const [row] = await sql`
-    select s.status, s.error_code from public.settle_weekly_performance_delivery(
+    select s.status, s.error_code, ${timelineCause(sql)} as cause
+    from public.settle_weekly_performance_delivery(
       p_delivery_id => ${id}::uuid, p_claim_token => ${token}::uuid,
       p_status => ${result.status}::text, p_provider_message_id => ${result.providerMessageId}::text,
       p_error_code => ${result.errorCode}::text) as s`;
-  return { status: row!.status, errorCode: row!.error_code };
+  return settledOf(row!);
 }
 
 /** The present state of a delivery that another process held before; null when the row is gone. */
@@ -170,11 +175,20 @@ export async function countSentWhatsapp(sql: postgres.Sql, { start, end }: WeekB
   return row!.count;
 }
 
-/** Writes the timeline entry that a sent delivery lacks; the code of what is missing even then, else null. */
-export async function repairDelivery(sql: postgres.Sql, deliveryId: string): Promise<string | null> {
+/** Writes the timeline entry that a sent delivery lacks, and returns what it lacks even then. */
+export async function repairDelivery(sql: postgres.Sql, deliveryId: string): Promise<Lack> {
   const [row] = await sql`
-    select r.error_code from public.repair_weekly_performance_delivery(p_delivery_id => ${deliveryId}::uuid) as r`;
-  return row!.error_code;
+    select r.error_code, ${timelineCause(sql)} as cause
+    from public.repair_weekly_performance_delivery(p_delivery_id => ${deliveryId}::uuid) as r`;
+  return lackOf(row!);
+}
+
+function settledOf(row: postgres.Row): Settled {
+  return { status: row.status, ...lackOf(row) };
+}
+
+function lackOf({ error_code: errorCode, cause }: postgres.Row): Lack {
+  return { errorCode, ...(cause === null ? {} : { cause }) };
 }
 
 /** The claim that a row of the database says. */

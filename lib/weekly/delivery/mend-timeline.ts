@@ -1,4 +1,5 @@
 import type { Log } from "../../platform/log/log.ts";
+import type { Lack } from "../database/deliveries.ts";
 import { databaseCode } from "../database/refusals.ts";
 import type { Store } from "../database/store.ts";
 import type { Count } from "./count.ts";
@@ -16,18 +17,18 @@ export async function reuseSent(
   { id, errorCode }: { id: string; errorCode: string | null },
   count: Count,
 ): Promise<void> {
-  const missing = errorCode === null ? null : await mendTimeline(dependencies, id, errorCode);
-  if (missing === null) count("reused", null);
-  else count("partial", missing, { deliveryId: id });
+  const lack = errorCode === null ? { errorCode } : await mendTimeline(dependencies, id, errorCode);
+  if (lack.errorCode === null) count("reused", null);
+  else count("partial", lack.errorCode, { deliveryId: id, cause: lack.cause });
 }
 
-/** The code of what a sent delivery still lacks, null when it is whole now. */
-async function mendTimeline({ store, log }: MendDependencies, id: string, errorCode: string) {
+/** What a sent delivery still lacks; without a code when it is whole now. */
+async function mendTimeline({ store, log }: MendDependencies, id: string, errorCode: string): Promise<Lack> {
   try {
     return await store.repairDelivery(id);
   } catch (error) {
     const facts = { deliveryId: id, code: databaseCode(error) };
     log.error("A missing timeline entry could not be written", facts);
-    return errorCode;
+    return { errorCode };
   }
 }

@@ -60,7 +60,7 @@ export async function settle(
   }
   if (settled.status === "erased") await countGone(dependencies, delivery, outcome, { ids, count });
   else if (settled.status !== "sent") count(settled.status, errorCode, ids);
-  else if (settled.errorCode !== null) count("partial", settled.errorCode, ids);
+  else if (settled.errorCode !== null) count("partial", settled.errorCode, { ...ids, cause: settled.cause });
   else count("sent", null);
 }
 

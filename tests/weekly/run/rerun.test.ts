@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createPace } from "../../../lib/platform/rate/pace.ts";
+import { renderSummary } from "../../../lib/weekly/texts/summary-text.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 
@@ -11,7 +12,11 @@ describe("runWeekly() a second time", () => {
     await seedOwner(weekly.db.sql);
     await weekly.db.sql`alter table timeline_entries add constraint broken check (false) not valid`;
     try {
-      await weekly.run();
+      const failure = { step: "whatsapp", code: "timeline_entry_failed", cause: "23514 broken" };
+      const first = await weekly.run();
+      expect(first.failures).toMatchObject([failure]);
+      expect(renderSummary(first)).toContain("\n  whatsapp: timeline_entry_failed, 23514 broken\n");
+      expect((await weekly.run({ skipEmail: true })).failures).toMatchObject([failure]);
       const wrapStore = () => ({
         repairDelivery: () => Promise.reject(Object.assign(new Error("refused"), { code: "42501" })),
       });

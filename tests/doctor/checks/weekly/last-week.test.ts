@@ -351,6 +351,7 @@ describe("lastWeekVerdict()", () => {
       wentBack,
       `fail ${NO_RUN}; ${MADE_UNTIL} -> opsctl explain LEDGER_WENT_BACK`,
     ],
+    ["the same while another host works", works, DURING, wentBack, WORKS],
     [
       "a ledger that went back a little",
       { email: { failed: 1 } },

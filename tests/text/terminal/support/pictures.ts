@@ -46,7 +46,16 @@ export const PICTURES: Record<string, (screen: Screen) => string> = {
     ),
   "deliveries-look-up": (screen) => renderLookUps(LOOK_UPS, screen),
   "deliveries-repair": (screen) =>
-    renderRepair({ repaired: 3, failed: 2, failedIds: [ID, OTHER], remaining: 1 }, screen),
+    renderRepair(
+      {
+        repaired: 3,
+        failed: 2,
+        failedIds: [ID, OTHER],
+        causes: ["23514 timeline_entries_kind", "42501"],
+        remaining: 1,
+      },
+      screen,
+    ),
   "webhook-queue-list": (screen) => renderQueued(QUEUED, { message: 130, issue: 4, comment: 0 }, screen),
   "webhook-dead-list": (screen) => renderDead(DEAD, screen),
   "migrate-status": (screen) => renderMigrations(MIGRATIONS, screen),
