@@ -100,7 +100,7 @@ export const deliveriesReconcile = defineCommand({
     "provider-message-id": {
       type: "string",
       valueHint: "id",
-      description: "The provider's id of the message, needed for --to sent",
+      description: "The provider's id of the message, needed for --to sent; no phone shows it",
     },
     reason: { type: "string", valueHint: "text", required: true, description: "How you know" },
     actor: { type: "string", valueHint: "name", description: "Who decides (default your login name)" },
@@ -109,8 +109,13 @@ export const deliveriesReconcile = defineCommand({
   checks: { "delivery-id": aUuid },
   checkTogether(given) {
     const [isSent, hasId] = [given.get("to") === "sent", given.has("provider-message-id")];
-    if (isSent && !hasId) return "option --to sent needs --provider-message-id";
-    return hasId && !isSent ? "option --provider-message-id goes with --to sent only" : undefined;
+    if (isSent === hasId) return undefined;
+    if (hasId) return "option --provider-message-id goes with --to sent only";
+    return (
+      "option --to sent needs --provider-message-id: the id that the provider has given the message, which no phone " +
+      `shows. To find it: opsctl deliveries look-up ${given.get("delivery-id")}. Without it leave the delivery as it ` +
+      "is: unknown is never sent again"
+    );
   },
   example:
     "opsctl deliveries reconcile 3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d \\\n" +

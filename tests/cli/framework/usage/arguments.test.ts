@@ -97,7 +97,8 @@ describe("strictArguments() refuses what could be a mistake", () => {
     [[ID, "--reason", "x"], "option --to is required"],
     [[ID, "--to", "failed"], "option --reason is required"],
     [[ID, "--to", "failed", "--reason", " "], "option --reason needs a value"],
-    [[ID, "--to", "sent", "--reason", "x"], "option --to sent needs --provider-message-id"],
+    [[ID, "--to", "sent", "--reason", "x"], "option --to sent needs --provider-message-id: the id"],
+    [[ID, "--to", "sent", "--reason", "x"], `To find it: opsctl deliveries look-up ${ID}. Without it leave`],
     [
       [ID, "--to", "failed", "--provider-message-id", "x", "--reason", "x"],
       "option --provider-message-id goes with --to sent only",

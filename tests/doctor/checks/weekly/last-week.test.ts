@@ -44,6 +44,8 @@ const WAITING = {
     until: "2026-11-23T11:05:03Z",
   },
 };
+const WENT_BACK = { status: "not_ready", error: { code: "LEDGER_WENT_BACK" } };
+const EXPLAIN = "opsctl explain LEDGER_WENT_BACK";
 const found = (changes: object) => ({
   status: "found" as const,
   run: parseLastRun(JSON.stringify({ ...RUN, ...changes }))!,
@@ -224,6 +226,9 @@ describe("lastRunVerdict()", () => {
     ["a run of an older week that broke down", { week: null }, NEXT_WEEK, `${STATUS}; ${LOOK_UP}`],
     ["a run that broke down", { week: null }, DURING, FIRST],
     ["a run that was not ready", { status: "not_ready", week: null }, DURING, "opsctl weekly"],
+    ["a run whose ledger went back", { ...WENT_BACK, week: null }, DURING, EXPLAIN],
+    ["one whose ledger went back, with nothing open", { ...WENT_BACK, week: weekOf() }, DURING, EXPLAIN],
+    ["one whose ledger went back, the day after", { ...WENT_BACK, week: null }, AFTER, STATUS],
     ["a killed run", { status: "running", process: { ...RUN.process, startTicks: 1 } }, DURING, FIRST],
     [
       "a killed run, the day after",
@@ -257,7 +262,7 @@ describe("lastWeekVerdict()", () => {
   };
   const succeeded = { lastRun: factsOf(found({ status: "success" }).run) };
   const wentBack = {
-    lastRun: factsOf(found({ status: "not_ready", error: { code: "LEDGER_WENT_BACK" } }).run),
+    lastRun: factsOf(found(WENT_BACK).run),
   };
   const runs = { lastRun: factsOf(found({ status: "running" }).run) };
   test.each<[string, Parameters<typeof weekOf>[0], "pass" | "fail"]>([
@@ -344,20 +349,14 @@ describe("lastWeekVerdict()", () => {
       "fail open in the week of 2026-11-16: reports: 3 missing; e-mail: 1 failed; that week is closed: " +
         "nothing more is sent for it, and nothing is left to do -> opsctl reports status",
     ],
-    [
-      "a ledger that went back",
-      none,
-      DURING,
-      wentBack,
-      `fail ${NO_RUN}; ${MADE_UNTIL} -> opsctl explain LEDGER_WENT_BACK`,
-    ],
+    ["a ledger that went back", none, DURING, wentBack, `fail ${NO_RUN}; ${MADE_UNTIL} -> ${EXPLAIN}`],
     ["the same while another host works", works, DURING, wentBack, WORKS],
     [
       "a ledger that went back a little",
       { email: { failed: 1 } },
       DURING,
       wentBack,
-      `fail open in the week of 2026-11-16: e-mail: 1 failed; ${UNTIL_MIDNIGHT} -> opsctl explain LEDGER_WENT_BACK`,
+      `fail open in the week of 2026-11-16: e-mail: 1 failed; ${UNTIL_MIDNIGHT} -> ${EXPLAIN}`,
     ],
     [
       "a Monday on which the application gives nobody a report",
