@@ -22,7 +22,7 @@ export function renderStatus(
 ): string {
   if (!status.hasRun && lastRun === null) return beforeFirstRun(status, screen);
   const { week, lastDate, counts } = status;
-  const stage = weekStage(counts, { isRunDue: status.runDue, lastRun, hasHostWorked });
+  const stage = weekStage(counts, { isRunDue: status.runDue, lastRun, hasHostWorked, hasRun: status.hasRun });
   const { noLongerEligible: gone } = counts;
   const word = headText(status, stage);
   const painted = paint(status.clean ? "good" : "warning", word, screen);

@@ -20,6 +20,8 @@ export type KnownRuns = {
   lastRun: Pick<LastRunFacts, "status" | "begunAt"> | null;
   /** Whether one of this host has worked on another week. */
   hasHostWorked: boolean;
+  /** False on a database in which no run has begun a report of any week. */
+  hasRun: boolean;
 };
 
 /**
@@ -27,15 +29,15 @@ export type KnownRuns = {
  *
  * Behaviour: a run of another host is seen by its leases alone; those of a run of this host that was killed say
  *            nothing. A run that was refused, or ended while it waited, has not begun. Before the run is due, what one
- *            for a single tenant has left is no matter. Without owners a run leaves nothing in the ledger, so that only
- *            a host that works knows that it is missing.
+ *            for a single tenant has left is no matter. Without owners a run leaves nothing in the ledger: that it is
+ *            missing is known to a host that works, and where none has been at all.
  */
-export function weekStage(state: Week, { isRunDue, lastRun, hasHostWorked }: KnownRuns): WeekStage {
+export function weekStage(state: Week, { isRunDue, lastRun, hasHostWorked, hasRun }: KnownRuns): WeekStage {
   const isKilled = lastRun?.status === "ended" && lastRun.begunAt !== null;
   if (lastRun?.status === "running" || (isInWork(state) && !isKilled)) return "running";
   if (hasBegun(state)) return isRunDue || lastRun !== null || isWeekClean(state) ? "made" : "awaited";
   if (lastRun !== null) return lastRun.begunAt === null ? "late" : "made";
-  if (state.owners === 0 && !(hasHostWorked && isRunDue)) return "made";
+  if (state.owners === 0 && !((hasHostWorked || !hasRun) && isRunDue)) return "made";
   return isRunDue ? "late" : "awaited";
 }
 

@@ -78,6 +78,12 @@ async function runRefused(
   return summary;
 }
 
+/** The record of a run that was refused before it could begin. */
+async function refused(code: string): Promise<void> {
+  const facts = { version: "1", runId: "r", dryRun: false };
+  await windows.record().end({ ...emptySummary(facts), error: { code, message: "" } });
+}
+
 async function runsNever(): Promise<void> {
   await owner();
 }
@@ -91,8 +97,7 @@ const STATES: State[] = [
     "a run that was refused",
     async () => {
       await owner();
-      const facts = { version: "1", runId: "r", dryRun: false };
-      await windows.record().end({ ...emptySummary(facts), error: { code: "CONFIG_INVALID", message: "" } });
+      await refused("CONFIG_INVALID");
     },
   ],
   [
@@ -202,13 +207,30 @@ const STATES: State[] = [
       await windows.run({}, { sentBefore: windows.record().sentBefore });
     },
   ],
+  ["no owners and no run ever", () => Promise.resolve()],
+  ["no owners, and no settings on a host that is new", () => refused("CONFIG_INVALID")],
+  [
+    "one in doubt, and the next run was refused",
+    async () => {
+      await owner();
+      windows.weekly.gateway.routes.send.next("drop");
+      await windows.run();
+      await refused("DATABASE_UNREACHABLE");
+    },
+  ],
+  [
+    "all networks are missing, and the next run was refused",
+    async () => {
+      await runRefused(422, [await owner({ networks: ["instagram"] })]);
+      await refused("CONFIG_INVALID");
+    },
+  ],
   [
     "no settings on a host that only looks, after a run of another host",
     async () => {
       await owner();
       await windows.weekly.run();
-      const facts = { version: "1", runId: "r", dryRun: false };
-      await windows.record().end({ ...emptySummary(facts), error: { code: "CONFIG_INVALID", message: "" } });
+      await refused("CONFIG_INVALID");
     },
   ],
   [

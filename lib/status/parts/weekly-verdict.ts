@@ -61,8 +61,8 @@ export function judgeLedger(
 }
 
 function verdictOf(facts: Facts): Verdict {
-  const { week, state, run, hasHostWorked } = facts;
-  switch (weekStage(state, { isRunDue: isRunDue(week, state), lastRun: run, hasHostWorked })) {
+  const { week, state, run, hasHostWorked, hasRun } = facts;
+  switch (weekStage(state, { isRunDue: isRunDue(week, state), lastRun: run, hasHostWorked, hasRun })) {
     case "awaited":
       return { text: "the run is due at 08:00 (São Paulo)", next: null };
     case "running":

@@ -164,7 +164,7 @@ export function lastRunVerdict(reading: LastRunReading, nowMs: number): Verdict 
   if (
     !isSuccess &&
     run.week !== null &&
-    weekStage(run.week, { isRunDue: true, lastRun: facts, hasHostWorked: true }) === "running"
+    weekStage(run.week, { isRunDue: true, lastRun: facts, hasHostWorked: true, hasRun: true }) === "running"
   )
     return warn(`${text}; a run works on it`, SHOW_WEEK);
   return settledVerdict(text, run, now) ?? (isSuccess ? pass(text) : openRunVerdict(text, run, now));
@@ -210,10 +210,11 @@ function openRunVerdict(text: string, run: LastRun, now: Temporal.Instant): Verd
   const isUnread = isClosed && run.week === null;
   const prospect = isUnread ? `that week is closed: ${CLOSED}` : prospectOf(steps, isClosed ? null : until);
   // What it lacked, the other checks tell; what is done by hand, the line about the week.
-  const hasBegun = factsOf(run).begunAt !== null;
+  const isForRun = factsOf(run).begunAt === null && steps.includes("run");
+  const beforeRun = isClosed ? null : commandBeforeRun(factsOf(run));
   return fail(
     `${text}; ${prospect.replace(`; ${BY_HAND}`, "")}`,
-    !hasBegun && !isClosed ? (commandBeforeRun(factsOf(run)) ?? STEP_COMMANDS.run) : mendOf(steps),
+    beforeRun ?? (isForRun ? STEP_COMMANDS.run : mendOf(steps)),
   );
 }
 
@@ -286,8 +287,8 @@ export function lastWeekVerdict(state: WeekState, facts: LastWeekFacts): Verdict
 }
 
 function stageVerdict(state: WeekState, facts: LastWeekFacts): Verdict {
-  const { week, lastRun, hasHostWorked } = facts;
-  switch (weekStage(state, { isRunDue: isRunDue(week, state), lastRun, hasHostWorked })) {
+  const { week, lastRun, hasHostWorked, hasRun } = facts;
+  switch (weekStage(state, { isRunDue: isRunDue(week, state), lastRun, hasHostWorked, hasRun })) {
     case "awaited":
       return pass(`the run for the week of ${week.week} is due at 08:00 (São Paulo)`);
     case "running":
