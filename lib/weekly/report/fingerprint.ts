@@ -10,7 +10,7 @@ import type { Evidence } from "./evidence.ts";
  * Source: weekly report document, Weekly report record.
  */
 export function fingerprint(evidence: Evidence): { text: string; sha256: string } {
-  const text = canonicalize(evidence);
-  if (text === undefined) throw new TypeError("evidence has no canonical JSON");
+  // Undefined is of what is no value of JSON at all, which an object is.
+  const text = canonicalize(evidence)!;
   return { text, sha256: createHash("sha256").update(text, "utf8").digest("hex") };
 }
