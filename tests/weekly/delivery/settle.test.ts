@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createStop, RUN_INTERRUPTED } from "../../../lib/weekly/context/run-stop.ts";
-import type { Settled } from "../../../lib/weekly/database/deliveries.ts";
+import type { Lack, Settled } from "../../../lib/weekly/database/deliveries.ts";
 import type { DeliveryInProgress } from "../../../lib/weekly/delivery/attempt.ts";
 import type { DeliveryOutcome } from "../../../lib/weekly/delivery/channel.ts";
 import { settle } from "../../../lib/weekly/delivery/settle.ts";
@@ -17,16 +17,25 @@ type Changes = {
   error?: Error;
   ownerExists?: boolean;
   settledAs?: Settled["status"];
+  lack?: Lack;
 };
 
 /** Settles a send; the database is away for the first `failures` calls. */
 async function settled(
   failures: number,
   stop: ReturnType<typeof createStop>,
-  { leaseMs = LEASE_MS, outcome = SENT, error = LOST, ownerExists = true, settledAs }: Changes = {},
+  {
+    leaseMs = LEASE_MS,
+    outcome = SENT,
+    error = LOST,
+    ownerExists = true,
+    settledAs,
+    lack = { errorCode: null },
+  }: Changes = {},
 ) {
   const time = virtualTime();
   const counted: unknown[] = [];
+  const facts: unknown[] = [];
   let calls = 0;
   const store = {
     ownerExists: () => Promise.resolve(ownerExists),
@@ -34,7 +43,7 @@ async function settled(
       calls += 1;
       return calls <= failures
         ? Promise.reject(error)
-        : Promise.resolve({ status: settledAs ?? outcome.status, errorCode: null });
+        : Promise.resolve({ status: settledAs ?? outcome.status, ...lack });
     },
   };
   const delivery = {
@@ -42,8 +51,11 @@ async function settled(
     leaseLeftMs: () => leaseMs - time.monotonicMs(),
   } as unknown as DeliveryInProgress;
   const dependencies = { store: store as never, stop, log: silentLog, ...time };
-  await settle(dependencies, delivery, outcome, (counter, code) => counted.push([counter, code]));
-  return { counted, calls };
+  await settle(dependencies, delivery, outcome, (counter, code, about) => {
+    counted.push([counter, code]);
+    facts.push(about);
+  });
+  return { counted, calls, facts };
 }
 
 describe("settle()", () => {
@@ -51,18 +63,21 @@ describe("settle()", () => {
     const stop = createStop();
     stop.because(RUN_INTERRUPTED);
     stop.giveUp();
-    expect(await settled(3, stop)).toEqual({ counted: [["sent", null]], calls: 4 });
+    expect(await settled(3, stop)).toMatchObject({ counted: [["sent", null]], calls: 4 });
   });
 
   test("waits for no database any more once the run has to end", async () => {
     const stop = createStop();
     stop.expire();
-    expect(await settled(3, stop)).toEqual({ counted: [["partial", "delivery_not_recorded"]], calls: 1 });
+    expect(await settled(3, stop)).toMatchObject({
+      counted: [["partial", "delivery_not_recorded"]],
+      calls: 1,
+    });
   });
 
   test("waits a moment for a database that is away when the lease is over", async () => {
     const late = { leaseMs: 0 };
-    expect(await settled(1, createStop(), late)).toEqual({ counted: [["sent", null]], calls: 2 });
+    expect(await settled(1, createStop(), late)).toMatchObject({ counted: [["sent", null]], calls: 2 });
   });
 
   const refused = Object.assign(new Error("refused"), { code: "OW022" });
@@ -100,6 +115,18 @@ describe("settle()", () => {
     ],
   ])("counts %s", async (_what, changes, failures, expected) => {
     expect((await settled(failures, createStop(), changes)).counted).toEqual([expected]);
+  });
+
+  test("names what is behind a failure and a missing entry, and no provider's id in full that may be a number", async () => {
+    const behind = { ...failed, cause: "instance_closed" } as DeliveryOutcome;
+    expect((await settled(0, createStop(), { outcome: behind })).facts).toMatchObject([
+      { deliveryId: "d", cause: "instance_closed" },
+    ]);
+    const lack = { errorCode: "timeline_entry_failed", cause: "23514 broken" };
+    const byMeta = { status: "sent", providerMessageId: "wamid.NTUxMTk4NzY1NDMyMQ0123456789AB" } as const;
+    expect((await settled(0, createStop(), { lack, outcome: byMeta })).facts).toMatchObject([
+      { deliveryId: "d", providerMessageId: "wamid.…0123456789AB", cause: "23514 broken" },
+    ]);
   });
 
   test("waits for as long as the lease lasts", async () => {
