@@ -1,6 +1,9 @@
 const MOST_EDITS = 2;
 
-/** The name that `typed` probably means: two edits away at most, ignoring case and dashes; undefined for none. */
+/**
+ * The name that `typed` probably means: two edits away at most, ignoring case and dashes; undefined for none. Two
+ * letters that changed places are one edit.
+ */
 export function nearest(typed: string, names: readonly string[]): string | undefined {
   const plain = (text: string) => text.toLowerCase().replace(/[-_]/g, "");
   const isClose = (name: string) => Math.abs(plain(name).length - plain(typed).length) <= MOST_EDITS;
@@ -10,21 +13,24 @@ export function nearest(typed: string, names: readonly string[]): string | undef
     .map((name) => ({ name, distance: editDistance(plain(typed), plain(name)) }))
     .sort((a, b) => a.distance - b.distance);
   const best = ranked[0];
-  // Two edits turn any three letters into any other three.
-  const limit = Math.min(MOST_EDITS, Math.floor(plain(typed).length / 2));
-  return best !== undefined && best.distance <= limit ? best.name : undefined;
+  if (best === undefined || best.distance > MOST_EDITS) return undefined;
+  // Two edits turn tcsh into bash.
+  const isLike = 3 * best.distance <= Math.max(plain(typed).length, plain(best.name).length);
+  return isLike ? best.name : undefined;
 }
 
-/** Levenshtein distance, row by row. */
+/** Optimal string alignment distance, row by row. */
 function editDistance(a: string, b: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1];
-    for (const [j, other] of [...b].entries()) {
-      const change = (row[j] as number) + (letter === other ? 0 : 1);
-      next.push(Math.min(change, (row[j + 1] as number) + 1, (next[j] as number) + 1));
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const change = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isSwapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      next.push(Math.min(change, row[j]! + 1, next[j - 1]! + 1, isSwapped ? before[j - 2]! + 1 : change));
     }
-    row = next;
+    [before, row] = [row, next];
   }
-  return row[b.length] as number;
+  return row[b.length]!;
 }

@@ -73,6 +73,7 @@ describe("a typing error", () => {
       ["completion", "bsh"],
       "opsctl completion: argument <shell> expects one of bash, zsh, fish; did you mean bash?",
     ],
+    [["completion", "tcsh"], /^opsctl completion: argument <shell> expects one of bash, zsh, fish$/],
     [["version", "--jason"], "opsctl version: unknown option --jason; did you mean --json?"],
     [
       ["reports", "list", "--state", "faild"],
