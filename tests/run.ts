@@ -11,7 +11,16 @@
  *            know.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+} from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import process from "node:process";
@@ -95,6 +104,9 @@ if (Buffer.byteLength(tmpdir()) > LONGEST_TMPDIR)
 const folder = mkdtempSync(join(tmpdir(), "opsctl-tests-"));
 // Some tests run programs as other accounts, with temporary files of their own.
 chmodSync(folder, 0o1777);
+// The collector of root keeps its locks there; each test removes its own.
+const ROOT_LOCKS = "/run/opsctl-collect";
+const hadLocks = existsSync(ROOT_LOCKS);
 const guardian = spawn("sh", ["-c", GUARDIAN, "sh", folder], {
   cwd: "/",
   stdio: ["pipe", "ignore", "ignore"],
@@ -132,6 +144,7 @@ if (alone.length > 0 && running?.signalCode == null) {
 const ended = new Promise((resolve) => guardian.once("exit", resolve));
 guardian.stdin.end("\n");
 await ended;
+if (!hadLocks && existsSync(ROOT_LOCKS) && readdirSync(ROOT_LOCKS).length === 0) rmdirSync(ROOT_LOCKS);
 const areTestsWell = tell(results);
 const failure = (await check?.failure) ?? null;
 if (failure !== null) console.log(`\nmake check failed:\n${lastOf(failure)}`);
