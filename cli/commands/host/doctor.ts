@@ -8,7 +8,7 @@
  * Writes: nothing.
  * Calls:  every peer of the command, with calls that only read; `systemctl is-enabled` and `is-active`; `ss`.
  * Env:    that of the command, from `/etc/opsctl/<command>.env` and from this process, which wins; NO_COLOR, COLUMNS.
- * Exits:  0 no finding failed, 2 usage, 3 a finding failed, or OPSCTL_ENV_DIR is no absolute path.
+ * Exits:  0 no finding failed, 2 usage, also for an --env-dir that is not there, 3 a finding failed, or OPSCTL_ENV_DIR is no absolute path.
  *
  * Text:   without a command a line for each of them and the one next step, with one or with `--all` every finding.
  * JSON:   `command`, `status`, `exitCode`, `error`, `findings` (each `command`, `check`, `status`: pass, warn, fail, or
@@ -16,17 +16,30 @@
  *         null; of a warning that nothing was checked `because`: `not_checked`, that no run has been yet:
  *         `no_run_yet`).
  */
+import { statSync } from "node:fs";
 import process from "node:process";
 import { DOCTOR_COMMANDS } from "../../../lib/doctor/finding.ts";
 import { DEFAULT_ENV_DIR } from "../../../lib/platform/config/env-files/command-file.ts";
 import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
-import { defineCommand } from "../../framework/command.ts";
+import { defineCommand, type ValueCheck } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
 import { outcomeOf } from "../../framework/outcome.ts";
 import { standardScreen } from "../../framework/streams/screen.ts";
 
 /** What still hangs by then, such as a name lookup or a disk, must not keep the process beyond five seconds. */
 const LINGER_MS = 200;
+
+/** A slip of the pen would else look like a host on which nothing is set up. */
+const aDirectory: ValueCheck = (value) => {
+  if (!value.startsWith("/")) return "expects an absolute path";
+  try {
+    const stats = statSync(value, { throwIfNoEntry: false });
+    return stats?.isDirectory() ? undefined : "expects a directory that is there";
+  } catch {
+    // It is closed to this account: the checks say so.
+    return undefined;
+  }
+};
 
 /** The command; see the head of this file. */
 export const doctor = defineCommand({
@@ -50,7 +63,7 @@ export const doctor = defineCommand({
     json: { type: "boolean", description: "Print every finding, as one line of JSON" },
   },
   checks: {
-    "env-dir": (value) => (value.startsWith("/") ? undefined : "expects an absolute path"),
+    "env-dir": aDirectory,
   },
   values: { command: DOCTOR_COMMANDS, "env-dir": "directories" },
   example: "opsctl doctor weekly",

@@ -117,6 +117,8 @@ describe("strictArguments() with an argument that may be left out", () => {
     [["weekly", "webhook"], 'unexpected argument "webhook"'],
     [[""], "argument <command> is missing"],
     [["--env-dir", "relative"], "option --env-dir expects an absolute path"],
+    [["--env-dir", "/nowhere/at/all"], "option --env-dir expects a directory that is there"],
+    [["--env-dir", "/etc/passwd"], "option --env-dir expects a directory that is there"],
   ])("refuses %j", (words, problem) => {
     expect(strictArguments(words, doctor)).toMatchObject({ problem: expect.stringContaining(problem) });
   });
