@@ -122,7 +122,7 @@ describe("runDoctor() finds of settings, secrets and database that", () => {
     "the account of the service may not read the secret": {
       ...{ command: "weekly", check: "secrets", status: "fail" },
       reason: /^TRIGGER_SECRET: \/.*TRIGGER_SECRET with mode 0600 of uid \d+, gid \d+ is closed to opsctl$/,
-      mend: /^chown -h opsctl \/.*TRIGGER_SECRET$/,
+      mend: /^Look at it, then: chown -h opsctl \/.*TRIGGER_SECRET$/,
       spoil: (host) => host.put("passwd", "opsctl:x:4242:4242::/:/bin/false\n"),
     },
     "an alert webhook that stands in a file that cannot be read is not called missing": {

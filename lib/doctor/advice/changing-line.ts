@@ -27,8 +27,13 @@ const OF_ACCOUNT = [
 /** The commands that only root's own checks write. */
 const OF_ROOT = ["chmod o+rx PATH", "chmod 0644 PATH", "rmdir PATH"];
 
+/**
+ * Before a file is given to the account: where the account owned the directory once, it may have renamed a file of
+ * root's to this one.
+ */
+export const LOOK_FIRST = "Look at it, then: ";
 /** What is said before such a command. */
-const BEFORE = ["Remove it there, then: ", "Look at it, then move it away: "];
+const BEFORE = ["Remove it there, then: ", "Look at it, then move it away: ", LOOK_FIRST];
 /** What is noted behind one. */
 const NOTES: readonly (string | null)[] = [
   null,

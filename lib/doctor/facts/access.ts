@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { LOOK_FIRST } from "../advice/changing-line.ts";
 import type { Account } from "./accounts.ts";
 
 /** What an account wants to do with a file or directory; writing into a directory includes entering it. */
@@ -63,9 +64,14 @@ export async function accessOf(path: string, account: Account, want: Want): Prom
   return { status: "allowed" };
 }
 
-/** The line that lets `owner` read a file: gives the file to it, or opens a directory on the way to pass through. */
+/** The advice that lets `owner` read a file: gives the file to it, or opens a directory on the way to pass through. */
 export function openingLine({ at }: NoAccess, path: string, owner: string): string {
-  return at === path ? `chown -h ${owner} ${path}` : `chmod o+x ${at}`;
+  return at === path ? givingLine(path, owner) : `chmod o+x ${at}`;
+}
+
+/** The advice that gives a file to `owner`. */
+export function givingLine(path: string, owner: string): string {
+  return `${LOOK_FIRST}chown -h ${owner} ${path}`;
 }
 
 /** The line that puts a directory where there is none; `options` are those of `install`. */

@@ -71,7 +71,9 @@ describe("accessOf()", () => {
 
   test("gives a file over, and no directory on the way", () => {
     const closed = (at: string) => ({ status: "refused", why: "closed", at, text: "" }) as const;
-    expect(openingLine(closed("/etc/a/key"), "/etc/a/key", "opsctl")).toBe("chown -h opsctl /etc/a/key");
+    expect(openingLine(closed("/etc/a/key"), "/etc/a/key", "opsctl")).toBe(
+      "Look at it, then: chown -h opsctl /etc/a/key",
+    );
     expect(openingLine(closed("/etc"), "/etc/a/key", "opsctl")).toBe("chmod o+x /etc");
   });
 

@@ -296,7 +296,7 @@ describe(`opsctl doctor started by root${UNTRIED}`, () => {
     expect(all.stdout).toContain("Give the account that runs the socket monitor a regular file");
     expect(weekly.stdout).toContain("Give the account that runs the weekly run a regular file");
     expect(of(all, "webhook", "environment file")).toMatchObject([
-      { status: "fail", mend: `chown -h opsctl:opsctl ${envDir}/webhook.env` },
+      { status: "fail", mend: `Look at it, then: chown -h opsctl:opsctl ${envDir}/webhook.env` },
     ]);
   });
 
@@ -396,7 +396,7 @@ describe(`opsctl doctor started by root${UNTRIED}`, () => {
       ...["reports", "deliveries"],
     ] as never);
     expect(of(ended, "weekly", "environment file")).toMatchObject([
-      { status: "fail", mend: `chown -h opsctl:opsctl ${envDir}/weekly.env` },
+      { status: "fail", mend: `Look at it, then: chown -h opsctl:opsctl ${envDir}/weekly.env` },
     ]);
     expect(of(ended, "webhook", "environment file")).toMatchObject([{ status: "pass" }]);
     expect(of(ended, "alert-rules", "configuration")).toMatchObject([{ status: "not_set_up" }]);

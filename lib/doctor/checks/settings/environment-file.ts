@@ -12,7 +12,7 @@ import type { Check } from "../../context/check.ts";
 import type { CheckContext } from "../../context/check-context.ts";
 import { COMMAND_FACTS } from "../../context/command-facts.ts";
 import type { HostPaths } from "../../context/dependencies.ts";
-import { accessOf, octal, openingLine } from "../../facts/access.ts";
+import { accessOf, givingLine, octal, openingLine } from "../../facts/access.ts";
 import { type EnvironmentFile, foreignStep, isWritableByOthers } from "../../facts/environment.ts";
 import { asRoot, readerOf } from "../../facts/reader.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../../finding.ts";
@@ -118,7 +118,7 @@ async function unreadVerdict(
     return fail(access.text, openingLine(access, path, `${name}:${name}`));
   // Another account may have written to it: the right owner alone does not make it trusted.
   const isWrittenByOthers = stats !== null && trustedUids().includes(stats.uid) && isWritableByOthers(stats);
-  const mend = isWrittenByOthers ? `chmod 0600 ${path}` : `chown -h ${name}:${name} ${path}`;
+  const mend = isWrittenByOthers ? `chmod 0600 ${path}` : givingLine(path, `${name}:${name}`);
   return fail(`${path}: ${problem}`, mend);
 }
 

@@ -8,7 +8,7 @@ import { isClosedHere } from "../../files/closed-here.ts";
 import type { Environment } from "../../secrets/adapter.ts";
 import { commandFile, DEFAULT_ENV_DIR, isRootsFile } from "./command-file.ts";
 import { type EnvFileFault, readEnvFile } from "./env-file.ts";
-import { withEnvDir } from "./with-env-dir.ts";
+import { withDirectories } from "./with-directories.ts";
 
 /**
  * The settings of a command.
@@ -119,14 +119,15 @@ function whoMayRead(
   { env, typed, startedByRoot }: { env: Environment; typed: string; startedByRoot: boolean },
 ): string {
   // Root has become the account already: only the file can be wrong.
-  if (startedByRoot) return `Give it to the account that reads it: chown -h opsctl:opsctl ${path}`;
+  if (startedByRoot)
+    return `Look at it, then give it to the account that reads it: chown -h opsctl:opsctl ${path}`;
   if (isClosedHere(cause))
     return isReader(path)
-      ? `As root: chown -h opsctl:opsctl ${path}`
-      : withEnvDir(`sudo opsctl ${typed}`, env);
+      ? `Look at it as root, then: chown -h opsctl:opsctl ${path}`
+      : withDirectories(`sudo opsctl ${typed}`, env);
   const hint = isRootsFile(basename(path))
     ? `Run it as root, with a new file of root's, because others chose what is in this one. Look at it, then move it away: mv -nT ${path} ${path}.foreign`
-    : `Run it as root without --as-is, or as the account opsctl, to which the file belongs: chown -h opsctl:opsctl ${path}`;
+    : `Run it as root without --as-is, or as the account opsctl; where the file is another's, look at it, then give it over: chown -h opsctl:opsctl ${path}`;
   return `With OPSCTL_ENV_DIR set to nothing no file is read. ${hint}`;
 }
 

@@ -89,7 +89,9 @@ describe("readCommandSettings()", () => {
     const path = put("A=file\n");
     chownSync(path, 4242, 4242);
     const { hint } = errorOf(() => read({ OPSCTL_STARTED_BY: starterMark("root", process.ppid) }));
-    expect(hint).toBe(`Give it to the account that reads it: chown -h opsctl:opsctl ${path}`);
+    expect(hint).toBe(
+      `Look at it, then give it to the account that reads it: chown -h opsctl:opsctl ${path}`,
+    );
   });
 
   test("refuses a directory that is no absolute path", () => {
@@ -130,7 +132,7 @@ describe("readCommandSettings()", () => {
     const { code, hint } = errorOf(read);
     expect(code).toBe("SECRET_FILE_UNREADABLE");
     expect(hint).toMatch(
-      /as root without --as-is, or as the account opsctl, to which the file belongs: chown -h opsctl:opsctl \S+$/,
+      /as root without --as-is, or as the account opsctl; where the file is another's, look at it, then give it over: chown -h opsctl:opsctl \S+$/,
     );
   });
 
