@@ -14,7 +14,7 @@ import { isRoot } from "../../lib/platform/account/account.ts";
 import { localNames } from "../../lib/platform/account/local-names.ts";
 import { findServiceAccount, type ServiceAccount } from "../../lib/platform/account/service-account.ts";
 import { starterMark } from "../../lib/platform/account/started-by.ts";
-import { envDirOption } from "../../lib/platform/config/env-files/with-env-dir.ts";
+import { envDirOption } from "../../lib/platform/config/env-files/with-directories.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
 import { killGroup } from "../../lib/platform/kill-group.ts";
 import { type ReadingLimits, readChild } from "../../lib/platform/read-child.ts";

@@ -1,5 +1,5 @@
 import { DEFAULT_ENV_DIR } from "../platform/config/env-files/command-file.ts";
-import { envDirOption } from "../platform/config/env-files/with-env-dir.ts";
+import { envDirOption } from "../platform/config/env-files/with-directories.ts";
 import { proseLines } from "../text/terminal/prose.ts";
 import type { Screen } from "../text/terminal/screen.ts";
 import { asRootForAll } from "./facts/reader.ts";

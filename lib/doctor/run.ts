@@ -1,4 +1,4 @@
-import { envDirOption } from "../platform/config/env-files/with-env-dir.ts";
+import { envDirOption } from "../platform/config/env-files/with-directories.ts";
 import { OpsError } from "../platform/errors.ts";
 import { safeMend } from "./advice/safe-mend.ts";
 import { peerOf } from "./checks/peers/peer-names.ts";

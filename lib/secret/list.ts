@@ -2,14 +2,13 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ServiceAccount } from "../platform/account/service-account.ts";
 import { commandFile, isRootsFile } from "../platform/config/env-files/command-file.ts";
-import { withEnvDir } from "../platform/config/env-files/with-env-dir.ts";
+import { withDirectories } from "../platform/config/env-files/with-directories.ts";
 import { KNOWN_SECRETS, type KnownSecret } from "../platform/config/names/known-secrets.ts";
 import { plainSettingsOfFile, SETTINGS_FILES } from "../platform/config/names/known-settings.ts";
 import { oddSecrets } from "../platform/config/names/odd-secrets.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { ROOT_SECRETS_DIR } from "../platform/secrets/file.ts";
 import { shellWord } from "../platform/shell-word.ts";
-import { secretAsRoot } from "./as-root.ts";
 import type { FileFacts } from "./file-facts.ts";
 import { fileLine } from "./file-line.ts";
 import { type FileState, lookAtDirectory, lookAtFile } from "./file-state.ts";
@@ -67,7 +66,7 @@ export type SecretList = { secrets: ListedSecret[]; problems: SecretProblem[] };
 
 /** What shows an ordinary account all of them. */
 export function seenByRoot(env: Environment): string {
-  return secretAsRoot("list", env);
+  return withDirectories("sudo opsctl secret list", env);
 }
 
 /** Where those files are, for people. */
@@ -89,7 +88,7 @@ export function listSecrets(input: ListInput): SecretList {
 function unreadProblem({ name, path, problem, isClosed }: FileFacts, env: Environment): SecretProblem[] {
   if (problem === null) return [];
   if (isClosed) return [{ where: path, why: "this account may not read it", mend: seenByRoot(env) }];
-  const mend = withEnvDir(`sudo opsctl doctor ${name.replace(/\.env$/, "")}`, env);
+  const mend = withDirectories(`sudo opsctl doctor ${name.replace(/\.env$/, "")}`, env);
   return [{ where: path, why: `it could not be read (${problem})`, mend }];
 }
 

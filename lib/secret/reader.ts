@@ -4,10 +4,10 @@ import {
   SERVICE_ACCOUNT,
   type ServiceAccount,
 } from "../platform/account/service-account.ts";
+import { withDirectories } from "../platform/config/env-files/with-directories.ts";
 import type { KnownSecret } from "../platform/config/names/known-secrets.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
-import { secretAsRoot } from "./as-root.ts";
 
 /** The service account of this host, null where there is none, and the account that reads a secret, null for root. */
 export type Readers = { account: ServiceAccount | null; reader: ServiceAccount | null };
@@ -22,7 +22,11 @@ export async function readersOf(
   { name, reader }: KnownSecret,
   { isForRoot, env }: { isForRoot: boolean; env: Environment },
 ): Promise<Readers> {
-  if (!isRoot()) throw rootNeeded(name, secretAsRoot(`set ${name}${isForRoot ? " --root" : ""}`, env));
+  if (!isRoot())
+    throw rootNeeded(
+      name,
+      withDirectories(`sudo opsctl secret set ${name}${isForRoot ? " --root" : ""}`, env),
+    );
   const account = await findServiceAccount();
   if (isForRoot || reader === "root") return { account, reader: null };
   if (account !== null) return { account, reader: account };

@@ -1,7 +1,7 @@
+import { withDirectories } from "../platform/config/env-files/with-directories.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { DEFAULT_SECRETS_DIR } from "../platform/secrets/adapter.ts";
 import { shellWord } from "../platform/shell-word.ts";
-import { secretAsRoot } from "./as-root.ts";
 
 /**
  * Why root does nothing in a directory that an environment file of the account names: it is the system's, it is free
@@ -26,6 +26,6 @@ export function refusedDirectory(
   if (refusal === "system" || word !== directory) return wrong;
   if (refusal === "taken")
     return `${wrong}. Only if you chose it yourself, look at it (ls -ld ${word}) and put it right by hand`;
-  const list = secretAsRoot("list", { ...env, OPSCTL_SECRETS_DIR: directory });
+  const list = withDirectories("sudo opsctl secret list", { ...env, OPSCTL_SECRETS_DIR: directory });
   return `${wrong}. Only if you chose it yourself, this tells the line: ${list}`;
 }

@@ -1,5 +1,5 @@
 import type { PartName } from "../host/set-up.ts";
-import { withEnvDir } from "../platform/config/env-files/with-env-dir.ts";
+import { withDirectories } from "../platform/config/env-files/with-directories.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { adviceLines } from "../text/terminal/advice-lines.ts";
 import { hangingLines } from "../text/terminal/hanging-lines.ts";
@@ -27,7 +27,7 @@ export type Look = Screen & { isTerminal: boolean; env?: Environment };
 
 /** A line or two for each part, and the command that comes next where a person is needed. */
 export function renderStatus(reports: readonly NamedReport[], look: Look): string {
-  const seenByRoot = withEnvDir(SEEN_BY_ROOT, look.env ?? {});
+  const seenByRoot = withDirectories(SEEN_BY_ROOT, look.env ?? {});
   const isForRoot = ({ next }: NamedReport) => next === seenByRoot;
   const isTogether = reports.filter(isForRoot).length > 1;
   const parts = reports.flatMap((report) =>
@@ -48,7 +48,7 @@ const NOTHING_YET = "Nothing is set up on this host. What comes first: sudo opsc
 function tailOf(reports: readonly NamedReport[], look: Look): string[] {
   const isNothingYet = reports.every(({ status }) => status === "not_set_up");
   if (!isNothingYet && isAllWell(reports)) return [];
-  return ["", ...proseLines(withEnvDir(isNothingYet ? NOTHING_YET : TAIL, look.env ?? {}), look)];
+  return ["", ...proseLines(withDirectories(isNothingYet ? NOTHING_YET : TAIL, look.env ?? {}), look)];
 }
 
 function linesOf({ part, status, lines, next }: NamedReport, look: Look): string[] {

@@ -1,6 +1,6 @@
 import { isAbsolute } from "node:path";
 import { PARTS, type PartName } from "../host/set-up.ts";
-import { withEnvDir } from "../platform/config/env-files/with-env-dir.ts";
+import { withDirectories } from "../platform/config/env-files/with-directories.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { StatusDependencies } from "./dependencies.ts";
 import { attention, type NamedReport, type PartReport } from "./part.ts";
@@ -43,8 +43,8 @@ function inEnvDir(report: PartReport, env: Environment): PartReport {
   const { lines, next } = report;
   return {
     ...report,
-    lines: lines.map((line) => withEnvDir(line, env)),
-    next: next === null ? null : withEnvDir(next, env),
+    lines: lines.map((line) => withDirectories(line, env)),
+    next: next === null ? null : withDirectories(next, env),
   };
 }
 

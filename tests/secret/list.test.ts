@@ -168,7 +168,7 @@ describe(`listSecrets()${asRootAlone}`, () => {
       {
         where: "/etc/opsctl/weekly.env",
         why: "it could not be read (SECRET_FILE_EXPOSED)",
-        mend: "sudo opsctl doctor weekly",
+        mend: `sudo OPSCTL_SECRETS_DIR=${places.secrets} opsctl doctor weekly`,
       },
     ]);
   });
@@ -192,7 +192,7 @@ describe(`listSecrets()${asRootAlone}`, () => {
       file("webhook.env", { problem: "SECRET_FILE_UNREADABLE", isClosed: true }),
     ];
     expect(listSecrets(input({ env, facts })).problems.map(({ mend }) => mend)).toEqual([
-      "sudo opsctl doctor weekly --env-dir /etc/opsctl/staging",
+      `sudo OPSCTL_SECRETS_DIR=${places.secrets} opsctl doctor weekly --env-dir /etc/opsctl/staging`,
       `sudo OPSCTL_SECRETS_DIR=${places.secrets} OPSCTL_ENV_DIR=/etc/opsctl/staging opsctl secret list`,
     ]);
     const { secrets } = listSecrets(input({ env, facts }));
@@ -205,7 +205,7 @@ describe(`listSecrets()${asRootAlone}`, () => {
     const facts = [file("weekly.env", { problem: "ENV_FILE_INVALID" })];
     const text = renderSecretList(listSecrets(input({ facts })));
     expect(text).toContain(
-      "/etc/opsctl/weekly.env: it could not be read (ENV_FILE_INVALID)\n  -> sudo opsctl doctor weekly\n",
+      `/etc/opsctl/weekly.env: it could not be read (ENV_FILE_INVALID)\n  -> sudo OPSCTL_SECRETS_DIR=${places.secrets} opsctl doctor weekly\n`,
     );
     expect(text).toContain("?: one of its places could not be looked at, as said above\n");
     expect(text).not.toContain("root may look");

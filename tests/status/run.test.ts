@@ -43,8 +43,10 @@ beforeEach(async () => {
 afterEach(async () => await host[Symbol.asyncDispose]());
 
 /** Lines for root, which find the settings of this host although sudo hands on no variable. */
-const doctorOf = (command: string) => `sudo opsctl doctor ${command} --env-dir ${host.path("etc")}`;
-const asRoot = (words: string) => `sudo OPSCTL_ENV_DIR=${host.path("etc")} opsctl ${words}`;
+const doctorOf = (command: string) =>
+  `sudo ${secretsDir()} opsctl doctor ${command} --env-dir ${host.path("etc")}`;
+const secretsDir = () => `OPSCTL_SECRETS_DIR=${dependencies.env.OPSCTL_SECRETS_DIR}`;
+const asRoot = (words: string) => `sudo ${secretsDir()} OPSCTL_ENV_DIR=${host.path("etc")} opsctl ${words}`;
 
 const said = async () =>
   Object.fromEntries(

@@ -192,6 +192,8 @@ const HOST = [
   "opsctl weekly replaces it",
   "sudo opsctl doctor {command}",
   "sudo opsctl doctor {command} --env-dir {envdir}",
+  "sudo OPSCTL_SECRETS_DIR={secretsdir} opsctl doctor {command}",
+  "sudo OPSCTL_SECRETS_DIR={secretsdir} opsctl doctor {command} --env-dir {envdir}",
   "systemctl edit opsctl-webhook.service: below [Service] write ReadWritePaths={path}, then systemctl restart opsctl-webhook.service",
   "systemctl start opsctl-webhook.service, then run again: the service is asked instead",
   "systemctl start opsctl-webhook.socket opsctl-webhook.service",

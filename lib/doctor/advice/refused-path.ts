@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { envDirOption } from "../../platform/config/env-files/with-env-dir.ts";
+import { envDirOption } from "../../platform/config/env-files/with-directories.ts";
 import { wayTo } from "../../platform/files/trusted-path.ts";
 import { shellWord } from "../../platform/shell-word.ts";
 import { refusalOf } from "./path-of-reporter.ts";

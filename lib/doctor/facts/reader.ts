@@ -1,7 +1,7 @@
 import process from "node:process";
 import { isRoot } from "../../platform/account/account.ts";
 import { SERVICE_ACCOUNT } from "../../platform/account/service-account.ts";
-import { envDirOption } from "../../platform/config/env-files/with-env-dir.ts";
+import { envDirOption, secretsDirWord } from "../../platform/config/env-files/with-directories.ts";
 import { OpsError } from "../../platform/errors.ts";
 import { isClosedHere } from "../../platform/files/closed-here.ts";
 import type { CheckContext } from "../context/check-context.ts";
@@ -39,13 +39,15 @@ export async function closedVerdict(
   return notChecked(file.problem === null ? what : `${what}, see environment file`, asRoot(command, context));
 }
 
-/** The command by which all of a command's needs can be looked at, in the environment files that this doctor reads. */
+/** The command by which all of a command's needs can be looked at, where this doctor looks. */
 export function asRoot(command: CommandName, { dependencies }: CheckContext): string {
-  return `sudo opsctl doctor ${command}${envDirOption(dependencies.envDir)}`;
+  const { env, envDir } = dependencies;
+  return `sudo ${secretsDirWord(env)}opsctl doctor ${command}${envDirOption(envDir)}`;
 }
 
 /** The line of `asRoot` for every command instead of this one; null for another line. */
 export function asRootForAll(line: string, command: CommandName): string | null {
-  const [, all, named, option = ""] = /^(sudo opsctl doctor) (\S+)( --env-dir .*)?$/.exec(line) ?? [];
+  const [, all, named, option = ""] =
+    /^(sudo (?:OPSCTL_SECRETS_DIR=.+ )?opsctl doctor) (\S+)( --env-dir .*)?$/.exec(line) ?? [];
   return named === command ? `${all}${option}` : null;
 }

@@ -68,7 +68,7 @@ const PARTS = [
   "Meta's list of error codes (WhatsApp Business Platform)",
   "Remove it there, then: _",
   "Look at it, then move it away: mv -nT _ _.foreign",
-  "sudo opsctl doctor __",
+  "sudo _opsctl doctor __",
   "opsctl doctor",
   "_: edit _",
 ];

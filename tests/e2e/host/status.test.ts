@@ -46,7 +46,7 @@ describe.each(ENGINES)("opsctl status, %s", (runtime) => {
     expect(partsOf(ended).weekly).toEqual({
       status: "attention",
       lines: ["the database did not answer in time"],
-      next: "sudo opsctl doctor weekly",
+      next: `sudo OPSCTL_SECRETS_DIR=${env.OPSCTL_SECRETS_DIR} opsctl doctor weekly`,
       facts: null,
     });
     expect(ended.stdout + ended.stderr).not.toContain("secret-of-the-url");
@@ -84,7 +84,8 @@ describe("opsctl status, after a plan", () => {
     expect(await rules()).toMatchObject({ status: "attention", lines: ["never planned on this host"] });
     await run("alert-rules", "plan", "--as-is");
     expect(await rules()).toMatchObject({
-      ...{ status: "attention", next: "sudo OPSCTL_ENV_DIR= opsctl alert-rules apply" },
+      status: "attention",
+      next: `sudo OPSCTL_SECRETS_DIR=${env.OPSCTL_SECRETS_DIR} OPSCTL_ENV_DIR= opsctl alert-rules apply`,
       facts: { command: "plan", rules: 7, differ: 7, withExtras: false } satisfies Partial<LastPlan>,
     });
     await run("alert-rules", "apply", "--as-is");
@@ -108,7 +109,7 @@ describe("opsctl status after a weekly run", () => {
     expect(await weekly()).toMatchObject({
       status: "attention",
       lines: ["week of 2026-11-16: OPEN: 1 open; can be repeated until 2026-11-24 00:00:00 (São Paulo)"],
-      next: "sudo OPSCTL_ENV_DIR= opsctl reports status",
+      next: `sudo OPSCTL_SECRETS_DIR=${env.OPSCTL_SECRETS_DIR} OPSCTL_ENV_DIR= opsctl reports status`,
     });
   });
 });
@@ -174,7 +175,8 @@ describe(`opsctl status started by root${UNTRIED}`, () => {
     return await startProgram(words, { cwd: "/", env: { ...env, ...own } }).ended;
   };
 
-  const asRoot = () => `sudo OPSCTL_ENV_DIR=${host.path("etc")} opsctl`;
+  const asRoot = () =>
+    `sudo OPSCTL_SECRETS_DIR=${host.path("none")} OPSCTL_ENV_DIR=${host.path("etc")} opsctl`;
 
   test.skipIf(!canHaveAccount).each(ENGINES)(
     "sees what is the account's, and where root's settings say that the collector writes, on %s",

@@ -39,7 +39,8 @@ type Failed = { code: string; message: string; hint: string };
 const errorOf = ({ json }: Ended) => json.error as Failed;
 
 /** sudo hands on no variable. */
-const asRoot = () => `sudo OPSCTL_ENV_DIR=${host.path("etc")} opsctl`;
+const secretsDir = () => `OPSCTL_SECRETS_DIR=${host.path("secrets")}`;
+const asRoot = () => `sudo ${secretsDir()} OPSCTL_ENV_DIR=${host.path("etc")} opsctl`;
 
 describe.concurrent(`an ordinary account${UNTRIED}`, () => {
   tried("is told the same command line with sudo, its options with it", async () => {
@@ -60,7 +61,7 @@ describe.concurrent(`an ordinary account${UNTRIED}`, () => {
       await run(["weekly", "--dry-run", "--json"], { uid: ACCOUNT.uid, env: { OPSCTL_ENV_DIR: folder } }),
     );
     expect(code).toBe("SECRET_FILE_UNREADABLE");
-    expect(hint).toBe(`As root: chown -h opsctl:opsctl ${path}`);
+    expect(hint).toBe(`Look at it as root, then: chown -h opsctl:opsctl ${path}`);
   });
 
   tried(
@@ -77,13 +78,16 @@ describe.concurrent(`an ordinary account${UNTRIED}`, () => {
       expect(exitCode).toBe(3);
       for (const { command, reason, mend } of failed) {
         expect(reason).toEndWith(": this account may not read it (EACCES)");
-        expect(mend).toBe(`sudo opsctl doctor ${command}${option}`);
+        expect(mend).toBe(`sudo ${secretsDir()} opsctl doctor ${command}${option}`);
       }
       const [secrets, ...more] = findings.filter(
         ({ command, check }) => command === "weekly" && check === "secrets",
       );
       expect(more).toEqual([]);
-      expect(secrets).toMatchObject({ status: "warn", mend: `sudo opsctl doctor weekly${option}` });
+      expect(secrets).toMatchObject({
+        status: "warn",
+        mend: `sudo ${secretsDir()} opsctl doctor weekly${option}`,
+      });
       expect(secrets?.reason).toStartWith(
         "not checked: this account may not look for DATABASE_URL, TRIGGER_SECRET, ",
       );
@@ -94,10 +98,12 @@ describe.concurrent(`an ordinary account${UNTRIED}`, () => {
   tried("is sent to the whole of doctor by its overview, and to the whole list of secrets", async () => {
     const doctor = await run(["doctor"]);
     expect(doctor.stdout).toMatch(/^ {2}FAIL {2}deliveries +as weekly$/m);
-    expect(doctor.stdout).toContain(`\nNext:\n  sudo opsctl doctor --env-dir ${host.path("etc")}\n`);
+    expect(doctor.stdout).toContain(
+      `\nNext:\n  sudo ${secretsDir()} opsctl doctor --env-dir ${host.path("etc")}\n`,
+    );
     const { exitCode, stdout } = await run(["secret", "list"]);
     expect([exitCode, stdout.split("-> ").length]).toEqual([0, 2]);
-    const places = `OPSCTL_SECRETS_DIR=${host.path("secrets")} OPSCTL_ENV_DIR=${host.path("etc")}`;
+    const places = `${secretsDir()} OPSCTL_ENV_DIR=${host.path("etc")}`;
     expect(stdout).toContain(`this account may not read it\n  -> sudo ${places} opsctl secret list\n`);
   });
 
