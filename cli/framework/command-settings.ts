@@ -4,12 +4,11 @@ import { commandFile } from "../../lib/platform/config/env-files/command-file.ts
 import {
   type CommandSettings,
   readCommandSettings,
-  withFileNamed,
 } from "../../lib/platform/config/env-files/settings-file.ts";
 import { applyProxies, comeTooLate } from "../../lib/platform/config/names/runtime-variables.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
 import { onOverruledVariable } from "../../lib/platform/secrets/overruled.ts";
-import { shellLine } from "./usage/shell-line.ts";
+import { shellWord } from "../../lib/platform/shell-word.ts";
 
 /** The settings of a command, and how they are read again; a problem is kept until there is a log to tell it. */
 export type Settings = { read: CommandSettings; again: () => CommandSettings; problem: unknown };
@@ -19,18 +18,13 @@ export function settingsOf(name: string): Settings {
   const none: CommandSettings = { env: process.env, path: null, isThere: false, names: [], hidden: [] };
   if (commandFile(name) === null) return { read: none, again: () => none, problem: null };
   const given = { ...process.env };
-  const typed = shellLine(process.argv.slice(2));
+  const typed = process.argv.slice(2).map(shellWord).join(" ");
   const again = () => readCommandSettings(name, given, typed);
   try {
     return { read: again(), again, problem: null };
   } catch (problem) {
     return { read: none, again, problem };
   }
-}
-
-/** A failure whose advice names the settings file, for a command that has one. */
-export function aboutFile(error: unknown, { path }: CommandSettings): unknown {
-  return withFileNamed(error, path);
 }
 
 /** Says which variables are not used because a secret's own file or command has another value. */

@@ -1,13 +1,13 @@
 import { parseArgs, runCommand as runCitty } from "citty";
 import { isRoot } from "../../lib/platform/account/account.ts";
-import type { CommandSettings } from "../../lib/platform/config/env-files/settings-file.ts";
+import { type CommandSettings, withFileNamed } from "../../lib/platform/config/env-files/settings-file.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import { jsonText } from "../../lib/platform/json-text.ts";
 import { createLog, LOG_LEVELS, type Log, type LogFit, type LogLevel } from "../../lib/platform/log/log.ts";
 import type { LogFormat } from "../../lib/platform/log/log-format.ts";
 import { redact, redactValues } from "../../lib/platform/secrets/redact.ts";
 import type { Command, CommandContext } from "./command.ts";
-import { aboutFile, type Settings, settingsOf, tellOfOverruled, tellOfSettings } from "./command-settings.ts";
+import { type Settings, settingsOf, tellOfOverruled, tellOfSettings } from "./command-settings.ts";
 import { EXIT, exitStatusOf } from "./exit-status.ts";
 import { asOpsError, framesOf } from "./failure.ts";
 import { onHangup } from "./hangups.ts";
@@ -61,7 +61,7 @@ export async function runCommand(
     const { result } = await runCitty(command.citty, { rawArgs, data: context });
     return print(result as Outcome);
   } catch (error) {
-    return print(await fail(aboutFile(error, settings.read)));
+    return print(await fail(withFileNamed(error, settings.read.path)));
   } finally {
     await stderr.drained();
   }

@@ -61,6 +61,9 @@ export function notChecked(reason: string, mend: string | null = null): Verdict 
   return { ...warn(`not checked: ${reason}`, mend), because: "not_checked" };
 }
 
+/** What sets the clock of a host right. */
+export const SET_CLOCK = "timedatectl set-ntp true";
+
 /** What only the run of a Monday does. */
 export const NEXT_MONDAY =
   "The run of a Monday makes it; opsctl weekly --dry-run proves on any day what that run needs";

@@ -1,12 +1,8 @@
-import { readFileSync } from "node:fs";
+import { textOrEmpty } from "./files/text-or-empty.ts";
 
 /** What the kernel says of this process; nothing where it has no /proc. */
 export function processStatus(): string {
-  try {
-    return readFileSync("/proc/self/status", "utf8");
-  } catch {
-    return "";
-  }
+  return textOrEmpty("/proc/self/status");
 }
 
 /**

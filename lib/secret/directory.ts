@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { OpsError } from "../platform/errors.ts";
+import { octal } from "../platform/files/modes.ts";
 import {
   type Step,
   type Untrusted,
@@ -160,9 +161,8 @@ export function notWritten(place: Place, reason: string, hint: string | null): O
 
 /** `path` is the directory itself, behind any link: the way to it is root's alone, so no one else can exchange it. */
 function ownLine({ directory, folder }: Place, path: string): string {
-  const mode = folder.mode.toString(8).padStart(4, "0");
   const word = shellWord(path);
-  const line = `chown -h ${folder.owner.name} ${word} && chmod ${mode} ${word}`;
+  const line = `chown -h ${folder.owner.name} ${word} && chmod ${octal(folder.mode)} ${word}`;
   const isInstalled = INSTALLED_DIRECTORIES.includes(directory);
   return isInstalled ? `${line} # or make install, which sees to the files in it too` : line;
 }

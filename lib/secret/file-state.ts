@@ -1,4 +1,5 @@
 import { lstatSync, type Stats } from "node:fs";
+import { octal } from "../platform/files/modes.ts";
 import { namesOf } from "../platform/files/trusted-path.ts";
 import { shellWord } from "../platform/shell-word.ts";
 import { type DirectoryFault, directoryFault } from "./directory.ts";
@@ -70,7 +71,6 @@ function setLine({ directory }: Place, name: string): string {
 
 function wrongness({ uid, mode }: Stats, owner: number): string | null {
   if (uid !== owner) return `it belongs to ${namesOf([uid])}, expected ${namesOf([owner])}`;
-  if (!MODES.includes(mode & 0o777))
-    return `it has mode ${(mode & 0o777).toString(8).padStart(4, "0")}, expected 0600`;
+  if (!MODES.includes(mode & 0o777)) return `it has mode ${octal(mode & 0o777)}, expected 0600`;
   return null;
 }

@@ -13,7 +13,7 @@ const MAX_AGE_MS = 300_000;
  */
 export async function readProxyMemory(path: string, nowMs: number): Promise<number | null> {
   try {
-    const text = new TextDecoder().decode(readJudged(path, { judge: (stats) => requireFresh(stats, nowMs) }));
+    const text = new TextDecoder().decode(readJudged(path, (stats) => requireFresh(stats, nowMs)));
     const value = PROXY_MEMORY.exec(text)?.[1];
     return value === undefined ? null : Number(value);
   } catch {

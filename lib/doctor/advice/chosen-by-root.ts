@@ -36,7 +36,7 @@ export function chosenByRoot(env: Environment, envDir: string): ChosenByRoot {
 export function rootsSettings(path: string): Environment {
   try {
     if (untrustedStep(wayTo(path).steps, ROOT) !== null) return {};
-    return Object.fromEntries(parseEnvFile(new TextDecoder().decode(readJudged(path, { judge }))));
+    return Object.fromEntries(parseEnvFile(new TextDecoder().decode(readJudged(path, judge))));
   } catch {
     return {};
   }

@@ -2,7 +2,6 @@ import { basename, dirname } from "node:path";
 import { oddSecrets } from "../../platform/config/names/odd-secrets.ts";
 import { ROOT_SECRETS } from "../../platform/secrets/file.ts";
 import { accountSays } from "./account-says.ts";
-import { commandAsAccount } from "./as-account.ts";
 import { type ChangingLine, type Command, changingLineText, parseChangingLine } from "./changing-line.ts";
 import { doubtfulDirectoryOn, isExchangeable } from "./exchangeable.ts";
 import { isKnownAdvice } from "./known-advice.ts";
@@ -56,6 +55,22 @@ function stableLine(line: ChangingLine, reporter: Reporter): string {
   if (doubtful !== undefined) return doubtfulDirectory(doubtful, reporter);
   const commands = line.commands.map((command) => commandAsAccount(command, reporter.name));
   return changingLineText({ ...line, commands });
+}
+
+/**
+ * A command that changes files, as the account itself runs it: in directories that it owns, it could put a link between
+ * the advice and the moment in which root follows it.
+ *
+ * Behaviour: an account gives away no file and takes none over: what belongs to another is moved away instead. `--pty`
+ *            gives each command a terminal of its own, because into root's terminal the account could type.
+ */
+function commandAsAccount(command: Command, account: string): Command {
+  return { ...command, words: ["runuser", "--pty", "-u", account, "--", ...ownWords(command)] };
+}
+
+function ownWords({ words, form, paths: [path = ""] }: Command): readonly string[] {
+  if (form.startsWith("chown ")) return ["mv", "-nT", path, `${path}.old`];
+  return words.filter((word, at) => ![word, words[at - 1]].some((one) => one === "-o" || one === "-g"));
 }
 
 /** Whether the checks of the account write this command: no other owner, no other name for what is moved. */

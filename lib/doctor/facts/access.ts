@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { octal } from "../../platform/files/modes.ts";
 import { LOOK_FIRST } from "../advice/changing-line.ts";
 import type { Account } from "./accounts.ts";
 
@@ -83,11 +84,6 @@ export function directoryLine({ why, at }: NoAccess, path: string, options: stri
 /** A mode and its owner: "with mode 0700 of uid 0, gid 0". */
 function modeText({ mode, uid, gid }: Owned): string {
   return `with mode ${octal(mode)} of uid ${uid}, gid ${gid}`;
-}
-
-/** Permissions as they are written: `0600`. */
-export function octal(mode: number): string {
-  return (mode & 0o7777).toString(8).padStart(4, "0");
 }
 
 function stepsTo(path: string): string[] {

@@ -63,11 +63,9 @@ function readEnvironmentFile(command: CommandName, path: string): EnvironmentFil
   let stats: Stats | null = null;
   try {
     refuseForeignWay(path);
-    const bytes = readJudged(path, {
-      judge: (found) => {
-        stats = found;
-        judge(found);
-      },
+    const bytes = readJudged(path, (found) => {
+      stats = found;
+      judge(found);
     });
     return { command, path, stats, ...readEnvFile(new TextDecoder().decode(bytes)), problem: null };
   } catch (error) {

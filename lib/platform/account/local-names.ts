@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { textOrEmpty } from "../files/text-or-empty.ts";
 import { accountList, type GroupLine, groupList, MAX_NUMBER } from "./host-lists.ts";
 import { asksFilesFirst, nameSources } from "./name-sources.ts";
 
@@ -29,8 +29,8 @@ export function localNames(
 ): LocalNames | null {
   const sources = nameSources(join(etc, "nsswitch.conf"));
   if (name === null || !asksFilesFirst(sources, "passwd") || !asksFilesFirst(sources, "group")) return null;
-  const accounts = accountList(textOf(join(etc, "passwd")));
-  const groups = groupList(textOf(join(etc, "group")));
+  const accounts = accountList(textOrEmpty(join(etc, "passwd")));
+  const groups = groupList(textOrEmpty(join(etc, "group")));
   const own = groups.find(({ number }) => number === gid);
   if (own === undefined || !leadTo(accounts, [{ name, number: uid }])) return null;
   const others = groups.filter((group) => canBeGiven(group) && group.members.includes(name));
@@ -54,12 +54,4 @@ function leadTo(lines: readonly Numbered[], wanted: readonly Numbered[]): boolea
 
 function canBeListed(names: readonly string[]): boolean {
   return names.length <= MAX_GROUPS && Buffer.byteLength(names.join(",")) <= MAX_LENGTH;
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { textOrEmpty } from "../files/text-or-empty.ts";
 
 /** The lists of a host that a program looks into by name or number. */
 export type HostList = "passwd" | "group";
@@ -8,11 +8,7 @@ const FILES: readonly string[] = ["files", "systemd"];
 
 /** The text of the host's nsswitch.conf; empty where it has none. */
 export function nameSources(path = "/etc/nsswitch.conf"): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
+  return textOrEmpty(path);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { textOrEmpty } from "../files/text-or-empty.ts";
 import { hasBit, processStatus, statusSet } from "../process-status.ts";
 
 /** What the kernel says of this process: its status, its user namespace's maps, and whether groups can be set there. */
@@ -66,16 +66,8 @@ function isMapped(map: string, number: number): boolean {
 function readFacts(): ProcessFacts {
   return {
     status: processStatus(),
-    uidMap: textOf(UID_MAP),
-    gidMap: textOf(GID_MAP),
-    setgroups: textOf(SETGROUPS),
+    uidMap: textOrEmpty(UID_MAP),
+    gidMap: textOrEmpty(GID_MAP),
+    setgroups: textOrEmpty(SETGROUPS),
   };
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
 }

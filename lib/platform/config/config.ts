@@ -155,17 +155,11 @@ export const httpBaseUrl: Rule<string> = {
     v.pipe(
       v.string(),
       v.check((text) => text.length <= MAX_URL_LENGTH, `is longer than ${MAX_URL_LENGTH} characters`),
-      v.check((text) => text === text.trim() && isHttpUrl(text), "is not an http or https URL"),
+      v.check((text) => text === text.trim() && isHttpUrl(text), NO_HTTP_URL),
       v.transform((text) => new URL(text)),
       v.check((url) => url.username === "" && url.password === "", "carries a user name or a password"),
       v.check((url) => !/[?#]/.test(url.href), "carries a query or a fragment"),
-      v.check(
-        (url) =>
-          url.protocol === "https:" ||
-          isLoopback(withoutBrackets(url)) ||
-          env.OPSCTL_ALLOW_PLAIN_HTTP === "1",
-        "would send a secret unencrypted; use https, or set OPSCTL_ALLOW_PLAIN_HTTP=1 to accept that",
-      ),
+      v.check((url) => mayCarrySecret(url, env), UNENCRYPTED),
       v.transform((url) => url.href.replace(/\/+$/, "")),
     ),
   expected: "the http or https URL that the paths are added to",
@@ -203,13 +197,22 @@ function parsePositiveInteger(text: string): number | undefined {
   return value > 0 && Number.isSafeInteger(value) ? value : undefined;
 }
 
-function isHttpUrl(text: string): boolean {
+/** Whether a text is an http or https URL. */
+export function isHttpUrl(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
-function withoutBrackets({ hostname }: URL): string {
-  return hostname.replace(/^\[(.*)\]$/, "$1");
+/** What is wrong with a text for which `isHttpUrl` is false. */
+export const NO_HTTP_URL = "is not an http or https URL";
+
+/** Whether a secret may be sent there: encrypted, or on this host, or where the operator accepts another way. */
+export function mayCarrySecret({ protocol, hostname }: URL, env: Environment): boolean {
+  return protocol === "https:" || isLoopback(hostname) || env.OPSCTL_ALLOW_PLAIN_HTTP === "1";
 }
+
+/** What is wrong with a URL for which `mayCarrySecret` is false. */
+export const UNENCRYPTED =
+  "would send a secret unencrypted; use https, or set OPSCTL_ALLOW_PLAIN_HTTP=1 to accept that";
 
 /**
  * The text of every variable that is set; a secret stays closed, and a secret that cannot be read becomes a problem.

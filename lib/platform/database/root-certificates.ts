@@ -39,7 +39,7 @@ async function certificatesOf(path: string): Promise<string[]> {
 
 function textOf(path: string): string {
   try {
-    return Buffer.from(readJudged(path, { judge: requireFile })).toString("utf8");
+    return Buffer.from(readJudged(path, requireFile)).toString("utf8");
   } catch (error) {
     throw failure((error as NodeJS.ErrnoException).code ?? "ROOT_CERTIFICATES_INVALID");
   }

@@ -3,7 +3,7 @@ import process from "node:process";
 import { isRoot, trustedUids } from "../account/account.ts";
 import { OpsError } from "../errors.ts";
 import { fileSystemText } from "./closed-here.ts";
-import { WRITABLE_BY_OTHERS } from "./modes.ts";
+import { octal, WRITABLE_BY_OTHERS } from "./modes.ts";
 import { readJudged } from "./regular-file.ts";
 import { namesOf, type Step, type Untrusted, untrustedStep, wayTo } from "./trusted-path.ts";
 
@@ -39,7 +39,7 @@ export function readClosedFile(path: string, file: ClosedFile): Uint8Array | und
     const found = untrustedStep(steps, trustedUids());
     if (found !== null) throw untrusted(path, file, found);
     if (end === null) return undefined;
-    return readJudged(path, { judge: (stats) => judge(path, file, stats, steps.at(-1)) });
+    return readJudged(path, (stats) => judge(path, file, stats, steps.at(-1)));
   } catch (error) {
     if (error instanceof OpsError) throw error;
     const { code } = error as NodeJS.ErrnoException;
@@ -80,7 +80,7 @@ function foreignness({ uid, nlink }: Stats, directory: Step | undefined): string
 }
 
 function exposed(path: string, { subject }: ClosedFile, stats: Stats): OpsError {
-  const mode = (stats.mode & 0o777).toString(8).padStart(4, "0");
+  const mode = octal(stats.mode & 0o777);
   return new OpsError({
     code: "SECRET_FILE_EXPOSED",
     message: `Cannot read ${subject}: file ${path} has mode ${mode}, open to group or others, expected 0600 or 0400`,

@@ -2,7 +2,7 @@ import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import process from "node:process";
 import { shellWord } from "../shell-word.ts";
-import { WRITABLE_BY_OTHERS } from "./modes.ts";
+import { octal, WRITABLE_BY_OTHERS } from "./modes.ts";
 
 /** A directory or a link on the way to a path, or what is at its end; `mode` has the permission bits alone. */
 export type Step = { path: string; kind: "directory" | "link" | "other"; uid: number; mode: number };
@@ -114,7 +114,6 @@ function untrustedOwner({ path, uid }: Step, trusted: readonly number[]): Untrus
 function openToOthers({ path, kind, mode }: Step): Untrusted | null {
   // A link's mode has no meaning.
   if (kind === "link" || (mode & WRITABLE_BY_OTHERS) === 0) return null;
-  const shown = mode.toString(8).padStart(4, "0");
-  const why = `${path} has mode ${shown}, and group or others may write to it`;
+  const why = `${path} has mode ${octal(mode)}, and group or others may write to it`;
   return { path, why, owner: null, mend: `chmod go-w ${shellWord(path)}${UNLESS_SHARED}` };
 }

@@ -1,10 +1,10 @@
 import { LONG_WAIT_MS, readServiceHealth, type ServiceHealth } from "../../webhook/http/service-health.ts";
 import { type KindStats, OUTBOX_KINDS } from "../../webhook/state/contract.ts";
+import { shortTime } from "../age-text.ts";
 import type { StatusDependencies } from "../dependencies.ts";
 import { attention, late, NOT_SET_UP, ok, type PartReport } from "../part.ts";
 import { isMeantToWork, settingsOf, unreadable } from "../part-settings.ts";
 import { readInTime } from "../reading.ts";
-import { shortTime } from "../short-time.ts";
 
 const command = "webhook";
 const DOCTOR = `sudo opsctl doctor ${command}`;

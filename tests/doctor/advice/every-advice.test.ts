@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, "../../..");
 const STARTS = ["lib/doctor/checks/all.ts", "lib/doctor/run.ts"];
 
 /** What judges advice, and repeats it. */
-const JUDGES = /^lib\/doctor\/advice\/(?!safe-mend|set-clock)/;
+const JUDGES = /^lib\/doctor\/advice\/(?!safe-mend)/;
 
 /** Files whose advice no process of the account says, and why. */
 const ELSEWHERE: Record<string, string> = {

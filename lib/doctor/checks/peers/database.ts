@@ -7,12 +7,11 @@ import type { Environment } from "../../../platform/secrets/adapter.ts";
 import { MIGRATIONS } from "../../../schema/migrations.ts";
 import { checkReadiness } from "../../../schema/readiness.ts";
 import { compareMigrations, type MigrationStatus, readRecordedMigrations } from "../../../schema/recorded.ts";
-import { SET_CLOCK } from "../../advice/set-clock.ts";
 import type { Check } from "../../context/check.ts";
 import type { CheckContext } from "../../context/check-context.ts";
 import { ownerLogin } from "../../context/handed-login.ts";
 import { PAGE_GRANT, type PageAccess, readPageAccess } from "../../facts/page-access.ts";
-import { type CommandName, fail, notChecked, pass, type Verdict, warn } from "../../finding.ts";
+import { type CommandName, fail, notChecked, pass, SET_CLOCK, type Verdict, warn } from "../../finding.ts";
 import { reasonOf } from "../../finding-reason.ts";
 import { withoutSettings } from "../settings/configuration.ts";
 

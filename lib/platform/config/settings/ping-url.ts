@@ -1,8 +1,15 @@
 import * as v from "valibot";
-import { isLoopback } from "../../loopback.ts";
 import type { Environment } from "../../secrets/adapter.ts";
 import { Secret } from "../../secrets/secret.ts";
-import { loadConfig, optional, type Rule } from "../config.ts";
+import {
+  isHttpUrl,
+  loadConfig,
+  mayCarrySecret,
+  NO_HTTP_URL,
+  optional,
+  type Rule,
+  UNENCRYPTED,
+} from "../config.ts";
 
 const MAX_URL_LENGTH = 2_000;
 
@@ -18,14 +25,11 @@ const pingUrl: Rule<Secret> = {
       v.string(),
       v.transform((text) => text.trim()),
       v.check((text) => text.length <= MAX_URL_LENGTH, `is longer than ${MAX_URL_LENGTH} characters`),
-      v.check((text) => /^https?:\/\//i.test(text) && URL.canParse(text), "is not an http or https URL"),
+      v.check(isHttpUrl, NO_HTTP_URL),
       // A transformation comes only after checks that all have passed.
       v.transform((text) => ({ text, url: new URL(text) })),
       v.check(({ text }) => !text.includes("#"), "carries a fragment"),
-      v.check(
-        ({ url }) => isEncryptedOrLocal(url) || env.OPSCTL_ALLOW_PLAIN_HTTP === "1",
-        "would send a secret unencrypted; use https, or set OPSCTL_ALLOW_PLAIN_HTTP=1 to accept that",
-      ),
+      v.check(({ url }) => mayCarrySecret(url, env), UNENCRYPTED),
       v.transform(({ text }) => new Secret(text)),
     ),
   expected: "the whole http or https URL of a check",
@@ -39,10 +43,6 @@ const pingUrl: Rule<Secret> = {
  *            every command the same check, which would then say nothing of any of them.
  */
 export const PING_SETTINGS = { OPSCTL_PING_URL: optional(pingUrl) };
-
-function isEncryptedOrLocal({ protocol, hostname }: URL): boolean {
-  return protocol === "https:" || isLoopback(hostname.replace(/^\[(.*)\]$/, "$1"));
-}
 
 /**
  * The address of the ping in these settings, or null.
