@@ -3,10 +3,10 @@ import { grafanaClient } from "../../providers/grafana/client.ts";
 import { readDataSourceType } from "../../providers/grafana/data-source.ts";
 import type { Policy } from "../../providers/grafana/policy.ts";
 import type { Check } from "../context/check.ts";
-import type { CheckContext } from "../context/check-context.ts";
+import type { CheckContext, Settings } from "../context/check-context.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { contactPointVerdicts, namedWebhooks, receiverVerdicts } from "./rule-receivers.ts";
-import { withoutSettings } from "./settings/configuration.ts";
+import { checkWithSettings } from "./settings/configuration.ts";
 import { correctSecret, correctSetting } from "./settings/correct-setting.ts";
 
 const command = "alert-rules";
@@ -17,49 +17,31 @@ const NO_POLICIES: Policy = { receiver: null, matchers: [], goesOn: false, polic
  * receiver.
  */
 export const RULES_CHECKS: readonly Check[] = [
-  {
-    command,
-    name: "rules",
-    run: (context) =>
-      withPlatform(context, async (settings) => {
-        const listed = await clientOf(context, settings).listRules();
-        if (listed.status === "ok") return [pass("the platform answers, and the token may read alert rules")];
-        return [await failureOf(context, listed.problem, "alert rules")];
-      }),
-  },
-  {
-    command,
-    name: "folder",
-    run: (context) =>
-      withPlatform(context, async (settings) => {
-        const { folder } = settings.uids;
-        const found = await clientOf(context, settings).folderPath(folder);
-        if (found.status !== "ok") return [await failureOf(context, found.problem, "folders")];
-        if (found.value !== null) return [pass(`folder ${folder} exists`)];
-        const { file } = await context.environment(command);
-        return [
-          fail(
-            `the platform has no folder ${folder}`,
-            `Create it, or correct MONITORING_FOLDER_UID in ${file.path}`,
-          ),
-        ];
-      }),
-  },
+  checkWithSettings({ command, name: "rules" }, settingsOf, async (settings, context) => {
+    const listed = await clientOf(context, settings).listRules();
+    if (listed.status === "ok") return [pass("the platform answers, and the token may read alert rules")];
+    return [await failureOf(context, listed.problem, "alert rules")];
+  }),
+  checkWithSettings({ command, name: "folder" }, settingsOf, async (settings, context) => {
+    const { folder } = settings.uids;
+    const found = await clientOf(context, settings).folderPath(folder);
+    if (found.status !== "ok") return [await failureOf(context, found.problem, "folders")];
+    if (found.value !== null) return [pass(`folder ${folder} exists`)];
+    const { file } = await context.environment(command);
+    return [
+      fail(
+        `the platform has no folder ${folder}`,
+        `Create it, or correct MONITORING_FOLDER_UID in ${file.path}`,
+      ),
+    ];
+  }),
   dataSourceCheck("metrics data source", "metrics", "prometheus", "MONITORING_PROMETHEUS_UID"),
   dataSourceCheck("logs data source", "logs", "loki", "MONITORING_LOKI_UID"),
-  {
-    command,
-    name: "receivers",
-    run: (context) => withPlatform(context, (found) => receivers(context, found)),
-  },
-  {
-    command,
-    name: "contact point",
-    run: (context) => withPlatform(context, (found) => contactPoint(context, found)),
-  },
+  checkWithSettings({ command, name: "receivers" }, settingsOf, receivers),
+  checkWithSettings({ command, name: "contact point" }, settingsOf, contactPoint),
 ];
 
-async function contactPoint(context: CheckContext, settings: AlertRulesConfig): Promise<Verdict[]> {
+async function contactPoint(settings: AlertRulesConfig, context: CheckContext): Promise<Verdict[]> {
   const client = clientOf(context, settings);
   const { main } = settings.receivers;
   const [listed, points] = await Promise.all([client.listRules(), client.contactPoints()]);
@@ -74,7 +56,7 @@ async function contactPoint(context: CheckContext, settings: AlertRulesConfig): 
   ];
 }
 
-async function receivers(context: CheckContext, settings: AlertRulesConfig): Promise<Verdict[]> {
+async function receivers(settings: AlertRulesConfig, context: CheckContext): Promise<Verdict[]> {
   const client = clientOf(context, settings);
   const [listed, points, policies, folder] = await Promise.all([
     client.listRules(),
@@ -104,39 +86,22 @@ async function unread(
 }
 
 function dataSourceCheck(name: string, key: "metrics" | "logs", expected: string, variable: string): Check {
-  return {
-    command,
-    name,
-    run: (context, signal) =>
-      withPlatform(context, async ({ url, token, uids }) => {
-        const uid = uids[key];
-        const timeoutMs = context.dependencies.callLimitMs;
-        const read = await readDataSourceType({ baseUrl: new URL(url), token, uid, timeoutMs, signal });
-        if (read.status !== "ok" && read.problem.status === 403)
-          return [notChecked(`the token may not read data sources, which the rules do not need`)];
-        if (read.status !== "ok") return [await failureOf(context, read.problem, "data sources")];
-        if (read.value === null)
-          return [
-            fail(`the platform has no data source ${uid}`, await correctSetting(context, command, variable)),
-          ];
-        if (!read.value.includes(expected))
-          return [
-            warn(
-              `data source ${uid} is not of type ${expected}`,
-              await correctSetting(context, command, variable),
-            ),
-          ];
-        return [pass(`data source ${uid} exists`)];
-      }),
-  };
+  return checkWithSettings({ command, name }, settingsOf, async ({ url, token, uids }, context, signal) => {
+    const uid = uids[key];
+    const timeoutMs = context.dependencies.callLimitMs;
+    const read = await readDataSourceType({ baseUrl: new URL(url), token, uid, timeoutMs, signal });
+    if (read.status !== "ok" && read.problem.status === 403)
+      return [notChecked("the token may not read data sources, which the rules do not need")];
+    if (read.status !== "ok") return [await failureOf(context, read.problem, "data sources")];
+    const mend = await correctSetting(context, command, variable);
+    if (read.value === null) return [fail(`the platform has no data source ${uid}`, mend)];
+    if (!read.value.includes(expected)) return [warn(`data source ${uid} is not of type ${expected}`, mend)];
+    return [pass(`data source ${uid} exists`)];
+  });
 }
 
-async function withPlatform(
-  context: CheckContext,
-  use: (settings: AlertRulesConfig) => Promise<Verdict[]>,
-): Promise<Verdict[]> {
-  const settings = await context.settings(command, "all", loadAlertRulesConfig);
-  return settings.status === "ok" ? await use(settings.value) : withoutSettings(command);
+function settingsOf(context: CheckContext): Promise<Settings<AlertRulesConfig>> {
+  return context.settings(command, "all", loadAlertRulesConfig);
 }
 
 function clientOf(context: CheckContext, { url, token }: AlertRulesConfig) {

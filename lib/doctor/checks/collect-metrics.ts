@@ -21,76 +21,50 @@ import type { Account } from "../facts/accounts.ts";
 import { asRoot } from "../facts/reader.ts";
 import { fail, notChecked, pass, SET_CLOCK, type Verdict, warn } from "../finding.ts";
 import { socketTableCheck } from "./host/socket-table.ts";
-import { withoutSettings } from "./settings/configuration.ts";
+import { checkWithSettings, withoutSettings } from "./settings/configuration.ts";
 import { correctSecret } from "./settings/correct-setting.ts";
 
 const command = "collect-metrics";
 /** An account that is neither the owner nor in the group, such as the monitoring agent's. */
 const OTHERS: Account = { name: "the monitoring agent", uid: -1, gids: [] };
-/** Sets the clock; the file itself is right again after the next pass. */
+/** The commands that show why cron has not run the collector. */
 const CRON =
   "grep opsctl /etc/cron.d/opsctl; systemctl status cron; tail /var/log/opsctl/collect-metrics.log";
 
 /** What the collector needs besides its settings: its directory, its file, and its sources. */
 export const COLLECT_CHECKS: readonly Check[] = [
-  {
-    command,
-    name: "text-file directory",
-    async run(context) {
-      const settings = await settingsOf(context);
-      if (settings.status !== "ok") return withoutSettings(command);
-      const { textfileDir } = settings.value;
-      const access = await accessOf(textfileDir, OTHERS, "list");
-      if (access.status === "allowed") return [trustVerdict(textfileDir)];
-      if (access.why === "hidden") return [notChecked(access.text, asRoot(command, context))];
-      const mend =
-        access.why === "closed" ? `chmod o+rx ${access.at}` : directoryLine(access, textfileDir, "-m 0755");
-      return [fail(access.text, stableLine(mend, access.at))];
-    },
-  },
-  {
-    command,
-    name: "metrics file",
-    async run(context) {
-      const settings = await settingsOf(context);
-      if (settings.status !== "ok") return withoutSettings(command);
-      return await fileVerdicts(join(settings.value.textfileDir, METRICS_FILE), context);
-    },
-  },
-  {
-    command,
-    name: "container",
-    async run(context, signal) {
-      const settings = await settingsOf(context);
-      if (settings.status !== "ok") return withoutSettings(command);
-      const { container, address } = settings.value.proxy;
-      const timeoutMs = context.dependencies.callLimitMs;
-      const memory = await readContainerMemory({ address, container, timeoutMs, signal });
-      if (memory.status === "ok") return [pass(`container ${container} runs`)];
-      const { file } = await context.environment(command);
-      return [
-        containerFailure(memory.code, container, { path: file.path, byRoot: asRoot(command, context) }),
-      ];
-    },
-  },
-  {
-    command,
-    name: "hosting provider",
-    async run(context, signal) {
-      const settings = await settingsOf(context);
-      if (settings.status !== "ok") return withoutSettings(command);
-      const { apiUrl, teamId, projects } = settings.value.hosting;
-      const search = (await context.secrets(command)).find(({ name }) => name === "HOSTING_TOKEN");
-      if (search?.error) return [notChecked("HOSTING_TOKEN cannot be read, see secrets")];
-      const token = search?.found;
-      if (!token) return withoutSettings(command);
-      const timeoutMs = context.dependencies.callLimitMs;
-      const options = { baseUrl: new URL(apiUrl), token: token.secret, teamId, timeoutMs, signal };
-      const counted = await countVercelProjects(options);
-      if (counted.status === "ok") return [totalVerdict(counted.total, projects)];
-      return [await hostingFailure(context, counted.code)];
-    },
-  },
+  checkWithSettings({ command, name: "text-file directory" }, settingsOf, async (settings, context) => {
+    const { textfileDir } = settings;
+    const access = await accessOf(textfileDir, OTHERS, "list");
+    if (access.status === "allowed") return [trustVerdict(textfileDir)];
+    if (access.why === "hidden") return [notChecked(access.text, asRoot(command, context))];
+    const mend =
+      access.why === "closed" ? `chmod o+rx ${access.at}` : directoryLine(access, textfileDir, "-m 0755");
+    return [fail(access.text, stableLine(mend, access.at))];
+  }),
+  checkWithSettings({ command, name: "metrics file" }, settingsOf, async (settings, context) => {
+    return await fileVerdicts(join(settings.textfileDir, METRICS_FILE), context);
+  }),
+  checkWithSettings({ command, name: "container" }, settingsOf, async (settings, context, signal) => {
+    const { container, address } = settings.proxy;
+    const timeoutMs = context.dependencies.callLimitMs;
+    const memory = await readContainerMemory({ address, container, timeoutMs, signal });
+    if (memory.status === "ok") return [pass(`container ${container} runs`)];
+    const { file } = await context.environment(command);
+    return [containerFailure(memory.code, container, { path: file.path, byRoot: asRoot(command, context) })];
+  }),
+  checkWithSettings({ command, name: "hosting provider" }, settingsOf, async (settings, context, signal) => {
+    const { apiUrl, teamId, projects } = settings.hosting;
+    const search = (await context.secrets(command)).find(({ name }) => name === "HOSTING_TOKEN");
+    if (search?.error) return [notChecked("HOSTING_TOKEN cannot be read, see secrets")];
+    const token = search?.found;
+    if (!token) return withoutSettings(command);
+    const timeoutMs = context.dependencies.callLimitMs;
+    const options = { baseUrl: new URL(apiUrl), token: token.secret, teamId, timeoutMs, signal };
+    const counted = await countVercelProjects(options);
+    if (counted.status === "ok") return [totalVerdict(counted.total, projects)];
+    return [await hostingFailure(context, counted.code)];
+  }),
   socketTableCheck(command),
 ];
 

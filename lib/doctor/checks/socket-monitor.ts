@@ -14,7 +14,7 @@ import { fail, notChecked, pass, SET_CLOCK, type Verdict, warn } from "../findin
 import { accountOf, privateVerdict, writableVerdict } from "./host/directory.ts";
 import { socketTableCheck } from "./host/socket-table.ts";
 import { alertGatewayCheck } from "./peers/gateway.ts";
-import { withoutSettings } from "./settings/configuration.ts";
+import { checkWithSettings } from "./settings/configuration.ts";
 
 const command = "socket-monitor";
 const TAIL_BYTES = 4_096;
@@ -31,29 +31,17 @@ export const SOCKET_CHECKS: readonly Check[] = [
   },
   alertGatewayCheck(command, settingsOf),
   socketTableCheck(command),
-  {
-    command,
-    name: "directories",
-    async run(context) {
-      const settings = await settingsOf(context);
-      if (settings.status !== "ok") return withoutSettings(command);
-      const { logDir, stateDir } = settings.value;
-      return [
-        await writableVerdict(command, context, logDir, "0755"),
-        await privateVerdict(command, context, stateDir),
-      ];
-    },
-  },
-  {
-    command,
-    name: "last run",
-    async run(context) {
-      const settings = await settingsOf(context);
-      if (settings.status !== "ok") return withoutSettings(command);
-      const path = join(settings.value.logDir, SOCKET_LOG_FILE);
-      return [await lastRunVerdict(path, context)];
-    },
-  },
+  checkWithSettings({ command, name: "directories" }, settingsOf, async (settings, context) => {
+    const { logDir, stateDir } = settings;
+    return [
+      await writableVerdict(command, context, logDir, "0755"),
+      await privateVerdict(command, context, stateDir),
+    ];
+  }),
+  checkWithSettings({ command, name: "last run" }, settingsOf, async (settings, context) => {
+    const path = join(settings.logDir, SOCKET_LOG_FILE);
+    return [await lastRunVerdict(path, context)];
+  }),
 ];
 
 function settingsOf(context: CheckContext): Promise<Settings<SocketMonitorConfig>> {

@@ -11,7 +11,7 @@ import { isListening } from "../facts/tcp-port.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { privateVerdict } from "./host/directory.ts";
 import { alertGatewayCheck } from "./peers/gateway.ts";
-import { withoutSettings } from "./settings/configuration.ts";
+import { checkWithSettings } from "./settings/configuration.ts";
 import { correctSecret, correctSetting } from "./settings/correct-setting.ts";
 import { closedByUnitVerdicts } from "./webhook/closed-by-unit.ts";
 import { outboxVerdicts } from "./webhook/outbox.ts";
@@ -30,49 +30,31 @@ const START = "systemctl start opsctl-webhook.socket opsctl-webhook.service";
 export const WEBHOOK_CHECKS: readonly Check[] = [
   alertGatewayCheck(command, settingsOf),
   secondChannelCheck(command, settingsOf),
-  {
-    command,
-    name: "issue tracker",
-    async run(context, signal) {
-      const settings = await settingsOf(context);
-      if (settings.status !== "ok") return withoutSettings(command);
-      const { url, token, teamId } = settings.value.tracker;
-      const tracker = linearTracker({
-        url: new URL(url),
-        token,
-        teamId,
-        timeoutMs: context.dependencies.callLimitMs,
-      });
-      return [await trackerVerdict(context, await tracker.checkAccess(signal))];
-    },
-  },
-  {
-    command,
-    name: "state directory",
-    async run(context, signal) {
-      const settings = await settingsOf(context);
-      if (settings.status !== "ok") return withoutSettings(command);
-      const { state } = settings.value;
-      if ("url" in state) {
-        await stateDatabase(context, state.url);
-        return [pass("the state is kept in a database that answers, no directory is needed")];
-      }
-      return [
-        await privateVerdict(command, context, state.directory),
-        ...(await closedByUnitVerdicts(context.dependencies, state.directory, signal)),
-        ...spaceVerdicts(state.directory),
-      ];
-    },
-  },
-  {
-    command,
-    name: "outbox",
-    async run(context, signal) {
-      const settings = await settingsOf(context);
-      if (settings.status !== "ok") return withoutSettings(command);
-      return await outboxVerdicts(context, settings.value.state, signal);
-    },
-  },
+  checkWithSettings({ command, name: "issue tracker" }, settingsOf, async (settings, context, signal) => {
+    const { url, token, teamId } = settings.tracker;
+    const tracker = linearTracker({
+      url: new URL(url),
+      token,
+      teamId,
+      timeoutMs: context.dependencies.callLimitMs,
+    });
+    return [await trackerVerdict(context, await tracker.checkAccess(signal))];
+  }),
+  checkWithSettings({ command, name: "state directory" }, settingsOf, async (settings, context, signal) => {
+    const { state } = settings;
+    if ("url" in state) {
+      await stateDatabase(context, state.url);
+      return [pass("the state is kept in a database that answers, no directory is needed")];
+    }
+    return [
+      await privateVerdict(command, context, state.directory),
+      ...(await closedByUnitVerdicts(context.dependencies, state.directory, signal)),
+      ...spaceVerdicts(state.directory),
+    ];
+  }),
+  checkWithSettings({ command, name: "outbox" }, settingsOf, async (settings, context, signal) => {
+    return await outboxVerdicts(context, settings.state, signal);
+  }),
   WEBHOOK_UNIT_CHECK,
   {
     command,

@@ -17,13 +17,13 @@ import { senderInstanceProblem } from "../../weekly/setup/gateway.ts";
 import { logDirectoryProblem } from "../../weekly/setup/log-directory.ts";
 import { type SetupPeers, setupPeers } from "../../weekly/setup/peers.ts";
 import type { Check } from "../context/check.ts";
-import type { CheckContext } from "../context/check-context.ts";
+import type { CheckContext, Settings } from "../context/check-context.ts";
 import { asRoot } from "../facts/reader.ts";
 import { fail, NEXT_MONDAY, noRunYet, notChecked, pass, SET_CLOCK, type Verdict, warn } from "../finding.ts";
 import { accountOf, writableVerdict } from "./host/directory.ts";
 import { withDatabase } from "./peers/database.ts";
 import { gatewayFailure, keyVerdict } from "./peers/gateway.ts";
-import { withoutSettings } from "./settings/configuration.ts";
+import { checkWithSettings, withoutSettings } from "./settings/configuration.ts";
 import { correctSecret } from "./settings/correct-setting.ts";
 import { ALERT_WEBHOOK_CHECK, lastRunCheck, lastWeekCheck, readLastRunNow } from "./weekly/last-week.ts";
 import { isWeekClosed, renewalOf } from "./weekly/settled-week.ts";
@@ -122,39 +122,21 @@ export const WEEKLY_CHECKS: readonly Check[] = [
     name: "recipients",
     run: (context) => withDatabase(command, context, async (sql) => [await recipientsVerdict(sql)]),
   },
-  {
-    command,
-    name: "application",
-    async run(context, signal) {
-      const settings = await partOf(context, "base");
-      if (settings === null) return withoutSettings(command);
-      const reach = await peersOf(context, settings).reachApplication(signal);
-      if (reach.status === "failed")
-        return [fail(`${reach.code}: nothing answers at APP_BASE_URL`, "Check APP_BASE_URL and the network")];
-      return [
-        pass("the application answers"),
-        notChecked("its routes and TRIGGER_SECRET, because every call of them does work"),
-      ];
-    },
-  },
-  {
-    command,
-    name: "log directory",
-    async run(context) {
-      const settings = await partOf(context, "base");
-      if (settings === null) return withoutSettings(command);
-      return [await logDirectoryVerdict(context, settings.logDir)];
-    },
-  },
-  {
-    command,
-    name: "last success",
-    async run(context) {
-      const settings = await partOf(context, "base");
-      if (settings === null) return withoutSettings(command);
-      return [await heartbeatVerdict(settings.logDir, context)];
-    },
-  },
+  checkWithSettings({ command, name: "application" }, baseOf, async (settings, context, signal) => {
+    const reach = await peersOf(context, settings).reachApplication(signal);
+    if (reach.status === "failed")
+      return [fail(`${reach.code}: nothing answers at APP_BASE_URL`, "Check APP_BASE_URL and the network")];
+    return [
+      pass("the application answers"),
+      notChecked("its routes and TRIGGER_SECRET, because every call of them does work"),
+    ];
+  }),
+  checkWithSettings({ command, name: "log directory" }, baseOf, async ({ logDir }, context) => [
+    await logDirectoryVerdict(context, logDir),
+  ]),
+  checkWithSettings({ command, name: "last success" }, baseOf, async ({ logDir }, context) => [
+    await heartbeatVerdict(logDir, context),
+  ]),
   lastRunCheck(logDirOf),
   lastWeekCheck(logDirOf),
   ALERT_WEBHOOK_CHECK,
@@ -162,17 +144,27 @@ export const WEEKLY_CHECKS: readonly Check[] = [
 
 /** Where the last run of this host left its record; null where the settings do not name it. */
 async function logDirOf(context: CheckContext): Promise<string | null> {
-  return (await partOf(context, "base"))?.logDir ?? null;
+  const settings = await baseOf(context);
+  return settings.status === "ok" ? settings.value.logDir : null;
 }
 
-/** The settings that one part needs, without those of the other channel; null when they are not complete. */
-async function partOf(
+/** The settings that a run needs without its channels. */
+function baseOf(context: CheckContext): Promise<Settings<WeeklyConfig>> {
+  return readPart(context, "base");
+}
+
+/** The settings that one channel needs, without those of the other one; null when they are not complete. */
+async function partOf(context: CheckContext, part: "whatsapp" | "email"): Promise<WeeklyConfig | null> {
+  const settings = await readPart(context, part);
+  return settings.status === "ok" ? settings.value : null;
+}
+
+function readPart(
   context: CheckContext,
   part: "base" | "whatsapp" | "email",
-): Promise<WeeklyConfig | null> {
+): Promise<Settings<WeeklyConfig>> {
   const leftOut = { skipWhatsapp: part !== "whatsapp", skipEmail: part !== "email" };
-  const settings = await context.settings(command, part, (env) => loadWeeklyConfig(env, leftOut));
-  return settings.status === "ok" ? settings.value : null;
+  return context.settings(command, part, (env) => loadWeeklyConfig(env, leftOut));
 }
 
 /** The peers as a dry run asks them, each within the time of a check. */

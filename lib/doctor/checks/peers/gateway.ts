@@ -1,4 +1,3 @@
-import type { Secret } from "../../../platform/secrets/secret.ts";
 import {
   ALERT_GATEWAY,
   GATEWAY_KEY_REFUSED,
@@ -9,35 +8,26 @@ import { type EvolutionClient, evolutionClient } from "../../../providers/evolut
 import { resolveInstance } from "../../../providers/evolution/instance.ts";
 import type { WebhookConfig } from "../../../webhook/config.ts";
 import type { Check } from "../../context/check.ts";
-import type { CheckContext, Settings } from "../../context/check-context.ts";
+import type { CheckContext } from "../../context/check-context.ts";
 import { type CommandName, fail, pass, type Verdict } from "../../finding.ts";
-import { withoutSettings } from "../settings/configuration.ts";
+import { checkWithSettings, type SettingsOf } from "../settings/configuration.ts";
 import { correctSecret } from "../settings/correct-setting.ts";
-
-/** A client whose calls end within the limit of a check. */
-function gatewayOf(context: CheckContext, apiUrl: string, adminKey: Secret): EvolutionClient {
-  return evolutionClient({ baseUrl: new URL(apiUrl), adminKey, timeoutMs: context.dependencies.callLimitMs });
-}
 
 /** Whether the gateway that sends alerts answers, accepts the key, and has the instance open. */
 export function alertGatewayCheck(
   command: CommandName,
-  settings: (context: CheckContext) => Promise<Settings<Pick<WebhookConfig, "messaging">>>,
+  settingsOf: SettingsOf<Pick<WebhookConfig, "messaging">>,
 ): Check {
-  return {
-    command,
-    name: "messaging gateway",
-    async run(context, signal) {
-      const found = await settings(context);
-      if (found.status !== "ok") return withoutSettings(command);
-      const { apiUrl, apiKey, instance } = found.value.messaging;
-      const gateway = gatewayOf(context, apiUrl, apiKey);
-      const place = { context, command, names: ALERT_GATEWAY };
-      const key = await keyVerdict(gateway, place, signal);
-      if (key.status === "fail") return [key];
-      return [key, await instanceVerdict(gateway, instance, { place, signal })];
-    },
-  };
+  const check = { command, name: "messaging gateway" };
+  return checkWithSettings(check, settingsOf, async ({ messaging }, context, signal) => {
+    const { apiUrl, apiKey, instance } = messaging;
+    const timeoutMs = context.dependencies.callLimitMs;
+    const gateway = evolutionClient({ baseUrl: new URL(apiUrl), adminKey: apiKey, timeoutMs });
+    const place = { context, command, names: ALERT_GATEWAY };
+    const key = await keyVerdict(gateway, place, signal);
+    if (key.status === "fail") return [key];
+    return [key, await instanceVerdict(gateway, instance, { place, signal })];
+  });
 }
 
 /** Whose gateway is looked at: a command's, with the names of its variables. */

@@ -1,6 +1,7 @@
 import type { OpsError } from "../../../platform/errors.ts";
 import type { Environment } from "../../../platform/secrets/adapter.ts";
 import type { Check } from "../../context/check.ts";
+import type { CheckContext, Settings } from "../../context/check-context.ts";
 import type { DoctorDependencies } from "../../context/dependencies.ts";
 import type { CommandEnvironment } from "../../facts/environment.ts";
 import { closedVerdict, isForAnotherAccount } from "../../facts/reader.ts";
@@ -21,6 +22,25 @@ export function configurationCheck(
       if (await isForAnotherAccount(settings.error, command, context))
         return [await closedVerdict(reasonOf(settings.error), command, context)];
       return problemsOf(settings.error, await context.environment(command));
+    },
+  };
+}
+
+/** How the settings that a check needs are found. */
+export type SettingsOf<T> = (context: CheckContext) => Promise<Settings<T>>;
+
+/** A check that needs settings: without them it says that they are incomplete. */
+export function checkWithSettings<T>(
+  { command, name }: Pick<Check, "command" | "name">,
+  settingsOf: SettingsOf<T>,
+  run: (settings: T, context: CheckContext, signal: AbortSignal) => Promise<Verdict[]>,
+): Check {
+  return {
+    command,
+    name,
+    async run(context, signal) {
+      const settings = await settingsOf(context);
+      return settings.status === "ok" ? await run(settings.value, context, signal) : withoutSettings(command);
     },
   };
 }

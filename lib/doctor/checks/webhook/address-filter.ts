@@ -1,7 +1,8 @@
 import type { DoctorDependencies } from "../../context/dependencies.ts";
+import { unitProperties } from "../../facts/unit-properties.ts";
 import { notChecked, pass, type Verdict, warn } from "../../finding.ts";
 
-const PROPERTIES = ["ActiveState", "IPAccounting", "IPAddressAllow", "IPAddressDeny", "IPIngressBytes"];
+const NAMES = ["ActiveState", "IPAccounting", "IPAddressAllow", "IPAddressDeny", "IPIngressBytes"] as const;
 const ALL = "0.0.0.0/0";
 /** What an older systemd may write for a counter that there is not, instead of words. */
 const NO_NUMBER = String(2n ** 64n - 1n);
@@ -14,26 +15,20 @@ const NO_NUMBER = String(2n ** 64n - 1n);
  * Source:    systemd.resource-control(5), IPAccounting= and IPAddressAllow=.
  */
 export async function addressFilterVerdicts(
-  { runProgram, webhookPort }: DoctorDependencies,
+  dependencies: DoctorDependencies,
   socket: string,
   signal: AbortSignal,
 ): Promise<Verdict[]> {
-  const words = ["show", socket, `--property=${PROPERTIES.join(",")}`];
-  const shown = (await runProgram("systemctl", words, signal))?.stdout ?? "";
-  const [state, accounting, allowed, denied, bytes] = PROPERTIES.map((name) => propertyOf(name, shown));
-  if (state !== "active") return [];
-  const at = { socket, port: webhookPort };
-  if (!namesAll(denied) || namesAll(allowed)) return [openByItsUnit(at)];
-  if (accounting !== "yes") return [uncounted(at)];
-  const isCounted = /^\d+$/.test(bytes ?? "") && bytes !== NO_NUMBER;
-  return [isCounted ? pass(`systemd keeps strange addresses from port ${webhookPort}`) : unfiltered(at)];
+  const shown = await unitProperties(dependencies, { unit: socket, names: NAMES, signal });
+  if (shown.ActiveState !== "active") return [];
+  const at = { socket, port: dependencies.webhookPort };
+  if (!namesAll(shown.IPAddressDeny) || namesAll(shown.IPAddressAllow)) return [openByItsUnit(at)];
+  if (shown.IPAccounting !== "yes") return [uncounted(at)];
+  const isCounted = /^\d+$/.test(shown.IPIngressBytes) && shown.IPIngressBytes !== NO_NUMBER;
+  return [isCounted ? pass(`systemd keeps strange addresses from port ${at.port}`) : unfiltered(at)];
 }
 
-function propertyOf(name: string, shown: string): string | undefined {
-  return new RegExp(`^${name}=(.*)$`, "m").exec(shown)?.[1];
-}
-
-function namesAll(addresses = ""): boolean {
+function namesAll(addresses: string): boolean {
   return addresses.split(" ").includes(ALL);
 }
 

@@ -1,9 +1,10 @@
 import { join, relative } from "node:path";
 import type { DoctorDependencies } from "../../context/dependencies.ts";
+import { unitProperties } from "../../facts/unit-properties.ts";
 import { fail, type Verdict } from "../../finding.ts";
 
 const UNIT = "opsctl-webhook.service";
-const PROPERTIES = ["ProtectSystem", "ReadWritePaths", "StateDirectory"];
+const NAMES = ["ProtectSystem", "ReadWritePaths", "StateDirectory"] as const;
 const STATE_ROOT = "/var/lib";
 
 /**
@@ -14,21 +15,15 @@ const STATE_ROOT = "/var/lib";
  *            StateDirectory=.
  */
 export async function closedByUnitVerdicts(
-  { runProgram }: DoctorDependencies,
+  dependencies: DoctorDependencies,
   directory: string,
   signal: AbortSignal,
 ): Promise<Verdict[]> {
-  const words = ["show", UNIT, `--property=${PROPERTIES.join(",")}`];
-  const shown = (await runProgram("systemctl", words, signal))?.stdout ?? "";
-  const [protects, opened, kept] = PROPERTIES.map((name) => wordsOf(name, shown)) as [
-    string[],
-    string[],
-    string[],
-  ];
-  if (protects[0] !== "strict") return [];
+  const shown = await unitProperties(dependencies, { unit: UNIT, names: NAMES, signal });
+  if (shown.ProtectSystem !== "strict") return [];
   const open = [
-    ...opened.map((path) => path.replace(/^[-+]+/, "")),
-    ...kept.map((name) => join(STATE_ROOT, name)),
+    ...wordsOf(shown.ReadWritePaths).map((path) => path.replace(/^[-+]+/, "")),
+    ...wordsOf(shown.StateDirectory).map((name) => join(STATE_ROOT, name)),
   ];
   if (open.some((path) => isWithin(directory, path))) return [];
   return [
@@ -39,8 +34,7 @@ export async function closedByUnitVerdicts(
   ];
 }
 
-function wordsOf(name: string, shown: string): string[] {
-  const value = new RegExp(`^${name}=(.*)$`, "m").exec(shown)?.[1] ?? "";
+function wordsOf(value: string): string[] {
   return value.split(" ").filter((word) => word !== "");
 }
 

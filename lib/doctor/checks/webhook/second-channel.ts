@@ -1,35 +1,28 @@
 import { checkResendKey, type KeyState } from "../../../providers/resend/key.ts";
 import type { WebhookConfig } from "../../../webhook/config.ts";
 import type { Check } from "../../context/check.ts";
-import type { CheckContext, Settings } from "../../context/check-context.ts";
 import { type CommandName, fail, notSetUp, pass, type Verdict, warn } from "../../finding.ts";
-import { withoutSettings } from "../settings/configuration.ts";
+import { checkWithSettings, type SettingsOf } from "../settings/configuration.ts";
 import { correctSecret } from "../settings/correct-setting.ts";
 
 /** Whether alerts have a second way out, and a silence of the service would be noticed; nothing is sent or pinged. */
 export function secondChannelCheck(
   command: CommandName,
-  settings: (context: CheckContext) => Promise<Settings<Pick<WebhookConfig, "secondChannel" | "pingUrl">>>,
+  settingsOf: SettingsOf<Pick<WebhookConfig, "secondChannel" | "pingUrl">>,
 ): Check {
-  return {
-    command,
-    name: "second channel",
-    async run(context, signal) {
-      const found = await settings(context);
-      if (found.status !== "ok") return withoutSettings(command);
-      const { secondChannel, pingUrl } = found.value;
-      const { file } = await context.environment("webhook");
-      const ping = pingVerdict(file.path, pingUrl !== null);
-      if (secondChannel === null) return [noneVerdict(file.path), ping];
-      const key = await checkResendKey({
-        baseUrl: new URL(secondChannel.apiUrl),
-        apiKey: secondChannel.apiKey,
-        timeoutMs: context.dependencies.callLimitMs,
-        signal,
-      });
-      return [keyVerdict(key, await correctSecret(context, command, "ALERT_EMAIL_API_KEY")), ping];
-    },
-  };
+  const check = { command, name: "second channel" };
+  return checkWithSettings(check, settingsOf, async ({ secondChannel, pingUrl }, context, signal) => {
+    const { file } = await context.environment("webhook");
+    const ping = pingVerdict(file.path, pingUrl !== null);
+    if (secondChannel === null) return [noneVerdict(file.path), ping];
+    const key = await checkResendKey({
+      baseUrl: new URL(secondChannel.apiUrl),
+      apiKey: secondChannel.apiKey,
+      timeoutMs: context.dependencies.callLimitMs,
+      signal,
+    });
+    return [keyVerdict(key, await correctSecret(context, command, "ALERT_EMAIL_API_KEY")), ping];
+  });
 }
 
 function noneVerdict(path: string): Verdict {
