@@ -80,7 +80,7 @@ describe("runDoctor() finds of the collector and the alert rules that", () => {
     "no container engine is there": {
       ...{ command: "collect-metrics", check: "container", status: "fail" },
       reason: "docker_unreachable: no container engine answers at DOCKER_HOST",
-      mend: /^Start the engine, or correct DOCKER_HOST in \/.*\/collect-metrics\.env; where you are not root: sudo opsctl doctor/,
+      mend: /^Start the engine, or correct DOCKER_HOST in \/.*\/collect-metrics\.env; where you are not root: sudo OPSCTL_SECRETS_DIR=\S+ opsctl doctor/,
       spoil: (host) => host.setting("collect-metrics", "DOCKER_HOST", "unix:///nowhere/docker.sock"),
     },
     "the agent cannot read the metrics": {
