@@ -60,7 +60,7 @@ export type Examined = { findings: Finding[]; saidBy: string | null };
 type Prepared = Examination & { handedLogin: HandedLogin | null };
 /** What root knows of the service account: `problem` where the host does not say who it is. */
 type Known = { account: ServiceAccount | null; problem: OpsError | null; spentMs: number };
-/** Root that may have become the account, and how long that took. */
+/** The account that root can become, and how long it took to find that out. */
 type Become = { account: ServiceAccount; isLocal: boolean; spentMs: number; trialMs: number };
 
 /**
@@ -71,8 +71,7 @@ type Become = { account: ServiceAccount; isLocal: boolean; spentMs: number; tria
  *            of its commands that look at files of root's alone. The login for migrations, which root keeps for itself,
  *            is handed to a child of its own, on its standard input: that one is closed to other processes of the
  *            account, and runs nothing that the account chose. Where root cannot become the account, or the host does
- *            not say who it is, that is the one finding of each such
- *            command.
+ *            not say who it is, that is the one finding of each such command.
  */
 export async function doctorFindings(examination: Examination): Promise<Examined> {
   const { commands, env } = examination;
@@ -128,7 +127,7 @@ async function runHere(
   return await runDoctor(openDoctorDependencies({ ...prepared, limitMs, findAccount }), checks);
 }
 
-/** The checks of the account's commands, once it has been become for a moment: see `tryAccount`. */
+/** The findings about the account's commands, once `tryAccount` has shown that root can become the account. */
 async function runThere(prepared: Prepared, { account, problem, spentMs }: Known): Promise<Finding[]> {
   const { commands, handedLogin } = prepared;
   if (commands.length === 0) return [];

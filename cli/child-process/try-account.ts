@@ -27,7 +27,7 @@ const LAST_WAY =
   "See what keeps root here from changing its user and its groups: groups that its user namespace lacks (/proc/self/gid_map), or the seccomp profile of the container";
 
 /**
- * Becomes the account for a moment, and refuses one that cannot be become, or that has root's group.
+ * Proves that root can become the account, and refuses an account that has root's group.
  *
  * Behaviour: a program that only tells its own numbers runs as the account. Once setpriv starts a command itself, the
  *            two cannot be told apart: neither which of them waits, nor which of them ended with a status.

@@ -1,4 +1,4 @@
-import { textOrEmpty } from "./files/text-or-empty.ts";
+import { textOrEmpty } from "./text-or-empty.ts";
 
 /** What the kernel says of this process; nothing where it has no /proc. */
 export function processStatus(): string {

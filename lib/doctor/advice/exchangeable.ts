@@ -32,9 +32,8 @@ export function isExchangeableByOthers(path: string, trusted: readonly number[])
 }
 
 /**
- * The directory for which alone a path counts as exchangeable, because it cannot be told here whether the account may
- * write to it; null where it surely may, or has what is there. A line that the account is to run would mostly be
- * refused below it.
+ * The first directory on the way of which it is not known whether the account may write to it; null where it surely may
+ * write somewhere on the way, or owns what is at its end.
  */
 export function doubtfulDirectoryOn(path: string, account: Account): string | null {
   try {

@@ -21,9 +21,10 @@ const PART_OF: Record<CommandName, PartName> = {
 };
 
 /**
- * The checks of one command, without those of a part that this host does not use: then the first says that it is not
- * set up, as `opsctl status` does, and the others find nothing. It is set up when a setting of its own is there, or it
- * has left something.
+ * The checks of one command, for a host that may not use it.
+ *
+ * Behaviour: where the command's part is not set up, the first check says so, as `opsctl status` does, and the others
+ *            find nothing. A part is set up when one of its settings is there, or when it has left a file or answers.
  */
 export function ifSetUp(checks: readonly Check[]): Check[] {
   return checks.map((check, at) => ({

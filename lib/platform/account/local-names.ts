@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { textOrEmpty } from "../files/text-or-empty.ts";
+import { textOrEmpty } from "../text-or-empty.ts";
 import { accountList, type GroupLine, groupList, MAX_NUMBER } from "./host-lists.ts";
 import { asksFilesFirst, nameSources } from "./name-sources.ts";
 

@@ -1,4 +1,4 @@
-import { textOrEmpty } from "../files/text-or-empty.ts";
+import { textOrEmpty } from "../text-or-empty.ts";
 
 /** The lists of a host that a program looks into by name or number. */
 export type HostList = "passwd" | "group";

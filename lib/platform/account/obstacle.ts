@@ -1,5 +1,5 @@
-import { textOrEmpty } from "../files/text-or-empty.ts";
 import { hasBit, processStatus, statusSet } from "../process-status.ts";
+import { textOrEmpty } from "../text-or-empty.ts";
 
 /** What the kernel says of this process: its status, its user namespace's maps, and whether groups can be set there. */
 export type ProcessFacts = { status: string; uidMap: string; gidMap: string; setgroups: string };

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import process from "node:process";
+import { textOrEmpty } from "../text-or-empty.ts";
 
 /** The variable with which a process that hands a command line over to a child marks that child as its own. */
 export const STARTED_BY = "OPSCTL_STARTED_BY";
@@ -37,11 +37,6 @@ export function nameInMark(mark = ""): string | null {
 
 /** When a process started, in the kernel's ticks; null where this process may not see it. */
 function startOf(pid: number): string | null {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-    return fields[START_FIELD] ?? null;
-  } catch {
-    return null;
-  }
+  const text = textOrEmpty(`/proc/${pid}/stat`);
+  return text.slice(text.lastIndexOf(")") + 2).split(" ")[START_FIELD] ?? null;
 }

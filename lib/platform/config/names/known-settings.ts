@@ -57,7 +57,7 @@ export function settingsOfFile(file: string): string[] {
   return [...plainSettingsOfFile(file), ...secretsOfFile(file), ...EVERYWHERE];
 }
 
-/** Those of them that are no secret and so never come from a secret's own file. */
+/** Those of them that are not secrets, and so are never read from a secret's own file. */
 export function plainSettingsOfFile(file: string): readonly string[] {
   return PLAIN[file] ?? [];
 }
