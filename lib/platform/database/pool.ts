@@ -5,6 +5,7 @@ import type { Secret } from "../secrets/secret.ts";
 import { classifyDatabaseError, databaseCode, databaseError, isServerAway } from "./error.ts";
 import { inTurns } from "./in-turns.ts";
 import { connectDatabase, type DriverStream } from "./socket.ts";
+import { failingWithItsConnection } from "./transactions.ts";
 import { type DatabaseAddress, parseDatabaseUrl } from "./url.ts";
 
 export { classifyDatabaseError, databaseCode, databaseError } from "./error.ts";
@@ -173,6 +174,7 @@ class Pools {
     for (const name of VARIABLES_OF_THE_DRIVER) delete process.env[name];
     const connect = () => this.#connect(pool);
     const driven = this.#driver(driverSettings(this.#options, this.#prepare, connect));
+    driven.begin = failingWithItsConnection(driven.begin);
     const pool: postgres.Sql = this.#prepare ? driven : inTurns(driven, this.#options.max);
     return pool;
   }

@@ -409,6 +409,22 @@ describe("a lost connection", () => {
     await db.close();
   });
 
+  test.each([
+    ["a server", (bytes: Buffer) => bytes],
+    ["a pooler", announceOtherProcess],
+  ])("under a transaction's statement with parameters ends the transaction, at %s", async (_at, rewrite) => {
+    await using proxy = await proxyTo(server.port, rewrite);
+    const db = await open(at(proxy.port), { max: 1 });
+    const broken = db.sql.begin("read only", async (sql) => {
+      await sql`select 1`;
+      proxy.cut();
+      await sql`select ${2}::int`;
+    });
+    expect(await broken.then(undefined, classifyDatabaseError)).toMatchObject({ code: "DATABASE_LOST" });
+    expect(await db.sql.begin((sql) => sql`select ${1}::int as n`.then(([row]) => row?.n))).toBe(1);
+    await db.close();
+  });
+
   test("in a transaction that is waiting for something else fails it, and not the process", async () => {
     await using proxy = await proxyTo(server.port);
     const db = await open(at(proxy.port));
