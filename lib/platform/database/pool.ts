@@ -4,7 +4,7 @@ import { OpsError } from "../errors.ts";
 import type { Secret } from "../secrets/secret.ts";
 import { classifyDatabaseError, databaseCode, databaseError, isServerAway } from "./error.ts";
 import { inTurns } from "./in-turns.ts";
-import { connectDatabase, type DriverStream } from "./socket.ts";
+import { connectDatabase, DriverStream } from "./socket.ts";
 import { failingWithItsConnection } from "./transactions.ts";
 import { type DatabaseAddress, parseDatabaseUrl } from "./url.ts";
 
@@ -115,6 +115,7 @@ class Pools {
   /** The connection that was begun while the driver was being loaded, until the pool takes it. */
   #early: Promise<DriverStream> | null;
   #prepare = true;
+  #isClosed = false;
   current: postgres.Sql;
 
   /** Connects and loads the driver at the same time. */
@@ -161,6 +162,7 @@ class Pools {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#end(this.current);
     for (const stream of this.#streams) stream.destroy();
   }
@@ -180,6 +182,8 @@ class Pools {
   }
 
   async #connect(pool: postgres.Sql): Promise<DriverStream> {
+    // What waits for its turn in a pool that was left would get it only now.
+    if (this.#isClosed) return new DriverStream(closedByUs());
     const early = this.#early;
     this.#early = null;
     const limitMs = limitOf(this.#options);
@@ -198,6 +202,10 @@ class Pools {
 
 function limitOf({ connectLimitMs = CONNECT_LIMIT_MS }: PoolOptions): number {
   return connectLimitMs;
+}
+
+function closedByUs(): Error {
+  return Object.assign(new Error("the connections are closed"), { code: "CONNECTION_ENDED" });
 }
 
 /** Sent by the simple protocol, which leaves nothing in a pooler's session. */

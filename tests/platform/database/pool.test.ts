@@ -135,6 +135,21 @@ describe("openDatabase() behind a pooler", () => {
     await db.close();
   });
 
+  test("sends nothing after close(), also of what waited for a turn in connections that were given up", async () => {
+    await using pooler = await proxyTo(server.port, announceOtherProcess);
+    const db = await open(at(pooler.port), { max: 1 });
+    const codeOf = (asked: Promise<unknown>) => asked.then(undefined, classifyDatabaseError);
+    const silent = codeOf(db.sql`select pg_sleep(600)`);
+    const waiting = codeOf(db.sql`create table too_late (n int)`);
+    db.renew();
+    await db.sql`select 1`;
+    await db.close();
+    for (const lost of await Promise.all([silent, waiting]))
+      expect(lost).toMatchObject({ code: "DATABASE_LOST" });
+    const [made] = await database.sql`select to_regclass('too_late') is not null as is_made`;
+    expect(made?.is_made).toBe(false);
+  });
+
   test("sends no setting at the start but the application's name", async () => {
     const startups: string[] = [];
     await using peer = await listen((socket) => {
