@@ -28,6 +28,16 @@ describe("runDoctor() finds of the weekly run that", () => {
       mend: /unless DATABASE_URL says otherwise: .*sslrootcert.*sslmode=disable/,
       spoil: (host) => host.put("secrets/DATABASE_URL", host.db.url.replace("127.0.0.1", "0.0.0.0")),
     },
+    ...Object.fromEntries(
+      ["database schema", "whatsapp sender", "e-mail sender", "recipients", "last week"].map((check) => [
+        `the database cannot be opened, which the check "${check}" leaves to the check "database"`,
+        {
+          ...({ command: "weekly", check, status: "warn" } as const),
+          reason: "not checked: the database cannot be opened, see database",
+          spoil: (host: Host) => host.put("secrets/DATABASE_URL", `${host.db.url}_of_nobody`),
+        },
+      ]),
+    ),
     "no sender tenant is set": {
       ...{ command: "weekly", check: "whatsapp sender", status: "fail" },
       reason: "sender_tenant_missing: ",

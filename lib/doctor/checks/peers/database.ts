@@ -23,11 +23,11 @@ const CLOCK_FAIL_MS = 60_000;
 
 /** Whether the database can be reached, its version, and whether its clock agrees with the host's. */
 export function databaseCheck(command: CommandName): Check {
-  return {
-    command,
-    name: "database",
-    run: (context) =>
-      withDatabase(command, context, async (sql) => {
+  const run = (context: CheckContext) =>
+    withDatabase(
+      command,
+      context,
+      async (sql) => {
         const before = context.dependencies.nowMs();
         const [row] = await sql<[{ version: number; clock: string }]>`
           select current_setting('server_version_num')::integer as version,
@@ -38,8 +38,10 @@ export function databaseCheck(command: CommandName): Check {
           versionVerdict(row.version),
           clockVerdict(Number(row.clock), { beforeMs: before, afterMs: after }),
         ];
-      }),
-  };
+      },
+      { isToldHere: true },
+    );
+  return { command, name: "database", run };
 }
 
 /** Whether tables, functions, grants and row access are as the command needs them. */
@@ -106,21 +108,26 @@ async function isReportedBySchemaCheck(command: CommandName, context: CheckConte
 /**
  * The verdicts of `use`, which gets the open database of the command; "not checked" without a valid URL.
  *
- * Behaviour: when `use` fails because a table or function is missing, and the check `database schema` reports that, the
- *            verdict only refers to that check. So one cause is told once.
+ * Behaviour: when the database cannot be opened, the check `database` says why (`isToldHere`), and all others only refer
+ *            to it. When `use` fails because a table or function is missing, and the check `database schema` reports
+ *            that, the verdict only refers to that check. So one cause is told once.
  * Errors:    the database's, with the variable of the URL in them.
  */
 export async function withDatabase(
   command: CommandName,
   context: CheckContext,
   use: (sql: postgres.Sql) => Promise<Verdict[]>,
+  { isToldHere }: { isToldHere: boolean } = { isToldHere: false },
 ): Promise<Verdict[]> {
   const login = await context.settings(command, "database", command === "migrate" ? ownerLogin : loginOf);
   if (login.status !== "ok") return withoutSettings(command);
+  let isOpen = false;
   try {
     const { sql } = await context.database(login.value.url);
+    isOpen = true;
     return await use(sql);
   } catch (error) {
+    if (!isOpen && !isToldHere) return [notChecked("the database cannot be opened, see database")];
     const { databaseError } = await import("../../../platform/database/error.ts");
     const failure = error instanceof OpsError ? error : databaseError(error, "read the database");
     if (failure.code === "DATABASE_OBJECT_MISSING" && (await isReportedBySchemaCheck(command, context)))
