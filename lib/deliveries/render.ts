@@ -18,7 +18,7 @@ const COLUMNS: readonly Column[] = [
   { title: "STATE", tone: stateTone },
   { title: "CHANNEL" },
   { title: "CODE" },
-  { title: "HINT" },
+  { title: "RECIPIENT" },
   { title: "WEEK" },
   { title: "RETRY UNTIL (SÃO PAULO)", name: "retry until (São Paulo)" },
   { title: "TENANT" },

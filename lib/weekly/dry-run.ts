@@ -47,7 +47,7 @@ export async function checkSetupAndOwners(run: Run): Promise<Partial<WeeklySumma
       ? null
       : {
           code: failures[0]!.code,
-          message: "Not ready: a real run would leave something undone, see failures",
+          message: "Not ready: a real run would leave something undone",
           hint: "Mend what the codes name, then run opsctl weekly --dry-run again",
         },
   };

@@ -39,7 +39,7 @@ describe("runDoctor() on a healthy host", () => {
           command: "weekly",
           check: "application",
           status: "warn",
-          reason: "not checked: its routes and TRIGGER_SECRET, because every call of them does work",
+          reason: "not checked: its routes and TRIGGER_SECRET, because each call of them has an effect",
         },
         {
           ...{ command: "weekly", check: "alert webhook", status: "not_set_up" },

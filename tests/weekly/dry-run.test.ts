@@ -448,6 +448,8 @@ describe("a dry run asks the peers themselves, and finds that", () => {
     expect([summary.whatsapp.failed, summary.email.failed]).toEqual([blocked("whatsapp"), blocked("email")]);
     const text = renderSummary(summary);
     expect(text).toContain("NOT READY");
+    expect(text).toContain("\nWhat would fail:\n");
+    expect(text).not.toContain("What failed");
     expect(text).not.toMatch(/pair the sending phone/);
     if (away !== undefined) expect(text).toMatch(/-> [\s\S]*(APP_BASE_URL|GATEWAY_URL|EMAIL_API_URL)/);
   });

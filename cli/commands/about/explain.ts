@@ -26,7 +26,7 @@ const aCode: ValueCheck = (value) => {
       value,
       codes.codes().map(({ code }) => code),
     );
-  return `is no code of opsctl${near === undefined ? "" : `; did you mean ${near}?`}`;
+  return `is no code of opsctl; ${near === undefined ? "docs/codes.md lists them all" : `did you mean ${near}?`}`;
 };
 
 /** The command; see the head of this file. */

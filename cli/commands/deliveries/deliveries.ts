@@ -39,7 +39,7 @@ const deliveryId = {
 export const deliveriesList = defineCommand({
   meta: { name: "list", description: "List deliveries, those of the newest week first" },
   account: "service",
-  notes: "Shows ids, states and masked hints; never a number or an address.",
+  notes: "Shows ids, states and masked recipients; never a number or an address.",
   args: {
     state: { type: "enum", options: [...DELIVERY_STATES], description: "Only deliveries in this state" },
     week: {

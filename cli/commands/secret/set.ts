@@ -61,7 +61,9 @@ export const secretSet = defineCommand({
       next: nextSteps(secret),
       warnings: [...warningsAbout(secret, { value, isForRoot }), ...conflicts],
     };
-    return outcomeOf({ command: "secret set", fields: set, text: renderSecretSet(set) });
+    const { standardScreen } = await import("../../framework/streams/screen.ts");
+    const text = renderSecretSet(set, await standardScreen(env));
+    return outcomeOf({ command: "secret set", fields: set, text });
   },
 });
 

@@ -49,7 +49,10 @@ export const webhookDeadList = defineCommand({
 
 /** The command `webhook dead retry`; see the head of this file. */
 export const webhookDeadRetry = defineCommand({
-  meta: { name: "retry", description: "Try to deliver such rows again, for another 24 hours" },
+  meta: {
+    name: "retry",
+    description: "Try again to deliver what was given up or is in doubt, for another 24 hours",
+  },
   account: "service",
   args: which,
   checks: { row: aPositiveInteger },
@@ -67,7 +70,7 @@ export const webhookDeadRetry = defineCommand({
 
 /** The command `webhook dead drop`; see the head of this file. */
 export const webhookDeadDrop = defineCommand({
-  meta: { name: "drop", description: "Remove such rows for good" },
+  meta: { name: "drop", description: "Remove for good what was given up or is in doubt" },
   account: "service",
   args: which,
   checks: { row: aPositiveInteger },

@@ -128,7 +128,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
       return [fail(`${reach.code}: nothing answers at APP_BASE_URL`, "Check APP_BASE_URL and the network")];
     return [
       pass("the application answers"),
-      notChecked("its routes and TRIGGER_SECRET, because every call of them does work"),
+      notChecked("its routes and TRIGGER_SECRET, because each call of them has an effect"),
     ];
   }),
   checkWithSettings({ command, name: "log directory" }, baseOf, async ({ logDir }, context) => [

@@ -165,9 +165,10 @@ function counted(counts: Record<string, number>): string {
 }
 
 function failureLines(summary: WeeklySummary, screen: Screen): string[] {
-  const { failures, failuresTruncated } = summary;
+  const { failures, failuresTruncated, dryRun } = summary;
+  const head = dryRun ? "What would fail" : "What failed";
   const groups = [...Map.groupBy(failures, nameOf)];
-  const lines = [failuresTruncated ? `What failed (the first ${failures.length}):` : "What failed:"];
+  const lines = [failuresTruncated ? `${head} (the first ${failures.length}):` : `${head}:`];
   for (const [name, group] of groups.slice(0, FAILURE_CODES_SHOWN))
     lines.push(...groupLines(name, group, screen));
   if (groups.length > FAILURE_CODES_SHOWN)

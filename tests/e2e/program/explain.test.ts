@@ -56,8 +56,8 @@ describe("opsctl explain", () => {
     ["WEEK_OPN", "; did you mean WEEK_OPEN?"],
     ["week_open", "; did you mean WEEK_OPEN?"],
     ["app_http_502", "; did you mean APP_HTTP_502?"],
-    ["nothing_like_it_at_all", ""],
-  ])("says that %s is no code, and what was probably meant", async (code, near) => {
+    ["nothing_like_it_at_all", "; docs/codes.md lists them all"],
+  ])("says that %s is no code, and what was probably meant or where all are", async (code, near) => {
     const { exitCode, stdout, stderr } = await explain(code);
     expect([exitCode, stdout]).toEqual([2, ""]);
     expect(stderr.split("\n")[0]).toBe(`opsctl explain: argument <code> is no code of opsctl${near}`);
