@@ -29,7 +29,7 @@ export function reasonText(channel: ChannelName, reason: string): string {
   const known = Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined;
   if (known !== undefined) return known(CHANNEL_LABELS[channel]);
   if (isOurFailure(reason))
-    return `Não conseguimos ler o ${CHANNEL_LABELS[channel]} nesta semana; você não precisa fazer nada.`;
+    return `Não conseguimos ler os dados do ${CHANNEL_LABELS[channel]} nesta semana; você não precisa fazer nada.`;
   return informedReason(reason, `A análise do ${CHANNEL_LABELS[channel]} não trouxe dados nesta semana`);
 }
 

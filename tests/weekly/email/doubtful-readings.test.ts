@@ -117,7 +117,7 @@ describe("the largest change", () => {
     const linkedin = compared({ ctr: 0.02 }, { ctr: 0.002 });
     const instagram = compared({ reach: 58_210 }, { reach: 184_310 });
     expect(first({ email, instagram, linkedin })).toBe("Alcance no Instagram: de 184.310 para 58.210");
-    expect(first({ email, linkedin })).toBe("Taxa de abertura no E-mail: de 61,1% para 44,3%");
+    expect(first({ email, linkedin })).toBe("Taxa de abertura dos e-mails: de 61,1% para 44,3%");
     expect(first({ linkedin })).toBe("Taxa de cliques no LinkedIn: de 0,2% para 2,0%");
   });
 

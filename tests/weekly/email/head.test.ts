@@ -173,7 +173,7 @@ describe("the largest changes", () => {
       const previous = { ...EMAIL_METRICS, sends, openRate: 0.2, bounced: 2_000 };
       return view(payloadOf({ channels: { email: { ...emailOf(EMAIL_METRICS), previous } } })).highlights;
     };
-    expect(highlights(900)).toMatchObject([{ text: "Taxa de abertura no E-mail: de 20,0% para 44,3%" }]);
+    expect(highlights(900)).toMatchObject([{ text: "Taxa de abertura dos e-mails: de 20,0% para 44,3%" }]);
     expect(highlights(19)).toEqual([]);
   });
 });

@@ -108,7 +108,7 @@ describe("renderEmail()", () => {
     [
       "linkedin",
       unavailable("APP_HTTP_502"),
-      "Não conseguimos ler o LinkedIn nesta semana; você não precisa fazer nada.",
+      "Não conseguimos ler os dados do LinkedIn nesta semana; você não precisa fazer nada.",
     ],
     ["blog", unavailable("not_integrated"), "Ainda sem integração"],
     ["linkedin", unavailable("Perfil sem posts"), "Motivo informado pela análise: Perfil sem posts"],

@@ -53,9 +53,15 @@ function readingPieces(block: string): EmailPiece[] {
   const text = block.replaceAll("\n", " ");
   const sentences = text.split(/(?=O que mais (?:melhorou|piorou))/);
   return sentences.map((sentence) => ({
-    about: named(/ no ([\p{L}-]+): de /u.exec(sentence)![1]!),
+    about: named(channelOf(sentence)),
     text: sentence,
   }));
+}
+
+/** "Alcance no Instagram: de …", "Taxa de abertura dos e-mails: de …". */
+function channelOf(sentence: string): string {
+  const [, network] = / (?:no (\p{L}+)|dos e-mails): de /u.exec(sentence)!;
+  return network ?? CHANNEL_LABELS.email;
 }
 
 /** The channels that the first words of a block name: "Instagram e LinkedIn". */

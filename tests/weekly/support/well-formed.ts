@@ -34,5 +34,6 @@ export function visibleText(markup: string): string {
     .replaceAll("&gt;", ">")
     .replaceAll("&quot;", '"')
     .replaceAll("&#39;", "'")
-    .replaceAll("&amp;", "&");
+    .replaceAll("&amp;", "&")
+    .replaceAll("\u00a0", " ");
 }

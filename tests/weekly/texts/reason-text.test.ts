@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { partialText, reasonText } from "../../../lib/weekly/texts/reason-text.ts";
 
-const OURS = "Não conseguimos ler o LinkedIn nesta semana; você não precisa fazer nada.";
+const OURS = "Não conseguimos ler os dados do LinkedIn nesta semana; você não precisa fazer nada.";
 
 describe("reasonText()", () => {
   test.each([

@@ -49,6 +49,7 @@ function largest(candidates: Candidate[]): Candidate[] {
 
 function highlightOf({ channel, figure: { key, label, value, before, change } }: Candidate): Highlight {
   const tone = change!.tone === "good" ? "good" : "bad";
-  const text = `${label} no ${CHANNEL_LABELS[channel]}: de ${metricValue(key, before)} para ${value}`;
+  const where = channel === "email" ? "dos e-mails" : `no ${CHANNEL_LABELS[channel]}`;
+  const text = `${label} ${where}: de ${metricValue(key, before)} para ${value}`;
   return { tone, title: TITLES[tone], text };
 }
