@@ -18,13 +18,14 @@ export type VariablePlaces = { given: Environment; settingsFile: string | null }
 /**
  * The login for migrations: that of the owner where there is one, else DATABASE_URL.
  *
- * Behaviour: asks each layer of secrets once for each of the two.
+ * Behaviour: asks each layer of secrets once for each of the two. Where there is neither, the owner's is said to be
+ *            missing: with the other one, migrations fail on most databases.
  * Errors:    CONFIG_INVALID; those of the secret adapter.
  */
 export async function findOwnerLogin(env: Environment, places: VariablePlaces): Promise<DatabaseLogin> {
   const owner = await findSecret(env, OWNER_VARIABLE);
-  const variable = owner === undefined ? "DATABASE_URL" : OWNER_VARIABLE;
-  const found = owner ?? (await findSecret(env, variable));
+  const found = owner ?? (await findSecret(env, "DATABASE_URL"));
+  const variable = owner === undefined && found !== undefined ? "DATABASE_URL" : OWNER_VARIABLE;
   if (found !== undefined) noteIfOverruled(variable, found);
   const url = isUsable(found?.secret.open())
     ? (found as FoundSecret).secret

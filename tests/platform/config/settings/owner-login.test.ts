@@ -72,8 +72,9 @@ describe("findOwnerLogin()", () => {
 
   test.each([
     ["MIGRATE_DATABASE_URL", { MIGRATE_DATABASE_URL: "mysql://u:canary@h/d" }],
-    ["DATABASE_URL", {}],
-  ])("names %s when it cannot be used, and never its value", async (variable, env) => {
+    ["DATABASE_URL", { DATABASE_URL: "mysql://u:canary@h/d" }],
+    ["MIGRATE_DATABASE_URL", {}],
+  ])("names %s when it is missing or cannot be used, and never its value: %j", async (variable, env) => {
     const error = await find(env).catch((thrown) => thrown);
     expect(error).toMatchObject({
       code: "CONFIG_INVALID",
