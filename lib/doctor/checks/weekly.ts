@@ -196,9 +196,11 @@ async function senderMissing(context: CheckContext, code: string, variable: stri
 async function recipientsVerdict(sql: postgres.Sql): Promise<Verdict> {
   const { owners, withoutPhone, withoutEmail } = await countRecipients(weeklyStore(sql));
   if (owners === 0) return warn("no owner is eligible: a run would have nothing to do", null);
-  if (withoutPhone + withoutEmail === 0) return pass(`${owners} owners, all with a usable phone and e-mail`);
+  const counted = owners === 1 ? "1 owner" : `${owners} owners`;
+  if (withoutPhone + withoutEmail === 0)
+    return pass(`${counted}, ${owners === 1 ? "" : "all "}with a usable phone and e-mail`);
   return warn(
-    `${owners} owners: ${withoutPhone} without a usable phone, ${withoutEmail} without a usable e-mail`,
+    `${counted}: ${withoutPhone} without a usable phone, ${withoutEmail} without a usable e-mail`,
     "Mend users.phone and users.email of the tenants that it names: opsctl weekly --dry-run --json",
   );
 }

@@ -76,7 +76,7 @@ type Row = readonly [name: string, text: string];
 
 function counters(summary: WeeklySummary): Row[] {
   const { dryRun, reports, social, editorials, heartbeat } = summary;
-  const owners = `${reports.scopes} ${reports.scopes === 1 ? "owner" : "owners"}`;
+  const owners = ofKind(reports.scopes, "owner");
   const readiness = (counts: DeliveryCounts) => {
     const ready = reports.scopes - counts.failed - counts.skipped;
     return counted({ "would be sent": ready, "would fail": counts.failed, skipped: counts.skipped });
@@ -93,11 +93,12 @@ function counters(summary: WeeklySummary): Row[] {
     ];
   }
   const { completed, reused, busy, failed, ineligible } = reports;
-  const model = `${editorials.calls} calls, ${editorials.llmCalls} model calls, ${editorials.tenants} tenants`;
+  const { calls, llmCalls, tenants } = editorials;
+  const model = `${ofKind(calls, "call")}, ${ofKind(llmCalls, "model call")}, ${ofKind(tenants, "tenant")}`;
   const editorialText = editorials.calls > 0 ? `${editorials.status}: ${model}` : editorials.status;
   return [
     ["Reports", `${owners}: ${counted({ completed, reused, busy, failed, ineligible })}`],
-    ["Analyses", counted({ calls: social.calls, failed: social.failed })],
+    ["Analyses", counted({ [social.calls === 1 ? "call" : "calls"]: social.calls, failed: social.failed })],
     ["WhatsApp", counted(summary.whatsapp)],
     ["E-mail", counted(summary.email)],
     ["Editorials", editorials.code ? `${editorialText} (${editorials.code})` : editorialText],
@@ -157,6 +158,11 @@ function inDoubtLine(count: number): string {
 
 function headOf(name: string): string {
   return `  ${name.padEnd(11)}`;
+}
+
+/** "1 owner", "2 owners". */
+function ofKind(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? "" : "s"}`;
 }
 
 function counted(counts: Record<string, number>): string {
