@@ -83,6 +83,8 @@ export type StandIn<Name extends string> = {
   url: string;
   ledger: LedgerEntry[];
   unexpected: LedgerEntry[];
+  /** How many calls get no answer and are not given up yet. */
+  hanging: number;
   routes: Record<Name, Route>;
   /** How long every answer takes; may be changed while running. */
   latencyMs: number;
@@ -134,6 +136,7 @@ export async function startStandIn<Name extends string>(
     url: "",
     ledger: [],
     unexpected: [],
+    hanging: 0,
     routes,
     latencyMs: core.latencyMs ?? 0,
     stop: () =>
@@ -166,7 +169,12 @@ export async function startStandIn<Name extends string>(
     await readInto(entry, request);
     const byBody = name === undefined ? undefined : routes[name].scriptByBody?.(entry);
     const answer = await answerFor(entry, scripted ?? byBody, name, inside ?? "");
-    await give(request, response, entry, answer);
+    if (answer === "hang") {
+      standIn.hanging += 1;
+      request.socket.once("close", () => {
+        standIn.hanging -= 1;
+      });
+    } else await give(request, response, entry, answer);
   }
 
   async function answerFor(
@@ -251,7 +259,7 @@ async function give(
   request: IncomingMessage,
   response: ServerResponse,
   entry: LedgerEntry,
-  answer: Answer | Fault,
+  answer: Answer | Exclude<Fault, "hang">,
 ): Promise<void> {
   const json = { "content-type": "application/json" };
   if (typeof answer === "object") {
@@ -261,8 +269,6 @@ async function give(
     return;
   }
   switch (answer) {
-    case "hang":
-      return;
     case "drop":
     case "drop_unread":
       request.socket.destroy();

@@ -65,6 +65,9 @@ export const NO_WATCH: WatchPeers = {
   ping: null,
 };
 
+/** The header by which this fixture knows its posts again. */
+const POST_ID = "x-test-post";
+
 /** How long the service lets an answer wait for its message and its issue. */
 const ANSWER_WAIT_MS = 5_000;
 
@@ -111,7 +114,8 @@ export async function startService({
     timeoutMs,
     comments,
     clock,
-    watch: watchPeers(gateway),
+    watch: followed(clock, watchPeers(gateway)),
+    arrivals: new Map<string, () => void>(),
   };
   let running = await run({ ...parts, options });
 
@@ -136,9 +140,13 @@ export async function startService({
       passed += ms;
     },
     async post(body) {
+      const id = crypto.randomUUID();
+      const { promise: arrived, resolve } = Promise.withResolvers<void>();
+      parts.arrivals.set(id, resolve);
+      void clock?.during(arrived);
       const response = await fetch(running.url, {
         method: "POST",
-        headers: { "content-type": "application/json", "x-webhook-secret": SECRET },
+        headers: { "content-type": "application/json", "x-webhook-secret": SECRET, [POST_ID]: id },
         body: JSON.stringify(body),
       });
       return { status: response.status, body: (await response.json()) as Answer };
@@ -166,12 +174,15 @@ type Parts = {
   comments: boolean;
   clock: TestClock | undefined;
   watch: WatchPeers;
+  /** Told when a post has arrived, by its id. */
+  arrivals: Map<string, () => void>;
   options: Partial<ServeOptions>;
 };
 
 async function run({ directory, gateway, tracker, nowMs, monotonicMs, isHasty, comments, ...parts }: Parts) {
-  const { timeoutMs } = parts;
-  const state = await openSqliteState({ directory, nowMs, comments, log: silentLog });
+  const { timeoutMs, clock } = parts;
+  const state = followed(clock, await openSqliteState({ directory, nowMs, comments, log: silentLog }));
+  const authenticate = authenticator({ secret: new Secret(SECRET), previousSecret: null });
   const peer = { baseUrl: new URL(gateway.url), adminKey: new Secret(KEY) };
   const client = evolutionClient({ ...peer, timeoutMs });
   const findInstance = resolveInstance({ gateway: client, configured: null });
@@ -184,19 +195,24 @@ async function run({ directory, gateway, tracker, nowMs, monotonicMs, isHasty, c
   const ending = new AbortController();
   const ready = Promise.withResolvers<{ port: number; adminPort: number | null }>();
   const dependencies: ServeDependencies = {
-    authenticate: authenticator({ secret: new Secret(SECRET), previousSecret: null }),
+    authenticate(headers) {
+      parts.arrivals.get(headers.get(POST_ID) ?? "")?.();
+      return authenticate(headers);
+    },
     state,
-    attempts: {
+    ...followed(clock, {
+      lookUp: messageLookUp({
+        find: messageFinder({ ...peer, timeoutMs: FIND_MESSAGES_TIMEOUT_MS }),
+        findInstance,
+        phone: PHONE,
+        heldReferences: (kind, references) => state.heldReferences(kind, references),
+        nowMs,
+      }),
+    }),
+    attempts: followed(clock, {
       message: messageAttempt({ gateway: client, findInstance, phone: PHONE }),
       issue: issueAttempt(issues),
       comment: commentAttempt(issues),
-    },
-    lookUp: messageLookUp({
-      find: messageFinder({ ...peer, timeoutMs: FIND_MESSAGES_TIMEOUT_MS }),
-      findInstance,
-      phone: PHONE,
-      heldReferences: (kind, references) => state.heldReferences(kind, references),
-      nowMs,
     }),
     watchPeers: () => parts.watch,
     metrics: createWebhookMetrics({ version: "test" }),
@@ -209,7 +225,7 @@ async function run({ directory, gateway, tracker, nowMs, monotonicMs, isHasty, c
     monotonicMs,
     random: () => 0,
     sleep:
-      parts.clock?.sleep ??
+      clock?.sleep ??
       ((ms, signal) => delay(ms === ANSWER_WAIT_MS && !isHasty ? ms : ms / HASTE, undefined, { signal })),
   };
   const served = serveWebhook(dependencies, {
@@ -235,6 +251,21 @@ async function run({ directory, gateway, tracker, nowMs, monotonicMs, isHasty, c
       await state.close();
     },
   };
+}
+
+/** Has the clock stand still while one of these calls goes on, however long that is on a busy machine. */
+function followed<Calls extends object>(clock: TestClock | undefined, calls: Calls): Calls {
+  if (clock === undefined) return calls;
+  const following = Object.entries(calls)
+    .filter(([, call]) => typeof call === "function")
+    .map(([name, call]) => [
+      name,
+      (...given: unknown[]) => {
+        const result = call(...given);
+        return result instanceof Promise ? clock.during(result) : result;
+      },
+    ]);
+  return Object.assign(calls, Object.fromEntries(following));
 }
 
 let count = 0;

@@ -5,26 +5,30 @@ import { setTimeout as delay } from "node:timers/promises";
 export type TestClock = {
   nowMs: () => number;
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Moves on four seconds at a time; after each, what was woken has its time to work until `progress` stands still. */
+  /** Moves on four seconds at a time; after each, what was woken has its time to work until nothing goes on. */
   advance(ms: number): Promise<void>;
+  /** Stands still while this call goes on, but for one that `isHanging` counts as one that nothing will end. */
+  during<Result>(call: Promise<Result>): Promise<Result>;
 };
 
 /** A compromise: each step costs some real milliseconds. */
 const STEP_MS = 4_000;
 
-/** How many looks have to find nothing going on: on a busy machine a call on its way is silent for a while. */
-const QUIET_LOOKS = 5;
+/** How many looks in a row have to find nothing going on; what one process does by itself takes a turn or two. */
+const QUIET_LOOKS = 3;
 
-/** Makes a clock; `progress` is a number that changes while something is going on. */
-export function testClock(startMs: number, progress: () => number): TestClock {
+/** Makes a clock; `hanging` counts the calls under way that no one will answer. */
+export function testClock(startMs: number, hanging: () => number = () => 0): TestClock {
   let nowMs = startMs;
+  let underWay = 0;
+  let begun = 0;
   const sleepers = new Set<{ atMs: number; wake(): void }>();
   const settle = async () => {
     let before = Number.NaN;
     for (let quiet = 0; quiet < QUIET_LOOKS; ) {
       await delay(1);
-      quiet = progress() === before ? quiet + 1 : 0;
-      before = progress();
+      quiet = underWay <= hanging() && begun === before ? quiet + 1 : 0;
+      before = begun;
     }
   };
   return {
@@ -53,6 +57,15 @@ export function testClock(startMs: number, progress: () => number): TestClock {
         const due = [...sleepers].filter(({ atMs }) => atMs <= nowMs).sort((a, b) => a.atMs - b.atMs);
         for (const sleeper of due) sleeper.wake();
         await settle();
+      }
+    },
+    async during(call) {
+      begun += 1;
+      underWay += 1;
+      try {
+        return await call;
+      } finally {
+        underWay -= 1;
       }
     },
   };
