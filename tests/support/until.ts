@@ -6,7 +6,7 @@
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  limitMs = 60_000,
+  limitMs = 300_000,
 ): Promise<void> {
   const deadlineMs = performance.now() + limitMs;
   while (!(await condition())) {

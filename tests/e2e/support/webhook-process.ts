@@ -94,8 +94,7 @@ async function startServing(arena: Record<string, string>, options: ServeOptions
   void running.ended.then(() => {
     hasEnded = true;
   });
-  // Deno compiles the sources at its first start: on a busy machine that takes longer than anything else.
-  await until("the service listens", () => hasEnded || log.includes("Listening for alerts"), 110_000);
+  await until("the service listens", () => hasEnded || log.includes("Listening for alerts"));
   if (hasEnded) throw new Error(`The service ended: ${log}`);
   return {
     ...running,

@@ -58,7 +58,7 @@ describe("two opsctl webhook serve with OPSCTL_STATE_URL", () => {
     const isOut = () =>
       arena.gateway.accepted.some(({ text }) => text.includes("after the kill")) &&
       arena.tracker.issues.some(({ title }) => title.endsWith("after the kill"));
-    await until("the other delivers", isOut, 40_000);
+    await until("the other delivers", isOut);
   });
 
   for (const runtime of ENGINES)

@@ -182,7 +182,7 @@ describe("opsctl webhook serve", () => {
       );
       putFile(arena);
       await reload(service, TAKEN);
-      await until("the message arrived", () => arena.gateway.accepted.length === 1, 10_000);
+      await until("the message arrived", () => arena.gateway.accepted.length === 1);
     },
     LONG,
   );
@@ -230,7 +230,7 @@ describe("opsctl webhook serve", () => {
       expect(service.log()).toContain("ALERT_EMAIL_FROM");
       putFile(arena, channel);
       await reload(service, TAKEN);
-      await until("the alert was e-mailed", () => provider.accepted.length === 1, 30_000);
+      await until("the alert was e-mailed", () => provider.accepted.length === 1);
       expect(provider.accepted[0]).toMatchObject({ to: ["ops@client.example"], from: "alarm@mail.example" });
       expect(service.log()).not.toContain("canary-email-key");
       await provider.stop();
