@@ -68,7 +68,7 @@ describe("collectMetrics()", () => {
   test("makes its calls side by side, those of the engine and the first of the hosting provider", async () => {
     const { engine, hosting } = arena;
     engine.arrival = () =>
-      until("all calls", () => engine.ledger.length === 2 && hosting.ledger.length === 1, 1_000);
+      until("all calls", () => engine.ledger.length === 2 && hosting.ledger.length === 1);
     expect((await collect()).problems).toEqual(fine);
   });
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { inspect } from "node:util";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
 import { pingOf } from "../../lib/providers/ping.ts";
+import { endOf } from "../standins/given-up.ts";
 import { type PingStandIn, startPing } from "../standins/ping.ts";
 
 let check: PingStandIn;
@@ -10,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(async () => await check.stop());
 
-const ping = (path: string, timeoutMs = 10_000) => pingOf(new Secret(`${check.url}${path}`), timeoutMs);
+const ping = (path: string, timeoutMs = 60_000) => pingOf(new Secret(`${check.url}${path}`), timeoutMs);
 const asked = () => check.ledger.map(({ method, path }) => `${method} ${path}`);
 
 describe("pingOf()", () => {
@@ -34,7 +35,7 @@ describe("pingOf()", () => {
     [{ status: 503 }, "http_503"],
   ] as const)("%p is a failure without a part of the address", async (fault, code) => {
     check.routes.ping.next(fault);
-    const outcome = await ping("/canary-uuid", fault === "hang" ? 300 : undefined)(true);
+    const outcome = await endOf(check, fault, (limitMs) => ping("/canary-uuid", limitMs)(true));
     expect(outcome).toEqual({ status: "failed", code });
     expect(inspect(outcome)).not.toContain("canary");
     expect(check.ledger).toHaveLength(1);

@@ -34,7 +34,7 @@ function dependenciesOf(parts: Partial<SocketMonitorDependencies> = {}): SocketM
   const client = evolutionClient({
     baseUrl: new URL(gateway.url),
     adminKey: new Secret(KEY),
-    timeoutMs: 2_000,
+    timeoutMs: 60_000,
   });
   return {
     countSockets: async () => ({ total: 10_001, closeWait: 7 }),
@@ -45,7 +45,7 @@ function dependenciesOf(parts: Partial<SocketMonitorDependencies> = {}): SocketM
       gateway: client,
       findInstance: resolveInstance({ gateway: client, configured: null }),
       phone: PHONE,
-      limitMs: 5_000,
+      limitMs: 60_000,
     },
     appendReadings: (readings) => appendReadings(folder, readings),
     host: "vps-master",
@@ -169,10 +169,11 @@ describe("monitorSockets()", () => {
   });
 
   test("ends when the gateway hangs", async () => {
-    gateway.routes.instances.next("hang");
+    gateway.routes.instances.script = () => "hang";
     const messenger = { ...dependenciesOf().messenger, limitMs: 50 };
     expect(await run({ messenger })).toMatchObject({ alert: "failed" });
-    gateway.routes.send.next("hang");
+    gateway.routes.instances.script = null;
+    gateway.routes.send.script = () => "hang";
     expect(await run({ messenger })).toMatchObject({ alert: "failed" });
     expect(lines()).toHaveLength(2);
   });

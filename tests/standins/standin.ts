@@ -83,7 +83,9 @@ export type StandIn<Name extends string> = {
   url: string;
   ledger: LedgerEntry[];
   unexpected: LedgerEntry[];
-  /** How many calls get no answer and are not given up yet. */
+  /** How many calls have got no answer, or half of one. */
+  unanswered: number;
+  /** How many of those are not given up yet. */
   hanging: number;
   routes: Record<Name, Route>;
   /** How long every answer takes; may be changed while running. */
@@ -136,6 +138,7 @@ export async function startStandIn<Name extends string>(
     url: "",
     ledger: [],
     unexpected: [],
+    unanswered: 0,
     hanging: 0,
     routes,
     latencyMs: core.latencyMs ?? 0,
@@ -169,12 +172,13 @@ export async function startStandIn<Name extends string>(
     await readInto(entry, request);
     const byBody = name === undefined ? undefined : routes[name].scriptByBody?.(entry);
     const answer = await answerFor(entry, scripted ?? byBody, name, inside ?? "");
-    if (answer === "hang") {
-      standIn.hanging += 1;
-      request.socket.once("close", () => {
-        standIn.hanging -= 1;
-      });
-    } else await give(request, response, entry, answer);
+    if (answer !== "hang") await give(request, response, entry, answer);
+    if (answer !== "hang" && answer !== "stall_body") return;
+    standIn.unanswered += 1;
+    standIn.hanging += 1;
+    request.socket.once("close", () => {
+      standIn.hanging -= 1;
+    });
   }
 
   async function answerFor(

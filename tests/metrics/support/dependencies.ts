@@ -62,7 +62,7 @@ export async function openCollectArena(parts: { generation?: GenerationName } = 
         }),
         heartbeat: heartbeatSource(folder, () => Promise.reject(new Error("not as another account"))),
       },
-      limitsMs: { sockets: 5_000, proxy_memory: 5_000, hosting: 5_000, heartbeat: 5_000, ...limitsMs },
+      limitsMs: { sockets: 60_000, proxy_memory: 60_000, hosting: 60_000, heartbeat: 60_000, ...limitsMs },
       nowMs: () => 1_795_275_009_961,
       monotonicMs: () => performance.now(),
     }),

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { type ApplicationClient, applicationClient } from "../../../lib/providers/application/client.ts";
 import { type Application, startApplication } from "../../standins/application.ts";
+import { endOf } from "../../standins/given-up.ts";
 import { refusedPort } from "../../standins/raw-peer.ts";
 
 const TRIGGER = "canary-trigger-secret";
@@ -27,11 +28,11 @@ afterEach(async () => {
   await application.stop();
 });
 
-/** What the application does when it does not end its answer: then a limit has to be over. */
-const SILENT = new Set<unknown>(["hang", "stall_body"]);
+/** For an application that answers, on the busiest machine. */
+const LONG_MS = 60_000;
 
 function clientOf(url: string, options: { trigger?: string; cron?: string | null; limitMs?: number } = {}) {
-  const { trigger = TRIGGER, cron = CRON, limitMs = 30_000 } = options;
+  const { trigger = TRIGGER, cron = CRON, limitMs = LONG_MS } = options;
   return applicationClient({
     baseUrl: new URL(`${url}/`),
     triggerSecret: new Secret(trigger),
@@ -127,8 +128,9 @@ describe("applicationClient().analyzeWeek()", () => {
     ["not_http", "APP_UNREACHABLE"],
   ] as const)("%p ends as %s", async (scripted, expected) => {
     application.routes.analysis.next(scripted);
-    const caller = clientOf(application.url, SILENT.has(scripted) ? { limitMs: 150 } : {});
-    const outcome = await caller.analyzeWeek(week);
+    const outcome = await endOf(application, scripted, (limitMs = LONG_MS) =>
+      clientOf(application.url, { limitMs }).analyzeWeek(week),
+    );
     expect(outcome.status === "ok" ? "ok" : outcome.code).toBe(expected);
     expect(outcome.status === "ok" ? "ok" : outcome.failure).toBe(expected === "ok" ? "ok" : "may_heal");
     expect(application.ledger).toHaveLength(1);
@@ -210,8 +212,10 @@ describe("applicationClient().drainEditorials()", () => {
     ["huge", "WORKER_ANSWER_INVALID"],
   ] as const)("%s ends as %s, after one call", async (fault, code) => {
     application.routes.editorial.next(fault);
-    const caller = clientOf(application.url, SILENT.has(fault) ? { limitMs: 150 } : {});
-    expect(await caller.drainEditorials(step)).toEqual({ status: "failed", code });
+    const outcome = await endOf(application, fault, (limitMs = LONG_MS) =>
+      clientOf(application.url, { limitMs }).drainEditorials(step),
+    );
+    expect(outcome).toEqual({ status: "failed", code });
     expect(application.ledger).toHaveLength(1);
   });
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import type { CallRecord } from "../../../lib/platform/http/call-peer.ts";
 import { checkReach } from "../../../lib/providers/application/reach.ts";
 import { type Application, startApplication } from "../../standins/application.ts";
+import { givenUp } from "../../standins/given-up.ts";
 
 let application: Application;
 beforeAll(async () => {
@@ -12,7 +13,7 @@ beforeEach(() => {
   application.ledger.length = 0;
 });
 
-const reach = (baseUrl = application.url, timeoutMs = 15_000) =>
+const reach = (baseUrl = application.url, timeoutMs = 60_000) =>
   checkReach({ baseUrl: new URL(baseUrl), timeoutMs });
 
 describe("checkReach()", () => {
@@ -56,7 +57,8 @@ describe("checkReach()", () => {
     }
     application.routes.home.script = null;
     application.routes.home.next("hang");
-    expect(await reach(application.url, 300)).toEqual({ ...unreachable, cause: "APP_TIMEOUT" });
+    const late = await givenUp(application, (limitMs) => reach(application.url, limitMs));
+    expect(late).toEqual({ ...unreachable, cause: "APP_TIMEOUT" });
   });
 
   test("tells the log of the call", async () => {

@@ -4,6 +4,7 @@ import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { type EvolutionClient, evolutionClient } from "../../../lib/providers/evolution/client.ts";
 import type { ChannelFault } from "../../../lib/providers/send-outcome.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
+import { endOf } from "../../standins/given-up.ts";
 import { refusedPort } from "../../standins/raw-peer.ts";
 import type { Scripted } from "../../standins/standin.ts";
 
@@ -23,9 +24,14 @@ afterEach(async () => {
   await gateway.stop();
 });
 
-function clientOf(url: string, key = KEY) {
-  return evolutionClient({ baseUrl: new URL(`${url}/`), adminKey: new Secret(key), timeoutMs: 1_000 });
+function clientOf(url: string, key = KEY, timeoutMs?: number) {
+  const limit = timeoutMs === undefined ? {} : { timeoutMs };
+  return evolutionClient({ baseUrl: new URL(`${url}/`), adminKey: new Secret(key), ...limit });
 }
+
+/** Makes a call, which is given up where the gateway gives no answer. */
+const ended = <Result>(scripted: Scripted, call: (client: EvolutionClient) => Promise<Result>) =>
+  endOf(gateway, scripted, (limitMs) => call(clientOf(gateway.url, KEY, limitMs)));
 
 const failed = (code: string, stopsChannel = false) => ({ status: "failed" as const, code, stopsChannel });
 const unknown = (code: string) => ({ status: "unknown" as const, code });
@@ -253,7 +259,7 @@ describe("evolutionClient().sendText()", () => {
     ["not JSON", "not_json", unknown("gateway_answer_unreadable")],
   ])("%s", async (_row, scripted, expected) => {
     gateway.routes.send.next(scripted);
-    const outcome = await client.sendText(message);
+    const outcome = await ended(scripted, (client) => client.sendText(message));
     expect(outcome).toEqual(expected as typeof outcome);
     expect(gateway.routes.send.calls).toHaveLength(1);
     expect(JSON.stringify(outcome)).not.toContain(NUMBER);
@@ -263,7 +269,8 @@ describe("evolutionClient().sendText()", () => {
     "a text that was accepted before a %s went out once",
     async (accept) => {
       gateway.routes.send.next({ accept });
-      expect(await client.sendText(message)).toMatchObject({ status: "unknown" });
+      const outcome = await ended({ accept }, (client) => client.sendText(message));
+      expect(outcome).toMatchObject({ status: "unknown" });
       expect(gateway.accepted).toHaveLength(1);
       expect(gateway.routes.send.calls).toHaveLength(1);
     },
@@ -414,7 +421,8 @@ describe("evolutionClient().sendText() to an instance that cannot send", () => {
     gateway.routes.send.next(refusal(500, "Timed Out"));
     gateway.routes.state.next(state);
     const expected = channel === undefined ? {} : { channel };
-    expect(await client.sendText(message)).toEqual({ ...unknown("gateway_http_500"), ...expected });
+    const outcome = await ended(state, (client) => client.sendText(message));
+    expect(outcome).toEqual({ ...unknown("gateway_http_500"), ...expected });
     expect(gateway.routes.state.calls).toHaveLength(1);
   });
 
@@ -427,7 +435,7 @@ describe("evolutionClient().sendText() to an instance that cannot send", () => {
     ["a hang", "hang"],
   ])("is not asked about after %s", async (_row, scripted) => {
     gateway.routes.send.next(scripted);
-    await client.sendText(message);
+    await ended(scripted, (client) => client.sendText(message));
     expect(gateway.routes.state.calls).toHaveLength(0);
   });
 
@@ -499,7 +507,8 @@ describe("evolutionClient().checkInstance()", () => {
 
   test("says when the gateway said nothing in time", async () => {
     gateway.routes.state.next("hang");
-    expect(await client.checkInstance("ops")).toEqual({ ...notOpen("gateway_timeout"), timedOut: true });
+    const state = await ended("hang", (client) => client.checkInstance("ops"));
+    expect(state).toEqual({ ...notOpen("gateway_timeout"), timedOut: true });
   });
 
   test("a refused key and a missing licence stop the channel", async () => {
@@ -565,7 +574,7 @@ describe("evolutionClient().listInstances()", () => {
     ["break", "break_body", "gateway_connection_lost"],
   ])("knows no names after an unreadable answer: %s", async (_row, scripted, code) => {
     gateway.routes.instances.next(scripted);
-    expect(await client.listInstances()).toEqual(unlisted(code));
+    expect(await ended(scripted, (client) => client.listInstances())).toEqual(unlisted(code));
   });
 
   test("knows no names while the gateway is away", async () => {

@@ -3,6 +3,7 @@ import { createPace } from "../../../lib/platform/rate/pace.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { type ResendClient, resendClient } from "../../../lib/providers/resend/client.ts";
 import { type EmailProvider, startEmailProvider } from "../../standins/email-provider.ts";
+import { endOf } from "../../standins/given-up.ts";
 import { refusedPort } from "../../standins/raw-peer.ts";
 import type { Scripted } from "../../standins/standin.ts";
 
@@ -32,8 +33,9 @@ afterEach(async () => {
   await provider.stop();
 });
 
-function clientOf(url: string, key = KEY) {
-  return resendClient({ baseUrl: new URL(url), apiKey: new Secret(key), timeoutMs: 1_000 });
+function clientOf(url: string, key = KEY, timeoutMs?: number) {
+  const limit = timeoutMs === undefined ? {} : { timeoutMs };
+  return resendClient({ baseUrl: new URL(url), apiKey: new Secret(key), ...limit });
 }
 
 const failed = (code: string, stopsChannel = false) => ({ status: "failed" as const, code, stopsChannel });
@@ -195,7 +197,9 @@ describe("resendClient().sendEmail()", () => {
     ["not HTTP", "not_http", unknown("email_connection_lost")],
   ])("%s", async (_row, scripted, expected) => {
     provider.routes.send.next(scripted);
-    const outcome = await client.sendEmail(email);
+    const outcome = await endOf(provider, scripted, (limitMs) =>
+      clientOf(provider.url, KEY, limitMs).sendEmail(email),
+    );
     expect(outcome).toEqual(expected as typeof outcome);
     expect(provider.routes.send.calls).toHaveLength(1);
     expect(JSON.stringify(outcome)).not.toContain(TO);

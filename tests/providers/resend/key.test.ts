@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { checkResendKey } from "../../../lib/providers/resend/key.ts";
 import { type EmailProviderOptions, startEmailProvider } from "../../standins/email-provider.ts";
+import { endOf } from "../../standins/given-up.ts";
 import type { Scripted } from "../../standins/standin.ts";
 
 const KEY = "re_canary_key_of_this_test";
@@ -10,11 +11,10 @@ async function check(options: Partial<EmailProviderOptions> = {}, scripted?: Scr
   const provider = await startEmailProvider({ apiKey: KEY, ...options });
   if (scripted !== undefined) provider.routes.domains.next(scripted);
   try {
-    const state = await checkResendKey({
-      baseUrl: new URL(provider.url),
-      apiKey: new Secret(key),
-      timeoutMs: scripted === "hang" ? 200 : 30_000,
-    });
+    const [baseUrl, apiKey] = [new URL(provider.url), new Secret(key)];
+    const state = await endOf(provider, scripted ?? { status: 200 }, (timeoutMs = 60_000) =>
+      checkResendKey({ baseUrl, apiKey, timeoutMs }),
+    );
     expect(provider.accepted).toEqual([]);
     expect(provider.ledger.map(({ method }) => method)).toEqual(["GET"]);
     return state;

@@ -18,7 +18,6 @@ const reader = (options: object = {}) =>
     baseUrl: new URL(provider.url),
     apiKey: new Secret(KEY),
     pace: createPace(),
-    timeoutMs: 1_000,
     ...options,
   });
 const keep = (id: string, more: object = {}) =>

@@ -23,8 +23,8 @@ export type LookUpFixture = {
   keep(id: string, sentAtMs: number, kept?: { text?: string; remoteJid?: string }): void;
   /** Orders an answer for one of the questions that are asked from now on, counted from one. */
   answerQuestion(which: number, answer: Scripted): void;
-  /** A look-up with its own memory; the message `ours` is known to be ours. */
-  lookUpWith(changes: Partial<LookUpDependencies>): LookUp;
+  /** A look-up with its own memory, and so long for each question; the message `ours` is known to be ours. */
+  lookUpWith(changes: Partial<LookUpDependencies>, timeoutMs?: number): LookUp;
   /** Looks up a row; the message `ours` is known to be ours. */
   lookUp(
     row: Partial<DueRow>,
@@ -37,10 +37,9 @@ export type LookUpFixture = {
 /** Starts the gateway of a look-up fixture. */
 export async function startLookUpFixture(): Promise<LookUpFixture> {
   const gateway = await startGateway({ adminKey: KEY });
-  const find = messageFinder({ baseUrl: new URL(gateway.url), adminKey: new Secret(KEY), timeoutMs: 1_000 });
-  const lookUpWith = (changes: Partial<LookUpDependencies>) =>
+  const lookUpWith = (changes: Partial<LookUpDependencies>, timeoutMs = 60_000) =>
     messageLookUp({
-      find,
+      find: messageFinder({ baseUrl: new URL(gateway.url), adminKey: new Secret(KEY), timeoutMs }),
       findInstance: async () => ({ status: "found", name: "ops" }),
       phone: PHONE,
       heldReferences: async (_kind, ids) => new Set(ids.filter((id) => id === "ours")),

@@ -3,6 +3,7 @@ import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { askMessageStatus } from "../../../lib/providers/evolution/message-status.ts";
 import { PendingMessages } from "../../../lib/webhook/watch/pending-messages.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
+import { endOf } from "../../standins/given-up.ts";
 import type { Scripted } from "../../standins/standin.ts";
 
 const KEY = "canary-gateway-key";
@@ -24,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(async () => await gateway.stop());
 
-const ask = (key = KEY, timeoutMs = 10_000) =>
+const ask = (key = KEY, timeoutMs = 60_000) =>
   askMessageStatus({ baseUrl: new URL(gateway.url), adminKey: new Secret(key), timeoutMs });
 const keep = (id: string, ...statuses: string[]) =>
   void gateway.kept.push({
@@ -79,8 +80,10 @@ describe("askMessageStatus()", () => {
     [{ status: 500, json: {} }, "gateway_http_500"],
   ])("%p is no answer", async (fault, code) => {
     gateway.routes.messages.next(fault);
-    const askOnce = ask(KEY, fault === "hang" ? 300 : undefined);
-    expect(await askOnce({ instanceName: "ops", id: "id" })).toEqual({ status: "unknown", code });
+    const status = await endOf(gateway, fault, (limitMs) =>
+      ask(KEY, limitMs)({ instanceName: "ops", id: "id" }),
+    );
+    expect(status).toEqual({ status: "unknown", code });
   });
 
   test("names what the gateway refuses", async () => {

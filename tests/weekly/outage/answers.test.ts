@@ -1,12 +1,15 @@
 /** What each answer of the application means for one network: a second chance, none, or nothing at all. */
 import { describe, expect, test } from "bun:test";
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { type ApplicationClient, applicationClient } from "../../../lib/providers/application/client.ts";
+import { givenUp } from "../../standins/given-up.ts";
 import type { Scripted } from "../../standins/standin.ts";
 import { seedOwner, writeAnalysis } from "../../support/seed.ts";
 import { connectionOf, lackingNetworks, reportStates, seedOwners } from "../support/outage.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import { storedReport } from "../support/stored-report.ts";
 import { virtualTime } from "../support/virtual-time.ts";
-import type { WeeklyFixture } from "../support/weekly-fixture.ts";
+import { SECRETS, type WeeklyFixture } from "../support/weekly-fixture.ts";
 
 const PATIENT = { patienceMinutes: 15, concurrency: 1 };
 const PAGE: Scripted = {
@@ -44,17 +47,35 @@ async function play(weekly: WeeklyFixture, played: (Scripted | "usual")[]) {
   const owner = owners[1]!;
   const { id } = owner.connections[0]!;
   let calls = 0;
-  // A short limit belongs to the peer that hangs, not to the ones that answer.
-  const hangs = played.includes("hang") || played.includes("stall_body");
-  weekly.timeoutsMs = hangs ? { application: 2_000 } : {};
   weekly.application.routes.analysis.scriptByBody = (entry) => {
     if (connectionOf(entry) !== id) return undefined;
     const next = played[calls++];
     return next === "usual" ? undefined : next;
   };
   const time = virtualTime();
-  const summary = await weekly.run(PATIENT, time);
+  const summary = await weekly.run(PATIENT, { ...time, application: givingUp(weekly, id) });
   return { owner, summary, calls: () => calls, time };
+}
+
+/** The client of the application, which gives up each call for this connection that is left unanswered. */
+function givingUp({ application }: WeeklyFixture, connectionId: string): ApplicationClient {
+  const clientOf = (limit: { timeoutsMs?: { analysis: number; editorial: number } }) =>
+    applicationClient({
+      baseUrl: new URL(application.url),
+      triggerSecret: new Secret(SECRETS.TRIGGER_SECRET),
+      editorialSecret: new Secret(SECRETS.SOCIAL_EDITORIALS_CRON_SECRET),
+      ...limit,
+    });
+  const usual = clientOf({});
+  return {
+    ...usual,
+    analyzeWeek(week, signal) {
+      if (week.connectionId !== connectionId) return usual.analyzeWeek(week, signal);
+      return givenUp(application, (limitMs) =>
+        clientOf({ timeoutsMs: { analysis: limitMs, editorial: limitMs } }).analyzeWeek(week, signal),
+      );
+    },
+  };
 }
 
 describe("one network of one owner, with good calls before and after it", () => {

@@ -6,6 +6,7 @@ import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
 import { resendClient } from "../../../lib/providers/resend/client.ts";
 import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
+import { givenUp } from "../../standins/given-up.ts";
 import { refusedPort } from "../../standins/raw-peer.ts";
 import type { LedgerEntry, Scripted } from "../../standins/standin.ts";
 import { type SeededOwner, seedOwner } from "../../support/seed.ts";
@@ -41,8 +42,6 @@ export type PlayedTable = {
   said: string;
 };
 
-/** Sends that would wait for ever are given up after this; healthy ones have the usual limit. */
-const IMPATIENT_MS = 250;
 const WAITING: unknown[] = ["hang", "stall_body"];
 
 /** Plays the table on one channel. */
@@ -178,28 +177,28 @@ async function impatientClients(weekly: WeeklyFixture, channel: string, played: 
     const waits = script.some((s) => WAITING.includes(typeof s === "object" && "accept" in s ? s.accept : s));
     return waits ? "impatient" : "usual";
   };
-  const clients = <T>(url: string, make: (baseUrl: URL, timeouts: { timeoutMs?: number }) => T) => ({
-    usual: make(new URL(url), {}),
-    impatient: make(new URL(url), { timeoutMs: IMPATIENT_MS }),
-    nowhere: make(new URL(nowhere), {}),
-  });
   if (channel === "whatsapp") {
-    const gateways = clients(weekly.gateway.url, (baseUrl, timeouts) =>
-      evolutionClient({ baseUrl, adminKey: new Secret(SECRETS.GATEWAY_ADMIN_KEY), ...timeouts }),
-    );
-    return {
-      gateway: {
-        checkInstance: gateways.usual.checkInstance,
-        sendText: (message: { instanceName: string; number: string; text: string }, signal?: AbortSignal) =>
-          gateways[way(message.number)].sendText(message, signal),
-      },
+    const adminKey = new Secret(SECRETS.GATEWAY_ADMIN_KEY);
+    const at = (url: string, limit: { timeoutMs?: number } = {}) =>
+      evolutionClient({ baseUrl: new URL(url), adminKey, ...limit });
+    const ways = { usual: at(weekly.gateway.url), nowhere: at(nowhere) };
+    const sendText: typeof ways.usual.sendText = (message, signal) => {
+      const which = way(message.number);
+      if (which !== "impatient") return ways[which].sendText(message, signal);
+      return givenUp(weekly.gateway, (timeoutMs) =>
+        at(weekly.gateway.url, { timeoutMs }).sendText(message, signal),
+      );
     };
+    return { gateway: { checkInstance: ways.usual.checkInstance, sendText } };
   }
-  const providers = clients(weekly.email.url, (baseUrl, timeouts) =>
-    resendClient({ baseUrl, apiKey: new Secret(SECRETS.EMAIL_API_KEY), ...timeouts }),
-  );
-  const emailProvider: typeof providers.usual = {
-    sendEmail: (email, signal) => providers[way(email.to)].sendEmail(email, signal),
+  const apiKey = new Secret(SECRETS.EMAIL_API_KEY);
+  const at = (url: string, limit: { timeoutMs?: number } = {}) =>
+    resendClient({ baseUrl: new URL(url), apiKey, ...limit });
+  const ways = { usual: at(weekly.email.url), nowhere: at(nowhere) };
+  const sendEmail: typeof ways.usual.sendEmail = (email, signal) => {
+    const which = way(email.to);
+    if (which !== "impatient") return ways[which].sendEmail(email, signal);
+    return givenUp(weekly.email, (timeoutMs) => at(weekly.email.url, { timeoutMs }).sendEmail(email, signal));
   };
-  return { emailProvider };
+  return { emailProvider: { sendEmail } };
 }

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import type { LookUpResult } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
 import { messageLookUp } from "../../../../lib/webhook/delivery/attempts/look-up.ts";
 import type { Gateway, KeptRow } from "../../../standins/gateway.ts";
+import { endOf } from "../../../standins/given-up.ts";
 import type { Scripted } from "../../../standins/standin.ts";
+import { until } from "../../../support/until.ts";
 import {
   type LookUpFixture,
   PHONE,
@@ -27,11 +29,15 @@ beforeEach(() => {
 });
 afterAll(async () => await fixture.stop());
 
-const lookUp = () =>
-  fixture.lookUpWith({
-    heldReferences: async (kind, ids) => new Set(kind === "message" ? ids.filter((id) => held.has(id)) : []),
-    nowMs: () => nowMs,
-  });
+const lookUp = (timeoutMs?: number) =>
+  fixture.lookUpWith(
+    {
+      heldReferences: async (kind, ids) =>
+        new Set(kind === "message" ? ids.filter((id) => held.has(id)) : []),
+      nowMs: () => nowMs,
+    },
+    timeoutMs,
+  );
 
 function keep(changes: Partial<KeptRow> = {}): void {
   const sentAt = Math.floor(START_MS / 1_000) + 1;
@@ -113,7 +119,7 @@ describe("messageLookUp()", () => {
     keep();
     const asked = gateway.routes.messages.calls.length;
     gateway.routes.messages.script = () => fault;
-    expect(await ask()).toEqual(answer);
+    expect(await endOf(gateway, fault, (limitMs) => ask(lookUp(limitMs)))).toEqual(answer);
     expect(gateway.routes.messages.calls.length - asked).toBe(1);
   });
 
@@ -143,7 +149,8 @@ describe("messageLookUp()", () => {
     gateway.routes.messages.script = () => "hang";
     const ends = new AbortController();
     const asking = lookUp()(row({ unclear: 3 }), ends.signal);
-    setTimeout(() => ends.abort(), 50);
+    await until("the gateway is asked", () => gateway.hanging > 0);
+    ends.abort();
     const aborted = { status: "unanswered", code: "gateway_aborted" } as const;
     expect(await asking).toEqual(aborted);
     expect(await lookUp()(row({ unclear: 3 }), ends.signal)).toEqual(aborted);
@@ -305,7 +312,8 @@ describe("messageLookUp() of a row that an outage left unanswered", () => {
     keep();
     gateway.routes.messages.script = () => fault;
     const before = asked();
-    expect(await ask(lookUp(), unanswered)).toEqual({ status: "unanswered", code });
+    const end = await endOf(gateway, fault, (limitMs) => ask(lookUp(limitMs), unanswered));
+    expect(end).toEqual({ status: "unanswered", code });
     expect(asked() - before).toBe(1);
   });
 
