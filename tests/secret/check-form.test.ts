@@ -43,6 +43,22 @@ describe("checkForm()", () => {
     expect(problem("DATABASE_URL", "postgres://a:b\u001b[D@h/d")).toContain("control character");
     expect(problem("TRIGGER_SECRET", Uint8Array.of(0xff, 0xfe, 0x41))).toContain("not UTF-8");
     expect(problem("TRIGGER_SECRET", "x".repeat(65_537))).toContain("longer than any secret");
+    expect(check("TRIGGER_SECRET", "x".repeat(65_536))).toHaveLength(65_536);
+  });
+
+  test("refuses the mark that an editor puts before a text, instead of dropping it", () => {
+    expect(problem("TRIGGER_SECRET", "\uFEFFvalue")).toContain("a header cannot carry");
+  });
+
+  test("refuses what can be no token of the peer, and says what is expected", () => {
+    const told = problem("ISSUE_TRACKER_TOKEN", "lin_api_8gR2 kLwX0vQp");
+    expect(told).toContain("the value holds what no token can");
+    expect(told).toContain("Expected the token alone, whole, as its peer shows it");
+  });
+
+  test("gives an example where the rule has one", () => {
+    expect(problem("DATABASE_URL", "mysql://a:b@h/d")).toContain(", such as postgres://");
+    expect(problem("TRIGGER_SECRET", "geheim-äöü")).not.toContain("such as");
   });
 
   test("asks what the command asks: a header's text, or the URL of a database", () => {

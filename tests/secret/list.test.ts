@@ -434,4 +434,20 @@ describe(`renderSecretList()${asRootAlone}`, () => {
     expect(shown(80)).toContain("\nPLACE: the file has the secret's name; ");
     expect(shown(120)).toContain("/etc/opsctl/secrets/DATABASE_URL\n");
   });
+
+  test.each([
+    [0, "0 min"],
+    [59, "0 min"],
+    [60, "1 min"],
+    [3_599, "59 min"],
+    [3_600, "1 h"],
+    [86_399, "23 h"],
+    [86_400, "1 d"],
+    [172_800, "2 d"],
+  ])("gives an age of %d s as %s", (ageSeconds, age) => {
+    const [secret] = listSecrets(input()).secrets;
+    const secrets = [{ ...secret!, state: "set" as const, ageSeconds, problems: [] }];
+    const shown = renderSecretList({ secrets, problems: [] }, NO_TERMINAL);
+    expect(shown).toMatch(new RegExp(`^${secret!.name} +set +${age} +`, "m"));
+  });
 });

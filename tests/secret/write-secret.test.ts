@@ -116,8 +116,8 @@ describe(`a secret's file${asRootAlone}`, () => {
       writeFileSync(join(places.secrets, name), "half");
       utimesSync(join(places.secrets, name), new Date(NOW - ageMs), new Date(NOW - ageMs));
     };
-    put(".DATABASE_URL.0123456789ab.tmp", 61_000);
-    put(".DATABASE_URL.ba9876543210.tmp", 59_000);
+    put(".DATABASE_URL.0123456789ab.tmp", 60_001);
+    put(".DATABASE_URL.ba9876543210.tmp", 60_000);
     put(".OTHERS.0123456789ab.tmp", 900_000);
     expect(leftoversIn(places.secrets, NOW)).toEqual([
       join(places.secrets, ".DATABASE_URL.0123456789ab.tmp"),

@@ -92,6 +92,14 @@ describe("monitorSockets()", () => {
     expect(lines()).toHaveLength(15);
   });
 
+  test("is silent to the last millisecond of the 30 minutes", async () => {
+    await run();
+    nowMs = START_MS + 30 * MINUTE_MS - 1;
+    expect((await run()).alert).toBe("suppressed");
+    nowMs = START_MS + 30 * MINUTE_MS;
+    expect((await run()).alert).toBe("sent");
+  });
+
   test.each([10_000, 3])(
     "ends the episode at %i, so that the next crossing alerts at once",
     async (total) => {
@@ -191,9 +199,10 @@ describe("monitorSockets()", () => {
     };
     const stopped = run({ messenger: { ...dependenciesOf().messenger, findInstance } });
     await claimed.promise;
+    nowMs += 4 * MINUTE_MS - 1;
     expect((await run()).alert).toBe("suppressed");
-    // The next one may begin a second early.
-    nowMs += 5 * MINUTE_MS - 1_000;
+    // Long before the next one begins, which may be a second early.
+    nowMs += 1;
     expect((await run()).alert).toBe("sent");
     goesOn.resolve();
     expect((await stopped).alert).toBe("failed");

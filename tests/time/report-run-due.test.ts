@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { isReportRunDue } from "../../lib/time/report-run-due.ts";
+import { isBeforeReportRun, isReportRunDue } from "../../lib/time/report-run-due.ts";
 import { Temporal } from "../../lib/time/temporal.ts";
 
 describe("isReportRunDue()", () => {
@@ -17,5 +17,16 @@ describe("isReportRunDue()", () => {
     ["the last instant of a Monday in summer", "2018-11-06T01:59:59Z", true],
   ])("%s", (_when, now, isDue) => {
     expect(isReportRunDue(Temporal.Instant.from(now))).toBe(isDue);
+  });
+});
+
+describe("isBeforeReportRun()", () => {
+  test.each([
+    ["the first instant of Monday", "2026-11-23T03:00:00Z", true],
+    ["the last instant before cron's hour", "2026-11-23T10:59:59.999999999Z", true],
+    ["cron's hour", "2026-11-23T11:00:00Z", false],
+    ["the last instant of Monday, Tuesday in UTC", "2026-11-24T02:59:59.999999999Z", false],
+  ])("%s", (_when, now, isBefore) => {
+    expect(isBeforeReportRun(Temporal.Instant.from(now))).toBe(isBefore);
   });
 });

@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import type { AlertOutcome } from "../../lib/sockets/alert-once.ts";
+import { renderMonitored } from "../../lib/sockets/render.ts";
+
+const monitored = (total: number | null, alert: AlertOutcome = "not_needed") => ({
+  readings: {
+    ...{ time: "2026-11-16T12:00:00.000Z", total, closeWait: 7 },
+    ...{ load1: 1, load5: 1, load15: 1, proxyMemoryBytes: null },
+  },
+  alert,
+  problems: [],
+});
+
+test.each<[AlertOutcome, string]>([
+  ["not_needed", "no alert"],
+  ["sent", "alert sent"],
+  ["suppressed", "alert already sent less than 30 minutes ago"],
+  ["failed", "alert not sent"],
+])("renderMonitored() says in one line: %s", (alert, said) => {
+  const line = `10001 TCP sockets (threshold 10000), 7 in CLOSE_WAIT: ${said}\n`;
+  expect(renderMonitored(monitored(10_001, alert), 10_000)).toBe(line);
+});
+
+test("renderMonitored() says that there is no count, and no zero", () => {
+  expect(renderMonitored(monitored(null), 10_000)).toBe("The sockets could not be counted\n");
+});
+
+test("renderMonitored() breaks the line at the width of a terminal, and indents what follows", () => {
+  expect(renderMonitored(monitored(12), 10_000, 40)).toBe(
+    "12 TCP sockets (threshold 10000), 7 in\n  CLOSE_WAIT: no alert\n",
+  );
+});
