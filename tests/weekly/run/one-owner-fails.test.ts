@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
 import { deliveryStates, isHeartbeatKept, plantHeartbeat, reportsByOwner } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
+import { virtualTime } from "../support/virtual-time.ts";
 import { recordingLog, type WeeklyFixture } from "../support/weekly-fixture.ts";
 
 const shared = sharedWeekly();
@@ -195,6 +196,31 @@ describe("runWeekly() when the worker itself is at fault for one owner", () => {
       status: "failed",
       errorCode: "report_persist_failed",
     });
+  });
+
+  test("its report is given free for the next run also when the database is away for a while just then", async () => {
+    const { weekly, victim } = await threeOwners();
+    const time = virtualTime();
+    let answersAtMs = Number.POSITIVE_INFINITY;
+    await weekly.run(
+      {},
+      {
+        ...time,
+        wrapStore: (store) => ({
+          async readEvidence(scope, ...rest) {
+            const rows = await store.readEvidence(scope, ...rest);
+            return scope.tenantId === victim.tenantId ? { ...rows, readAt: "yesterday" } : rows;
+          },
+          async failReport(...args) {
+            answersAtMs = Math.min(answersAtMs, time.monotonicMs() + 60_000);
+            if (time.monotonicMs() < answersAtMs)
+              throw Object.assign(new Error("closed"), { code: "CONNECTION_CLOSED" });
+            await store.failReport(...args);
+          },
+        }),
+      },
+    );
+    expect((await reportsByOwner(weekly)).get(victim.userId)?.status).toBe("failed");
   });
 
   test("a message that cannot be made fails alone, before it is dispatched", async () => {
