@@ -144,7 +144,8 @@ begin
 end $$;
 
 -- Claims the issue of an alert that fires, as opsctl_state.claim does, which is not called where a claim is seen to hold.
-create function opsctl_state.claim_issue(p_key text, p_ttl_ms bigint, p_now bigint)
+-- p_tried_at: when it was claimed and tried without the state, so that the tracker may have it under that time.
+create function opsctl_state.claim_issue(p_key text, p_ttl_ms bigint, p_now bigint, p_tried_at bigint)
 returns opsctl_state.dedup
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -158,6 +159,10 @@ begin
   else
     select c.token, c.claimed_at, c.value into strict v_claim.token, v_claim.claimed_at, v_claim.value
     from opsctl_state.claim(p_key, p_ttl_ms, p_now) as c;
+    if v_claim.token is not null and p_tried_at is not null then
+      update opsctl_state.dedup as d set claimed_at = p_tried_at where d.key = p_key;
+      v_claim.claimed_at := p_tried_at;
+    end if;
   end if;
   return v_claim;
 end $$;
@@ -166,6 +171,7 @@ end $$;
 -- how many rows came with it. Runs with the settings of accept.
 create function opsctl_state.accept_firing(
   p_row opsctl_state.outbox, p_starts_at text, p_known opsctl_state.episodes, p_issue_ttl_ms bigint,
+  p_tried_at bigint,
   out answer json, out issues bigint, out comments bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -174,7 +180,8 @@ declare
   v_row     opsctl_state.outbox := p_row;
   v_message bigint;
   v_issue   bigint;
-  v_claim   opsctl_state.dedup := opsctl_state.claim_issue(p_row.issue_key, p_issue_ttl_ms, p_row.accepted_at);
+  v_claim   opsctl_state.dedup :=
+    opsctl_state.claim_issue(p_row.issue_key, p_issue_ttl_ms, p_row.accepted_at, p_tried_at);
 begin
   v_row.is_repeat := coalesce(p_known.is_firing and p_known.starts_at = p_starts_at, false);
   v_message := opsctl_state.add_row(v_row);
@@ -235,6 +242,7 @@ declare
   v_firing    boolean;
   v_resolved  boolean;
   v_starts_at text;
+  v_tried_at  bigint;
   v_known     opsctl_state.episodes;
   v_one       record;
   v_rows      bigint;
@@ -244,15 +252,16 @@ begin
   v_row.kind := 'message';
   v_row.accepted_at := p_now;
   for v_row.priority, v_row.issue_key, v_row.fingerprint, v_row.squad, v_row.alertname, v_row.alert, v_row.bytes,
-      v_row.is_urgent, v_row.shown, v_firing, v_resolved, v_starts_at
+      v_row.is_urgent, v_row.shown, v_firing, v_resolved, v_starts_at, v_tried_at
   in
     select a.* from json_to_recordset(p_request) as a(
       priority smallint, issue_key text, fingerprint text, squad text, alertname text, alert text, bytes bigint,
-      is_urgent boolean, shown text, firing boolean, resolved boolean, starts_at text)
+      is_urgent boolean, shown text, firing boolean, resolved boolean, starts_at text,
+      issue_tried_at bigint)
   loop
     select e.* into v_known from opsctl_state.episodes as e where e.issue_key = v_row.issue_key;
     if v_firing then
-      v_one := opsctl_state.accept_firing(v_row, v_starts_at, v_known, p_issue_ttl_ms);
+      v_one := opsctl_state.accept_firing(v_row, v_starts_at, v_known, p_issue_ttl_ms, v_tried_at);
     else
       v_one := opsctl_state.accept_ended(v_row, v_known, p_comments and v_resolved);
     end if;

@@ -54,6 +54,9 @@ export type AcceptOutcome =
 /** The issue that a fingerprint has: when it was claimed, and its link when it is known. */
 export type IssueClaim = { claimedAtMs: number; url: string | null };
 
+/** By fingerprint, when an issue was claimed that was tried without the state: the tracker may have it. */
+export type TriedIssues = Pick<ReadonlyMap<string, number>, "get">;
+
 /**
  * A row that may be tried now; its id is negative where no state keeps it.
  *
@@ -225,7 +228,7 @@ export type DueQuery = {
  *            changed.
  */
 export type State = {
-  accept(requests: readonly (readonly Alert[])[]): Promise<AcceptOutcome[]>;
+  accept(requests: readonly (readonly Alert[])[], triedBefore?: TriedIssues): Promise<AcceptOutcome[]>;
   due(kind: OutboxKind, query: DueQuery): Promise<DueRow[]>;
   /**
    * Messages that one message may tell together: never tried, never critical, in the order of `due`, at most

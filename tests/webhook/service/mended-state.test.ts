@@ -131,3 +131,23 @@ test("the gateway is also asked, and believed, while the state cannot say which 
   expect((await post([alert!])).status).toBe(200);
   expect(copies()).toEqual([1, 0, 0]);
 });
+
+for (const [what, fault] of [
+  ["does not come", { accept: "hang" }],
+  ["breaks off, as all others do", { accept: "drop" }],
+] as const)
+  test(`an issue whose answer ${what} is the same one when the state keeps the alert`, async () => {
+    breakState();
+    service.tracker.routes.graphql.script = () => fault;
+    const [alert] = ALERTS;
+    expect(await post([alert!])).toMatchObject({ status: 200, body: { alerts: [{ issue: "failed" }] } });
+    service.tracker.routes.graphql.script = null;
+    mendState();
+    const [issue] = service.tracker.issues;
+    expect((await post([alert!])).status).toBe(200);
+    await clock.advance(MINUTE_MS);
+    expect((await service.state.latest("a")).issue).toMatchObject({ status: "delivered", url: issue!.url });
+    const duplicate = { issue: "duplicate", issueId: issue!.id };
+    expect(await post([alert!])).toMatchObject({ status: 200, body: { alerts: [duplicate] } });
+    expect(service.tracker.issues).toEqual([issue!]);
+  });

@@ -64,9 +64,14 @@ const tried = fc.record({
 
 const accept = (most: number) =>
   fc
-    .array(fc.array(alert, { minLength: 1, maxLength: most }), { minLength: 1, maxLength: 2 })
-    .map((requests) =>
-      named(`accept ${JSON.stringify(requests.map(shortOf))}`, (state) => state.accept(requests)),
+    .tuple(
+      fc.array(fc.array(alert, { minLength: 1, maxLength: most }), { minLength: 1, maxLength: 2 }),
+      fc.option(fc.tuple(fc.constantFrom(...FINGERPRINTS), fc.constant(START_MS - MINUTE_MS))),
+    )
+    .map(([requests, tried]) =>
+      named(`accept ${JSON.stringify(requests.map(shortOf))} ${tried}`, (state) =>
+        state.accept(requests, new Map(tried === null ? [] : [tried])),
+      ),
     );
 
 const step: fc.Arbitrary<Step> = fc.oneof(

@@ -48,7 +48,8 @@ export class Intake {
   constructor(dependencies: IntakeDependencies) {
     this.#dependencies = dependencies;
     const { state, unkept } = dependencies;
-    const accept: State["accept"] = (requests) => unkept.handOver(requests, () => state.accept(requests));
+    const accept: State["accept"] = (requests) =>
+      unkept.handOver(requests, (triedBefore) => state.accept(requests, triedBefore));
     this.#shared = new AcceptQueue(accept, SHARED);
     this.#alone = new AcceptQueue(accept, ALONE);
   }

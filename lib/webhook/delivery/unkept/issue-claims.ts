@@ -1,6 +1,6 @@
 import { waitAtMost } from "../../../platform/time-limit.ts";
 import type { Alert } from "../../alert/alert.ts";
-import { ISSUE_TTL_MS, type IssueClaim, type State } from "../../state/contract.ts";
+import { ISSUE_TTL_MS, type IssueClaim, type State, type TriedIssues } from "../../state/contract.ts";
 
 type Remembered = IssueClaim & { isCreated: boolean };
 
@@ -17,6 +17,8 @@ const READ_LIMIT_MS = 1_000;
  *            by its id.
  */
 export class IssueClaims {
+  /** Those of the last 30 minutes, for a state that does not know of them. */
+  readonly tried: TriedIssues = { get: (fingerprint) => this.#current(fingerprint)?.claimedAtMs };
   readonly #state: Pick<State, "issueClaim" | "rememberIssues">;
   readonly #nowMs: () => number;
   readonly #readLimitMs: number;

@@ -10,6 +10,7 @@ import {
   ISSUE_TTL_MS,
   type OutboxLimits,
   type State,
+  type TriedIssues,
 } from "../contract.ts";
 import { RefusalLog } from "../refusal-log.ts";
 import { issueKey, isUrgent, priorityOf, shownAlert } from "../stored.ts";
@@ -61,10 +62,10 @@ export function acceptor(
       return call.map(() => ({ refused: "state_unavailable", ...(fate.mayBeKept ? fate : {}) }));
     }
   };
-  return async (requests) => {
+  return async (requests, triedBefore) => {
     const outcomes: AcceptOutcome[] = [];
     let isAway = false;
-    for (const call of callsOf(requests)) {
+    for (const call of callsOf(requests, triedBefore)) {
       // After one call got no answer, the next ones do not wait for it again.
       const answers: Answer[] = isAway ? call.map(() => REFUSED) : await answersTo(call);
       isAway = answers.length > 0 && answers.every(isUnavailable);
@@ -83,12 +84,12 @@ type AnsweredAlert =
   | { message: number; isRepeat: boolean; outcome: "duplicate"; claimedAtMs: number; url: string | null }
   | { message: number; isRepeat: boolean; outcome: "first"; issue: number; claimedAtMs: number };
 
-function callsOf(requests: readonly (readonly Alert[])[]): Encoded[][] {
+function callsOf(requests: readonly (readonly Alert[])[], triedBefore?: TriedIssues): Encoded[][] {
   const calls: Encoded[][] = [];
   let bytes = 0;
   let count = 0;
   for (const alerts of requests) {
-    const encoded = { alerts, json: JSON.stringify(alerts.map(encode)) };
+    const encoded = { alerts, json: JSON.stringify(alerts.map((alert) => encode(alert, triedBefore))) };
     bytes += encoded.json.length;
     count += alerts.length;
     if (calls.length === 0 || bytes > CALL_BYTES || count > CALL_ALERTS) {
@@ -101,7 +102,7 @@ function callsOf(requests: readonly (readonly Alert[])[]): Encoded[][] {
   return calls;
 }
 
-function encode(alert: Alert) {
+function encode(alert: Alert, triedBefore?: TriedIssues) {
   const json = JSON.stringify(alert);
   return {
     priority: priorityOf(alert),
@@ -111,6 +112,7 @@ function encode(alert: Alert) {
     alertname: alert.name === null ? null : storedText(alert.name),
     firing: alert.firing,
     resolved: alert.status === "resolved",
+    issue_tried_at: triedBefore?.get(alert.fingerprint),
     starts_at: alert.startsAt === null ? null : storedText(alert.startsAt),
     is_urgent: isUrgent(alert),
     shown: JSON.stringify(shownAlert(alert)),

@@ -121,9 +121,9 @@ function readsOf(file: OutboxFile): Pick<State, Reads> {
 
 function acceptor(commit: SharedCommit, log: Log): State["accept"] {
   const refusals = new RefusalLog(log, "Alerts are refused: the state cannot be written");
-  return async (requests) => {
+  return async (requests, triedBefore) => {
     try {
-      const outcomes = commit.accept(requests);
+      const outcomes = commit.accept(requests, triedBefore);
       refusals.accepted();
       return outcomes;
     } catch (error) {

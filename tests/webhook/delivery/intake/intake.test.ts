@@ -26,7 +26,7 @@ function intakeThatTells(onDecided: () => void): Intake {
     unkept: {
       knows: () => false,
       take: async () => null,
-      handOver: (_requests, accept) => accept(),
+      handOver: (_requests, accept) => accept(new Map()),
     },
     monotonicMs: () => 0,
     metrics: createWebhookMetrics({ version: "test" }),
@@ -80,7 +80,7 @@ describe("Intake without a state", () => {
         },
         handOver: (_requests, accept) => {
           asked.push("hand-over");
-          return accept();
+          return accept(new Map());
         },
       },
       monotonicMs: () => 0,

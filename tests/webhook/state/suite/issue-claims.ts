@@ -1,7 +1,7 @@
 /** What every store must do with claims on issues that were made, or are asked for, without a row. */
 import { expect, test } from "bun:test";
-import { ISSUE_TTL_MS } from "../../../../lib/webhook/state/contract.ts";
-import { sampleAlert } from "../../support/sample-alert.ts";
+import { ISSUE_TTL_MS, type OutboxKind } from "../../../../lib/webhook/state/contract.ts";
+import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import { acceptAll, issueRowOf, START_MS, type StateFixture } from "../../support/state-fixture.ts";
 
 const URL_1 = "https://tracker.example/issue/1";
@@ -52,5 +52,30 @@ export function issueClaimTests(fixture: () => StateFixture): void {
     await state.rememberIssues([{ fingerprint: "a", claimedAtMs: START_MS + 60_000, url: URL_1 }]);
     await setClock(START_MS + ISSUE_TTL_MS);
     expect(await state.issueClaim("a")).toBeNull();
+  });
+
+  test("an issue that was tried without it is tried on under the same time, and claimed from now on", async () => {
+    const { state, setClock } = fixture();
+    const alert = sampleAlert({ fingerprint: ODD });
+    const triedBefore = new Map([[ODD, START_MS - 60_000]]);
+    const [outcome] = await state.accept([[alert, alert, resolvedAlert({ fingerprint: ODD })]], triedBefore);
+    const issue = { status: "first", row: expect.any(Number), claimedAtMs: START_MS - 60_000 };
+    const duplicate = { status: "duplicate", claimedAtMs: START_MS - 60_000, url: null };
+    expect(outcome).toMatchObject({ accepted: [{ issue }, { issue: duplicate }, {}] });
+    const due = async (kind: OutboxKind) =>
+      (await state.due(kind, { limit: 9, except: [], issueGraceMs: 0 })).map((row) => row.claimedAtMs);
+    expect([await due("message"), await due("issue")]).toEqual([[null], [START_MS - 60_000]]);
+    await setClock(START_MS + ISSUE_TTL_MS - 1);
+    expect(await state.issueClaim(ODD)).toEqual({ claimedAtMs: START_MS - 60_000, url: null });
+    await setClock(START_MS + ISSUE_TTL_MS);
+    expect(await state.issueClaim(ODD)).toBeNull();
+  });
+
+  test("an issue that has a claim keeps its time, whatever was tried without it", async () => {
+    const { state } = fixture();
+    await acceptAll(state, sampleAlert());
+    const { fingerprint } = sampleAlert();
+    await state.accept([[sampleAlert()]], new Map([[fingerprint, START_MS - 60_000]]));
+    expect(await state.issueClaim(fingerprint)).toEqual({ claimedAtMs: START_MS, url: null });
   });
 }

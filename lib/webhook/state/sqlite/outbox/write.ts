@@ -1,6 +1,6 @@
 import { isRefusedRow } from "../../../../platform/files/sqlite.ts";
 import type { Alert } from "../../../alert/alert.ts";
-import type { AcceptOutcome } from "../../contract.ts";
+import type { AcceptOutcome, TriedIssues } from "../../contract.ts";
 import { type AcceptDependencies, acceptor } from "./accept/accept.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -11,6 +11,7 @@ export type Change = () => unknown;
 export type Write = (
   changes: readonly Change[],
   requests: readonly (readonly Alert[])[],
+  triedBefore?: TriedIssues,
 ) => { results: unknown[]; outcomes: AcceptOutcome[] };
 
 /**
@@ -26,34 +27,37 @@ export function writer(
 ): Write {
   const { load, nowMs } = dependencies;
   const accept = acceptor(dependencies);
-  const write: Write = (changes, requests) => {
+  const write: Write = (changes, requests, triedBefore) => {
     const now = nowMs();
     return dependencies.transaction(() => {
       load.refresh(now);
       return {
         results: changes.map((change) => change()),
-        outcomes: requests.map((alerts) => accept(alerts, now)),
+        outcomes: requests.map((alerts) => accept(alerts, now, triedBefore)),
       };
     });
   };
-  return (changes, requests) => {
+  return (changes, requests, triedBefore) => {
     try {
-      return write(changes, requests);
+      return write(changes, requests, triedBefore);
     } catch (error) {
       if (!isRefusedRow(error)) throw error;
       const { results } = write(changes, []);
-      return { results, outcomes: writeEach(write, requests) };
+      return { results, outcomes: writeEach((request) => write([], [request], triedBefore), requests) };
     }
   };
 }
 
 /** Each request by itself; those committed before a failure stay accepted. */
-function writeEach(write: Write, requests: readonly (readonly Alert[])[]): AcceptOutcome[] {
+function writeEach(
+  write: (request: readonly Alert[]) => ReturnType<Write>,
+  requests: readonly (readonly Alert[])[],
+): AcceptOutcome[] {
   let isFailing = false;
   return requests.map((request) => {
     if (isFailing) return REFUSED;
     try {
-      return write([], [request]).outcomes[0]!;
+      return write(request).outcomes[0]!;
     } catch (error) {
       isFailing = !isRefusedRow(error);
       return REFUSED;

@@ -1,7 +1,7 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { SqliteDedup } from "../../../../../dedup/sqlite.ts";
 import type { Alert } from "../../../../alert/alert.ts";
-import { type AcceptedAlert, type AcceptOutcome, ISSUE_TTL_MS } from "../../../contract.ts";
+import { type AcceptedAlert, type AcceptOutcome, ISSUE_TTL_MS, type TriedIssues } from "../../../contract.ts";
 import { issueKey, priorityOf } from "../../../stored.ts";
 import type { Load } from "../load.ts";
 import { type Episodes, episodesOn, type NewestIssue } from "./episodes.ts";
@@ -18,21 +18,25 @@ export type AcceptDependencies = { db: DatabaseSync; dedup: SqliteDedup; load: L
  */
 export function acceptor(
   dependencies: AcceptDependencies,
-): (alerts: readonly Alert[], now: number) => AcceptOutcome {
+): (alerts: readonly Alert[], now: number, triedBefore?: TriedIssues) => AcceptOutcome {
   const { db, load } = dependencies;
   const tools = {
     ...dependencies,
     insert: inserter(db, load),
     episodes: episodesOn(db),
     isOpen: openIssues(db),
+    backdate: db.prepare("update dedup set claimed_at_ms = ? where key = ? and token = ?"),
   };
   const count = hourlyCount(db);
-  return (alerts, now) => {
+  return (alerts, now, triedBefore) => {
     const texts = alerts.map((alert) => JSON.stringify(alert));
     const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
     const isCritical = alerts.some((alert) => priorityOf(alert) === 0);
     if (!load.takes(alerts.length, bytes, { isCritical })) return { refused: "outbox_full" };
-    const accepted = alerts.map((alert, at) => acceptAlert(tools, alert, { text: texts[at]!, now }));
+    const accepted = alerts.map((alert, at) => {
+      const triedAtMs = triedBefore?.get(alert.fingerprint);
+      return acceptAlert(tools, alert, { text: texts[at]!, now, triedAtMs });
+    });
     count.add(alerts.length, now);
     return { accepted };
   };
@@ -42,12 +46,13 @@ type Tools = AcceptDependencies & {
   insert: Insert;
   episodes: Episodes;
   isOpen: (issue: NewestIssue) => boolean;
+  backdate: StatementSync;
 };
 
 function acceptAlert(
   tools: Tools,
   alert: Alert,
-  { text, now }: { text: string; now: number },
+  { text, now, triedAtMs }: { text: string; now: number; triedAtMs: number | undefined },
 ): AcceptedAlert {
   const { insert, episodes } = tools;
   const { isRepeat, ended } = episodes.observe(alert, now);
@@ -57,11 +62,16 @@ function acceptAlert(
     if (ended !== null && mayComment(tools, alert, ended)) insert({ ...row, kind: "comment", issue: ended });
     return { alert, messageRow, isRepeat, issue: { status: "not_firing" } };
   }
-  const claim = tools.dedup.claim(issueKey(alert.fingerprint), ISSUE_TTL_MS);
-  const { claimedAtMs } = claim;
-  if (claim.status === "duplicate")
-    return { alert, messageRow, isRepeat, issue: { status: "duplicate", claimedAtMs, url: claim.value } };
-  const issueRow = insert({ ...row, kind: "issue", messageRow, claim });
+  const key = issueKey(alert.fingerprint);
+  const claim = tools.dedup.claim(key, ISSUE_TTL_MS);
+  if (claim.status === "duplicate") {
+    const { claimedAtMs, value: url } = claim;
+    return { alert, messageRow, isRepeat, issue: { status: "duplicate", claimedAtMs, url } };
+  }
+  const { token } = claim;
+  const claimedAtMs = triedAtMs ?? claim.claimedAtMs;
+  if (triedAtMs !== undefined) tools.backdate.run(triedAtMs, key, token);
+  const issueRow = insert({ ...row, kind: "issue", messageRow, claim: { token, claimedAtMs } });
   episodes.setIssue(alert.fingerprint, { row: issueRow, claimedAtMs });
   return { alert, messageRow, isRepeat, issue: { status: "first", row: issueRow, claimedAtMs } };
 }
