@@ -88,7 +88,8 @@ export class UnkeptAlerts {
     accept: (triedBefore: TriedIssues) => Promise<AcceptOutcome[]>,
   ): Promise<AcceptOutcome[]> {
     if (this.#claims.areOwedFor(requests)) await this.#claims.handOver();
-    const outcomes = await this.#messages.handOver(requests, () => accept(this.#claims.tried));
+    const accepting = this.#messages.handOver(requests, () => accept(this.#claims.tried));
+    const outcomes = await this.#issues.notDuring(accepting);
     if (outcomes.some((outcome) => "accepted" in outcome)) await this.#claims.handOver();
     return outcomes;
   }

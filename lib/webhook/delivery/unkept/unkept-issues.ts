@@ -27,6 +27,7 @@ export class UnkeptIssues {
   readonly #dependencies: UnkeptIssueDependencies;
   readonly #claims: IssueClaims;
   readonly #underWay = new Map<string, Promise<IssueAnswer>>();
+  readonly #accepting = new Set<Promise<unknown>>();
 
   constructor(dependencies: UnkeptIssueDependencies, claims: IssueClaims) {
     this.#dependencies = dependencies;
@@ -43,6 +44,12 @@ export class UnkeptIssues {
     return await trying;
   }
 
+  /** Begins no issue while the state accepts alerts that it was given before the issue was claimed. */
+  async notDuring<T>(accepting: Promise<T>): Promise<T> {
+    this.#accepting.add(accepting);
+    return await accepting.finally(() => this.#accepting.delete(accepting));
+  }
+
   /** Resolves when nothing is on its way. */
   async idle(): Promise<void> {
     await Promise.all(this.#underWay.values());
@@ -50,10 +57,13 @@ export class UnkeptIssues {
 
   async #try(alert: Alert): Promise<IssueAnswer> {
     const { fingerprint } = alert;
+    // From now on the state claims it under the same time; what it claimed before, it can say afterwards.
+    const claimedAtMs = this.#claims.claim(fingerprint);
+    await Promise.allSettled(this.#accepting);
     const known = await this.#claims.find(alert);
     if (known !== null) return answerOf("duplicate", fingerprint, known);
     if (!this.#dependencies.issue.mayStart) return { issue: "failed" };
-    return await this.#create(alert).catch((error: unknown) => this.#failed(alert, error));
+    return await this.#create(alert, claimedAtMs).catch((error: unknown) => this.#failed(alert, error));
   }
 
   #failed({ fingerprint }: Alert, error: unknown): IssueAnswer {
@@ -63,11 +73,10 @@ export class UnkeptIssues {
     return { issue: "failed" };
   }
 
-  async #create(alert: Alert): Promise<IssueAnswer> {
+  async #create(alert: Alert, claimedAtMs: number): Promise<IssueAnswer> {
     const { issue, metrics, log, monotonicMs, signal } = this.#dependencies;
     const { fingerprint } = alert;
     const startedMs = monotonicMs();
-    const claimedAtMs = this.#claims.claim(fingerprint);
     const { row } = newTelling(alert, { id: -1, wantedAtMs: startedMs });
     const result = await issue.send(async () => ({ ...row, kind: "issue", claimedAtMs }), signal);
     const facts = { kind: "issue", fingerprint };

@@ -497,4 +497,41 @@ describe("UnkeptAlerts: issues", () => {
     expect(fixture.seen.remembered.map(({ fingerprint }) => fingerprint)).toEqual(["a", "b", "d"]);
     expect(rememberedBefore).toEqual([0, 0, 2, 2]);
   });
+
+  test("are left to a state that has begun to keep another post of their alert", async () => {
+    const fixture = openUnkept();
+    const { promise, resolve } = Promise.withResolvers<AcceptOutcome[]>();
+    const handedOver = fixture.unkept.handOver([[alert("a")]], () => promise);
+    const post = issueOf(fixture, "a");
+    await fixture.settle();
+    expect([fixture.seen.texts.length, fixture.seen.issues]).toEqual([1, []]);
+    fixture.answers.claims.set("a", { claimedAtMs: 5, url: null });
+    resolve([{ accepted: [] }]);
+    await handedOver;
+    expect(await post).toMatchObject({ whatsapp: "sent", issue: "duplicate" });
+    expect(fixture.seen.issues).toEqual([]);
+  });
+
+  test("have their id before it is asked whether the state knows one: what it keeps meanwhile gets the same", async () => {
+    const fixture = openUnkept();
+    const { promise, resolve } = Promise.withResolvers<null>();
+    const times: (number | null | undefined)[] = [];
+    fixture.answers.issue = ({ claimedAtMs }) => {
+      times.push(claimedAtMs);
+      return UNCLEAR;
+    };
+    fixture.answers.message = () => {
+      fixture.answers.claim = promise;
+      return { status: "delivered", reference: "id", url: null };
+    };
+    const post = issueOf(fixture, "a");
+    await fixture.settle();
+    await fixture.unkept.handOver([[alert("a")]], async (triedBefore) => {
+      times.push(triedBefore.get("a"));
+      return [{ refused: "state_unavailable" }];
+    });
+    resolve(null);
+    await post;
+    expect(times).toEqual([1_000_000, 1_000_000]);
+  });
 });
