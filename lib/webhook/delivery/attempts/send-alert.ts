@@ -5,10 +5,11 @@ import type { SendOutcome } from "../../../providers/send-outcome.ts";
 import { alertPatience } from "../../alert-patience.ts";
 import { issuePriority, issueTitle, renderIssueBody } from "../../texts/issue/issue.ts";
 import type { Attempt, AttemptResult, Retry } from "./attempt.ts";
-import { KEPT_AFTER_MS } from "./doubt.ts";
+import { KEPT_AFTER_MS, OVER_AFTER_MS } from "./doubt.ts";
 import { issueIdOf } from "./issue-id.ts";
 
 const TIMED_OUT = "gateway_timeout";
+const SERVICE_ENDED = "gateway_aborted";
 /** The code names the status of an answer that came whole. */
 const WHOLE_ANSWER = "gateway_http_";
 const PROXY_TIMED_OUT = "gateway_http_504";
@@ -111,6 +112,7 @@ function unansweredIn(code: string): Pick<Retry, "unanswered"> {
 
 function uncertaintyOf(code: string): NonNullable<Retry["unclear"]> {
   if (code === TIMED_OUT) return { knownAfterMs: LATE_MS };
+  if (code === SERVICE_ENDED) return { knownAfterMs: OVER_AFTER_MS };
   return code === CONNECTION_LOST
     ? { knownAfterMs: KEPT_AFTER_MS, isLost: true }
     : { knownAfterMs: KEPT_AFTER_MS };

@@ -3,7 +3,14 @@ import { OutageLog } from "../../../platform/log/outage-log.ts";
 import type { WebhookMetrics } from "../../metrics/metrics.ts";
 import type { DueRow, OutboxKind, Settlement, State } from "../../state/contract.ts";
 import type { Attempt, AttemptResult, LookUp, LookUpResult } from "../attempts/attempt.ts";
-import { IN_DOUBT_CODE, isInDoubt, isTooUnclear, mayHaveArrived, mayRenewText } from "../attempts/doubt.ts";
+import {
+  IN_DOUBT_CODE,
+  isInDoubt,
+  isTooUnclear,
+  mayHaveArrived,
+  mayRenewText,
+  OVER_AFTER_MS,
+} from "../attempts/doubt.ts";
 import type { ToldRows } from "../messages/message-texts.ts";
 import { type RowText, rowText } from "../messages/row-text.ts";
 import type { Channel } from "./channel.ts";
@@ -36,6 +43,8 @@ export type DeliveryEnd = { settlement: Settlement | null; isSent: boolean };
 const RECORD_AGAIN_MS = 1_000;
 /** A row waits so long for a peer that answers no question; then it is sent, unless it was sent too often. */
 const ASKED_FOR_MS = 10 * 60_000;
+/** The code of a send that the end of its process broke off. */
+const CUT_OFF = "gateway_aborted";
 const UNREADABLE = { status: "refused", code: "alert_unreadable" } as const;
 
 /**
@@ -111,8 +120,10 @@ export class Delivery {
     if (answer.status === "delivered") return answer;
     // In an outage it is sent again, whether the peer can be asked or not.
     if (!isInDoubt(row)) return null;
+    // A peer that cannot be asked now would not be told either: a send could only be one copy more.
     if (answer.status === "unanswered" && (isTooUnclear(row) || row.triedMs < ASKED_FOR_MS))
       return this.#askAgain(row, answer.code, startedMs);
+    if (row.isUnsettled && !isTooUnclear(row)) return this.#askAgain(row, CUT_OFF, startedMs);
     if (!isTooUnclear(row) || this.#isProvedAbsent(row, answer)) return null;
     return { status: "in_doubt", code: IN_DOUBT_CODE };
   }
@@ -123,13 +134,12 @@ export class Delivery {
     return answer.status === "absent" && !isTooUnclear({ unclear });
   }
 
-  /** The peer cannot be asked now, so it would not be told either: a send could only be one copy more. */
+  /** A send of an earlier process whose end is not known may still be on its way: it is asked for when that is over. */
   #askAgain(row: DueRow, code: string, startedMs: number): Settlement {
-    const away = { status: "retry", code, stopsChannel: false, peerDown: true, retryAfterMs: null } as const;
-    const result = { ...away, unclear: null };
-    this.#channel.observe(result);
-    const settlement = this.#settlementOf(row, result, startedMs);
-    return settlement.status === "retry" ? { ...settlement, isUnclear: row.isUnsettled } : settlement;
+    const unclear = row.isUnsettled ? { knownAfterMs: OVER_AFTER_MS } : null;
+    const later = { status: "retry", code, stopsChannel: false, peerDown: true, retryAfterMs: null } as const;
+    if (code !== CUT_OFF) this.#channel.observe({ ...later, unclear });
+    return this.#settlementOf(row, { ...later, unclear }, startedMs);
   }
 
   /** What the attempt sends; null when no text can be made. */

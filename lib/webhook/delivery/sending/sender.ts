@@ -7,7 +7,6 @@ import type { ToldRows } from "../messages/message-texts.ts";
 import type { Aside } from "../unkept/aside.ts";
 import { Channel } from "./channel.ts";
 import { Delivery, type DeliveryDependencies } from "./delivery.ts";
-import { FreshDoubts } from "./fresh-doubts.ts";
 import { HoldMemory } from "./hold-memory.ts";
 
 /** What a sender works with; `rate` is absent where the peer's own answers set the pace. */
@@ -39,7 +38,6 @@ export class Sender implements Aside {
   readonly #channel: Channel;
   readonly #delivery: Delivery;
   readonly #holdMemory: HoldMemory;
-  readonly #freshDoubts: FreshDoubts;
   /** By every row that is on its way; a flight of several rows is there several times. */
   readonly #flights = new Map<number, Flight>();
   readonly #giveUp = new AbortController();
@@ -54,7 +52,6 @@ export class Sender implements Aside {
     this.#dependencies = dependencies;
     this.#channel = new Channel(dependencies);
     this.#holdMemory = new HoldMemory(dependencies);
-    this.#freshDoubts = new FreshDoubts(dependencies);
     this.#delivery = new Delivery(dependencies, {
       channel: this.#channel,
       signal: this.#giveUp.signal,
@@ -119,7 +116,6 @@ export class Sender implements Aside {
   recall(code: string | null): void {
     this.#channel.recall(code);
     this.#holdMemory.recall(code);
-    this.#freshDoubts.begin();
   }
 
   /** Makes every row wait, for what was learnt of the peer without sending; to be said again each minute. */
@@ -179,12 +175,9 @@ export class Sender implements Aside {
   /** The sends that may start now: a row each, or several rows that one message tells. */
   async #next({ issueGraceMs }: Pick<DueQuery, "issueGraceMs">): Promise<ToldRows[]> {
     const { kind, state, gatherDigest, onRead } = this.#dependencies;
-    const except = [...this.#flights.keys(), ...this.#freshDoubts.waiting];
-    const found = await state.due(kind, { limit: this.startable, except, issueGraceMs });
+    const except = [...this.#flights.keys()];
+    const rows = await state.due(kind, { limit: this.startable, except, issueGraceMs });
     onRead?.();
-    const rows = found.filter((row) => !this.#freshDoubts.keepsWaiting(row));
-    // Those that wait must not stand in the way of others.
-    if (rows.length < found.length) this.#pumpAgain = true;
     const alone = rows.map((row): ToldRows => [row]);
     if (gatherDigest === undefined || !rows.some(isDigestible)) return alone;
     const [first, ...others] = await gatherDigest(except);

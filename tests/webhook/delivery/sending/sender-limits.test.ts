@@ -123,24 +123,6 @@ describe("Sender", () => {
     expect(started).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test("lets what a killed process began wait until it can be found, and what stands behind it go first", async () => {
-    const due = [{ ...rowOf(1), isUnsettled: true }, rowOf(2)];
-    const lookUp = async () => ({ status: "not_found" }) as const;
-    const { sender, started, pump, end, pass } = opened(due, { concurrency: 1, lookUp });
-    // It stood by for a minute before it took over.
-    pass(60_000);
-    sender.recall(null);
-    pass(4_999);
-    await pump();
-    expect(started).toEqual([2]);
-    await end(2, DELIVERED);
-    await pump();
-    expect(started).toEqual([2]);
-    pass(1);
-    await pump();
-    expect(started).toEqual([2, 1]);
-  });
-
   test("lets as many go out beside the rows as rows at once, and at the pace of the rows", async () => {
     const { sender, aside, turns, end, pass } = opened([], { concurrency: 3, burst: 6 });
     for (const ids of [
