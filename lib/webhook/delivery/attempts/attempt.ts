@@ -35,12 +35,14 @@ export type Attempt = (row: DueRow, signal: AbortSignal) => Promise<AttemptResul
  * What the peer says of a row that it may have taken.
  *
  * Shape: `absent` when it keeps what it sends and has no such message, which is asked only for a row that was sent too
- *        often without a clear answer; `unanswered` when it could not be asked now; `not_found` proves nothing.
+ *        often without a clear answer; `unanswered` when it could not be asked now; `undecided` when it has a message of
+ *        this text, and the state does not say whether that is another row's; `not_found` proves nothing.
  */
 export type LookUpResult =
   | Delivered
   | { status: "absent" }
   | { status: "not_found" }
+  | { status: "undecided" }
   | { status: "unanswered"; code: string };
 
 /** Finds out whether the peer took a row in an earlier attempt. Never throws. */

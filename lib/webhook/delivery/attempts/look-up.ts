@@ -61,6 +61,7 @@ export function messageLookUp(dependencies: LookUpDependencies): LookUp {
       : await keptOfOutage(dependencies, row, signal);
     const same = kept.messages.filter((one) => one.text === row.text && !isReturned(one)).map(({ id }) => id);
     const free = await freeIds(dependencies, row, same);
+    if (free === null) return { status: "undecided" };
     const id = free.find((one) => (taken.get(one) ?? row.id) === row.id);
     if (id === undefined)
       return await notFound(dependencies, row, { kept, hasSame: same.length > 0, signal });
@@ -210,20 +211,20 @@ async function findAll(
 /**
  * The ids that no other row has.
  *
- * Behaviour: while the state cannot say which are held, none is free for a row of its own, which it does not let begin
- *            either. For what is sent from memory all are: whoever has the id, this very text is on the phone.
+ * Behaviour: null while the state cannot say which are held. For what is sent from memory all are free then: whoever has
+ *            the id, this very text is on the phone.
  */
 async function freeIds(
   { heldReferences }: LookUpDependencies,
   { id: row }: DueRow,
   ids: readonly string[],
-): Promise<readonly string[]> {
+): Promise<readonly string[] | null> {
   if (ids.length === 0) return [];
   try {
     const held = await heldReferences("message", ids);
     return ids.filter((id) => !held.has(id));
   } catch {
-    return row < 0 ? ids : [];
+    return row < 0 ? ids : null;
   }
 }
 

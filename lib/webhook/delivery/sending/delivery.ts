@@ -2,7 +2,7 @@ import type { Log } from "../../../platform/log/log.ts";
 import { OutageLog } from "../../../platform/log/outage-log.ts";
 import type { WebhookMetrics } from "../../metrics/metrics.ts";
 import type { DueRow, OutboxKind, Settlement, State } from "../../state/contract.ts";
-import type { Attempt, AttemptResult, LookUp, LookUpResult } from "../attempts/attempt.ts";
+import type { Attempt, AttemptResult, LookUp, LookUpResult, Retry } from "../attempts/attempt.ts";
 import {
   IN_DOUBT_CODE,
   isInDoubt,
@@ -45,6 +45,7 @@ const RECORD_AGAIN_MS = 1_000;
 const ASKED_FOR_MS = 10 * 60_000;
 /** The code of a send that the end of its process broke off. */
 const CUT_OFF = "gateway_aborted";
+const UNDECIDED = "state_unavailable";
 const UNREADABLE = { status: "refused", code: "alert_unreadable" } as const;
 
 /**
@@ -118,12 +119,14 @@ export class Delivery {
   /** How a row ends without another send; null when it has to be sent. */
   #withoutSending(row: DueRow, answer: LookUpResult, startedMs: number): Settlement | null {
     if (answer.status === "delivered") return answer;
+    if (answer.status === "undecided")
+      return this.#askAgain(row, { code: UNDECIDED, peerDown: false }, startedMs);
     // In an outage it is sent again, whether the peer can be asked or not.
     if (!isInDoubt(row)) return null;
     // A peer that cannot be asked now would not be told either: a send could only be one copy more.
     if (answer.status === "unanswered" && (isTooUnclear(row) || row.triedMs < ASKED_FOR_MS))
-      return this.#askAgain(row, answer.code, startedMs);
-    if (row.isUnsettled && !isTooUnclear(row)) return this.#askAgain(row, CUT_OFF, startedMs);
+      return this.#askAgain(row, { code: answer.code, peerDown: true }, startedMs);
+    if (row.isUnsettled) return this.#askAgain(row, { code: CUT_OFF, peerDown: false }, startedMs);
     if (!isTooUnclear(row) || this.#isProvedAbsent(row, answer)) return null;
     return { status: "in_doubt", code: IN_DOUBT_CODE };
   }
@@ -135,11 +138,11 @@ export class Delivery {
   }
 
   /** A send of an earlier process whose end is not known may still be on its way: it is asked for when that is over. */
-  #askAgain(row: DueRow, code: string, startedMs: number): Settlement {
+  #askAgain(row: DueRow, why: Pick<Retry, "code" | "peerDown">, startedMs: number): Settlement {
     const unclear = row.isUnsettled ? { knownAfterMs: OVER_AFTER_MS } : null;
-    const later = { status: "retry", code, stopsChannel: false, peerDown: true, retryAfterMs: null } as const;
-    if (code !== CUT_OFF) this.#channel.observe({ ...later, unclear });
-    return this.#settlementOf(row, { ...later, unclear }, startedMs);
+    const later = { status: "retry", ...why, stopsChannel: false, retryAfterMs: null, unclear } as const;
+    if (why.peerDown) this.#channel.observe(later);
+    return this.#settlementOf(row, later, startedMs);
   }
 
   /** What the attempt sends; null when no text can be made. */

@@ -3,6 +3,7 @@ import type { EvolutionClient } from "../../../../lib/providers/evolution/client
 import type { LookUpResult } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
 import { messageAttempt } from "../../../../lib/webhook/delivery/attempts/send-alert.ts";
 import { type DispatcherFixture, startDispatcher } from "../../support/dispatcher-fixture.ts";
+import { retry } from "../../support/retry.ts";
 import { resolvedAlert } from "../../support/sample-alert.ts";
 import { MINUTE_MS, SECOND_MS } from "../../support/state-fixture.ts";
 
@@ -67,3 +68,26 @@ test.each([
     expect([message, sends]).toMatchObject([{ status: "delivered", reference: "taken" }, 1]);
   },
 );
+
+test("nor is it in doubt before that, when it was the third", async () => {
+  let sends = 0;
+  let isTaken = false;
+  run = await startDispatcher({
+    async message(_row, signal) {
+      sends += 1;
+      if (sends < 3) return retry("gateway_http_500", { unclear: { knownAfterMs: 5_000 } });
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      return await new Promise(() => {});
+    },
+    lookUp: async () => (isTaken ? { status: "delivered", reference: "taken", url: null } : NOT_YET),
+  });
+  const [accepted] = await run.accept(resolvedAlert());
+  await run.advance(MINUTE_MS);
+  expect(sends).toBe(3);
+  await run.kill();
+  await run.advance(MINUTE_MS);
+  isTaken = true;
+  await run.advance(MINUTE_MS);
+  const { message } = await run.state.latest(accepted!.alert.fingerprint);
+  expect([message, sends]).toMatchObject([{ status: "delivered", reference: "taken" }, 3]);
+});
