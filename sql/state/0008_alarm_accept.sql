@@ -242,7 +242,8 @@ declare
   v_firing    boolean;
   v_resolved  boolean;
   v_starts_at text;
-  v_tried_at  bigint;
+  v_issue_tried_at bigint;
+  v_tried     json;
   v_known     opsctl_state.episodes;
   v_one       record;
   v_rows      bigint;
@@ -252,18 +253,21 @@ begin
   v_row.kind := 'message';
   v_row.accepted_at := p_now;
   for v_row.priority, v_row.issue_key, v_row.fingerprint, v_row.squad, v_row.alertname, v_row.alert, v_row.bytes,
-      v_row.is_urgent, v_row.shown, v_firing, v_resolved, v_starts_at, v_tried_at
+      v_row.is_urgent, v_row.shown, v_firing, v_resolved, v_starts_at, v_issue_tried_at, v_tried
   in
     select a.* from json_to_recordset(p_request) as a(
       priority smallint, issue_key text, fingerprint text, squad text, alertname text, alert text, bytes bigint,
       is_urgent boolean, shown text, firing boolean, resolved boolean, starts_at text,
-      issue_tried_at bigint)
+      issue_tried_at bigint, tried json)
   loop
     select e.* into v_known from opsctl_state.episodes as e where e.issue_key = v_row.issue_key;
     if v_firing then
-      v_one := opsctl_state.accept_firing(v_row, v_starts_at, v_known, p_issue_ttl_ms, v_tried_at);
+      v_one := opsctl_state.accept_firing(v_row, v_starts_at, v_known, p_issue_ttl_ms, v_issue_tried_at);
     else
       v_one := opsctl_state.accept_ended(v_row, v_known, p_comments and v_resolved);
+    end if;
+    if v_tried is not null then
+      perform opsctl_state.take_up((v_one.answer ->> 'message')::bigint, v_tried);
     end if;
     accepted := accepted || v_one.answer;
     v_left := case when v_row.priority = 0 then 0 else v_left end;

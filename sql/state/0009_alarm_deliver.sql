@@ -275,26 +275,29 @@ end $$;
 
 -- Records what was tried for a row before it was kept: a send that may have arrived is looked for before another one. A row
 -- that was begun since is left as it is.
-create function opsctl_state.take_up(
-  p_row bigint, p_text text, p_attempts integer, p_unclear integer, p_begun_for_ms bigint, p_unanswered_for_ms bigint,
-  p_delay_ms bigint)
+create function opsctl_state.take_up(p_row bigint, p_tried json)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set lock_timeout = '3s'
 as $$
 declare
-  v_now bigint;
-  v_row opsctl_state.outbox;
+  v_now   bigint;
+  v_row   opsctl_state.outbox;
+  v_tried record;
 begin
   select o.* into v_row from opsctl_state.outbox as o where o.id = p_row for update;
   if not found or v_row.settled_at is not null or v_row.text is not null or v_row.digest is not null then
     return;
   end if;
   v_now := opsctl_state.now_ms();
+  select t.* into strict v_tried
+  from json_to_record(p_tried) as t(
+    text text, attempts integer, unclear integer, begun_for_ms bigint, unanswered_for_ms bigint, delay_ms bigint);
   update opsctl_state.outbox as o
-  set text = p_text, attempts = p_attempts, unclear = p_unclear, first_begun_at = v_now - p_begun_for_ms,
-      unanswered_at = v_now - p_unanswered_for_ms, waits_from = v_now, due_at = v_now + p_delay_ms
+  set text = v_tried.text, attempts = v_tried.attempts, unclear = v_tried.unclear,
+      first_begun_at = v_now - v_tried.begun_for_ms, unanswered_at = v_now - v_tried.unanswered_for_ms,
+      waits_from = v_now, due_at = v_now + v_tried.delay_ms
   where o.id = p_row;
 end $$;
 

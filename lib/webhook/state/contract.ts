@@ -54,9 +54,6 @@ export type AcceptOutcome =
 /** The issue that a fingerprint has: when it was claimed, and its link when it is known. */
 export type IssueClaim = { claimedAtMs: number; url: string | null };
 
-/** By fingerprint, when an issue was claimed that was tried without the state: the tracker may have it. */
-export type TriedIssues = Pick<ReadonlyMap<string, number>, "get">;
-
 /**
  * A row that may be tried now; its id is negative where no state keeps it.
  *
@@ -99,6 +96,16 @@ export type TriedBefore = Pick<DueRow, "attempts" | "unclear" | "unansweredForMs
   text: string;
   begunForMs: number;
   delayMs: number;
+};
+
+/**
+ * What was tried without the state of alerts that it begins to keep; undefined for nothing.
+ *
+ * Shape: `issue` is when the issue of a fingerprint was claimed, which the tracker may have; `message` may have arrived.
+ */
+export type Tries = {
+  issue(fingerprint: string): number | undefined;
+  message(alert: Alert): TriedBefore | undefined;
 };
 
 /** A row that was delivered: the peer's id of it, and an issue's link. */
@@ -228,7 +235,7 @@ export type DueQuery = {
  *            changed.
  */
 export type State = {
-  accept(requests: readonly (readonly Alert[])[], triedBefore?: TriedIssues): Promise<AcceptOutcome[]>;
+  accept(requests: readonly (readonly Alert[])[], tries?: Tries): Promise<AcceptOutcome[]>;
   due(kind: OutboxKind, query: DueQuery): Promise<DueRow[]>;
   /**
    * Messages that one message may tell together: never tried, never critical, in the order of `due`, at most

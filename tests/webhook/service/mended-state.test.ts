@@ -21,8 +21,8 @@ afterEach(() => service.stop());
 
 /** Takes everything that writes away from the state, as a full disk does. */
 function breakState(): void {
-  const { begin, settle, accept, check, hold, prune, rememberIssues } = service.state;
-  whole = { begin, settle, accept, check, hold, prune, rememberIssues };
+  const { begin, takeUp, settle, accept, check, hold, prune, rememberIssues } = service.state;
+  whole = { begin, takeUp, settle, accept, check, hold, prune, rememberIssues };
   const full = () => Promise.reject(new Error("disk full"));
   const accepts: State["accept"] = async (requests) => requests.map(() => ({ refused: "state_unavailable" }));
   const broken = Object.fromEntries(Object.keys(whole).map((name) => [name, full]));
@@ -73,6 +73,33 @@ for (const [what, way] of [
     await clock.advance(2 * MINUTE_MS);
     expect(copies()).toEqual([1, 0, 0]);
     expect((await service.state.latest("a")).message?.status).toBe("delivered");
+  });
+
+for (const [what, call] of [
+  ["the gateway took", "settle"],
+  ["it may have taken", "takeUp"],
+] as const)
+  test(`what ${what} is not sent again when the state keeps its alert and fails before it hears more`, async () => {
+    breakState();
+    const refused: Scripted = { status: 413, json: { status: 413, error: "Payload Too Large" } };
+    const unanswered: Scripted = { accept: { status: 504, text: "Gateway Timeout" } };
+    service.gateway.routes.send.scriptByBody = ({ body }) => {
+      if ((body as { text: string }).text.includes("*c*")) return refused;
+      return call === "settle" ? undefined : unanswered;
+    };
+    expect((await post()).status).toBe(503);
+    await clock.advance(MINUTE_MS);
+    mendState();
+    service.state[call] = () => Promise.reject(new Error("disk full"));
+    service.gateway.routes.send.scriptByBody = null;
+    const posted = service.post({ alerts: ALERTS });
+    await clock.advance(4_000);
+    mendState();
+    await clock.advance(3 * MINUTE_MS);
+    expect((await posted).status).toBe(200);
+    expect(copies()).toEqual([1, 1, 1]);
+    for (const name of ["a", "b", "c"])
+      expect((await service.state.latest(name)).message?.status).toBe("delivered");
   });
 
 test("three sends without a clear answer are told to the state: no fourth, and the row is in doubt", async () => {
@@ -151,3 +178,26 @@ for (const [what, fault] of [
     expect(await post([alert!])).toMatchObject({ status: 200, body: { alerts: [duplicate] } });
     expect(service.tracker.issues).toEqual([issue!]);
   });
+
+test("what is known at the gateway is not sent again when the state fails while it is asked which messages it has", async () => {
+  for (const fault of [
+    { accept: { status: 504, text: "Gateway Timeout" } },
+    { accept: { status: 500, json: {} } },
+  ] as Scripted[]) {
+    service.gateway.routes.send.next(fault);
+    const before = copies()[0]!;
+    const { heldReferences } = service.state;
+    const failed = Promise.withResolvers<void>();
+    service.state.heldReferences = async () => {
+      service.state.heldReferences = heldReferences;
+      failed.resolve();
+      throw new Error("database restarts");
+    };
+    expect((await post(ALERTS.slice(0, 1))).status).toBe(200);
+    await clock.advance(MINUTE_MS);
+    await failed.promise;
+    await clock.advance(MINUTE_MS);
+    expect(copies()[0]).toBe(before + 1);
+    expect((await service.state.latest("a")).message?.status).toBe("delivered");
+  }
+});

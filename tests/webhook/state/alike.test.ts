@@ -66,11 +66,14 @@ const accept = (most: number) =>
   fc
     .tuple(
       fc.array(fc.array(alert, { minLength: 1, maxLength: most }), { minLength: 1, maxLength: 2 }),
-      fc.option(fc.tuple(fc.constantFrom(...FINGERPRINTS), fc.constant(START_MS - MINUTE_MS))),
+      fc.option(fc.record({ fingerprint: fc.constantFrom(...FINGERPRINTS), tried })),
     )
-    .map(([requests, tried]) =>
-      named(`accept ${JSON.stringify(requests.map(shortOf))} ${tried}`, (state) =>
-        state.accept(requests, new Map(tried === null ? [] : [tried])),
+    .map(([requests, before]) =>
+      named(`accept ${JSON.stringify(requests.map(shortOf))} ${JSON.stringify(before)}`, (state) =>
+        state.accept(requests, {
+          issue: (fingerprint) => (fingerprint === before?.fingerprint ? START_MS - MINUTE_MS : undefined),
+          message: ({ fingerprint }) => (fingerprint === before?.fingerprint ? before.tried : undefined),
+        }),
       ),
     );
 

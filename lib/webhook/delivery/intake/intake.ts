@@ -49,7 +49,7 @@ export class Intake {
     this.#dependencies = dependencies;
     const { state, unkept } = dependencies;
     const accept: State["accept"] = (requests) =>
-      unkept.handOver(requests, (triedBefore) => state.accept(requests, triedBefore));
+      unkept.handOver(requests, (tries) => state.accept(requests, tries));
     this.#shared = new AcceptQueue(accept, SHARED);
     this.#alone = new AcceptQueue(accept, ALONE);
   }

@@ -1,6 +1,6 @@
 import { waitAtMost } from "../../../platform/time-limit.ts";
 import type { Alert } from "../../alert/alert.ts";
-import { ISSUE_TTL_MS, type IssueClaim, type State, type TriedIssues } from "../../state/contract.ts";
+import { ISSUE_TTL_MS, type IssueClaim, type State } from "../../state/contract.ts";
 
 type Remembered = IssueClaim & { isCreated: boolean };
 
@@ -17,8 +17,6 @@ const READ_LIMIT_MS = 1_000;
  *            by its id.
  */
 export class IssueClaims {
-  /** Those of the last 30 minutes, for a state that does not know of them. */
-  readonly tried: TriedIssues = { get: (fingerprint) => this.#current(fingerprint)?.claimedAtMs };
   readonly #state: Pick<State, "issueClaim" | "rememberIssues">;
   readonly #nowMs: () => number;
   readonly #readLimitMs: number;
@@ -52,6 +50,11 @@ export class IssueClaims {
     const claimedAtMs = this.#nowMs();
     this.#remember(fingerprint, { claimedAtMs, url: null, isCreated: false });
     return claimedAtMs;
+  }
+
+  /** When the issue of a fingerprint was claimed, for a state that does not know of it. */
+  triedAtMs(fingerprint: string): number | undefined {
+    return this.#current(fingerprint)?.claimedAtMs;
   }
 
   created(fingerprint: string, claim: IssueClaim): void {

@@ -2,6 +2,7 @@ import type { Alert } from "../../alert/alert.ts";
 import { alertKey } from "../../alert/alert-key.ts";
 import type { AlertAnswer } from "../../alert-answer.ts";
 import type { AcceptedAlert, Delivered, DueRow, TriedBefore } from "../../state/contract.ts";
+import { KEPT_AFTER_MS, mayHaveArrived } from "../attempts/doubt.ts";
 
 /** What the answer to a post says of an alert's issue. */
 export type IssueAnswer = Pick<AlertAnswer, "issue" | "issueId">;
@@ -57,18 +58,23 @@ export function isWanted({ posts, kept }: Telling): boolean {
   return posts > 0 && kept === null;
 }
 
-/** What the state is told of sends that may have arrived, when it begins to keep their alert. */
+/**
+ * What the state is told of sends that may have arrived, when it begins to keep their alert; undefined without any.
+ *
+ * Behaviour: of what was taken, too: should the state not hear that, it is found.
+ */
 export function triedFor(
-  { row, unansweredAtMs, knownAtMs }: Telling,
+  { row, taken, unansweredAtMs, knownAtMs }: Telling,
   { nowMs, monotonicMs }: { nowMs: () => number; monotonicMs: () => number },
-): TriedBefore {
+): TriedBefore | undefined {
+  if (taken === null && !mayHaveArrived(row)) return undefined;
   const atMs = monotonicMs();
   return {
     text: row.text ?? "",
     attempts: row.attempts,
-    unclear: row.unclear + Number(row.isUnsettled),
+    unclear: row.unclear + Number(row.isUnsettled || taken !== null),
     begunForMs: Math.max(0, nowMs() - (row.firstBegunAtMs ?? 0)),
     unansweredForMs: unansweredAtMs === null ? null : atMs - unansweredAtMs,
-    delayMs: Math.max(0, knownAtMs - atMs),
+    delayMs: Math.max(taken === null ? 0 : KEPT_AFTER_MS, knownAtMs - atMs),
   };
 }

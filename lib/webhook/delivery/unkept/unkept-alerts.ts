@@ -4,7 +4,7 @@ import { alertnameOf } from "../../alert/name.ts";
 import type { AlertAnswer } from "../../alert-answer.ts";
 import type { WebhookMetrics } from "../../metrics/metrics.ts";
 import type { UnkeptMemory } from "../../second-channel/unkept-memory.ts";
-import type { AcceptOutcome, State, TriedIssues } from "../../state/contract.ts";
+import type { AcceptOutcome, State, Tries } from "../../state/contract.ts";
 import type { LookUp } from "../attempts/attempt.ts";
 import { keptAnswer } from "../kept-answer.ts";
 import type { Aside } from "./aside.ts";
@@ -85,10 +85,14 @@ export class UnkeptAlerts {
    */
   async handOver(
     requests: readonly (readonly Alert[])[],
-    accept: (triedBefore: TriedIssues) => Promise<AcceptOutcome[]>,
+    accept: (tries: Tries) => Promise<AcceptOutcome[]>,
   ): Promise<AcceptOutcome[]> {
     if (this.#claims.areOwedFor(requests)) await this.#claims.handOver();
-    const accepting = this.#messages.handOver(requests, () => accept(this.#claims.tried));
+    const tries: Tries = {
+      issue: (fingerprint) => this.#claims.triedAtMs(fingerprint),
+      message: (alert) => this.#messages.tried(alert),
+    };
+    const accepting = this.#messages.handOver(requests, () => accept(tries));
     const outcomes = await this.#issues.notDuring(accepting);
     if (outcomes.some((outcome) => "accepted" in outcome)) await this.#claims.handOver();
     return outcomes;

@@ -2,7 +2,14 @@ import type { Log } from "../../../platform/log/log.ts";
 import type { Alert } from "../../alert/alert.ts";
 import type { WebhookMetrics } from "../../metrics/metrics.ts";
 import type { UnkeptMemory } from "../../second-channel/unkept-memory.ts";
-import type { AcceptedAlert, AcceptOutcome, Delivered, DueRow, State } from "../../state/contract.ts";
+import type {
+  AcceptedAlert,
+  AcceptOutcome,
+  Delivered,
+  DueRow,
+  State,
+  TriedBefore,
+} from "../../state/contract.ts";
 import type { AttemptResult, LookUp, Retry } from "../attempts/attempt.ts";
 import { isTooUnclear, mayHaveArrived, OVER_AFTER_MS } from "../attempts/doubt.ts";
 import { NO_DETOUR } from "../messages/detour-teller.ts";
@@ -84,6 +91,12 @@ export class UnkeptMessages {
     return isAllTaken ? tellings : null;
   }
 
+  /** What is kept with an alert, so that what may have arrived is asked for, whatever the state still hears of it. */
+  tried(alert: Alert): TriedBefore | undefined {
+    const telling = this.#tellings.size === 0 ? null : this.#tellings.find(alert);
+    return telling === null ? undefined : triedFor(telling, this.#dependencies);
+  }
+
   /** Has the state accept requests, and tells it what became of their alerts before any of their rows is sent. */
   async handOver(
     requests: readonly (readonly Alert[])[],
@@ -123,9 +136,10 @@ export class UnkeptMessages {
   async #tellState(telling: Telling, { alert, messageRow }: AcceptedAlert): Promise<void> {
     const { state, log } = this.#dependencies;
     try {
-      if (telling.taken !== null) await state.settle(messageRow, telling.taken);
-      else if (mayHaveArrived(telling.row))
-        await state.takeUp(messageRow, triedFor(telling, this.#dependencies));
+      if (telling.taken !== null) return await state.settle(messageRow, telling.taken);
+      // It may have begun after the state was given its alert.
+      const tried = triedFor(telling, this.#dependencies);
+      if (tried !== undefined) await state.takeUp(messageRow, tried);
     } catch (error) {
       const cause = error instanceof Error ? error.name : typeof error;
       const facts = { kind: "message", row: messageRow, fingerprint: alert.fingerprint, cause };

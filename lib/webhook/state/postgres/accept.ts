@@ -10,10 +10,11 @@ import {
   ISSUE_TTL_MS,
   type OutboxLimits,
   type State,
-  type TriedIssues,
+  type Tries,
 } from "../contract.ts";
 import { RefusalLog } from "../refusal-log.ts";
 import { issueKey, isUrgent, priorityOf, shownAlert } from "../stored.ts";
+import { takenUp } from "./attempts.ts";
 import type { StateLink } from "./connection.ts";
 import { restoredText, storedKey, storedText } from "./stored-text.ts";
 
@@ -62,10 +63,10 @@ export function acceptor(
       return call.map(() => ({ refused: "state_unavailable", ...(fate.mayBeKept ? fate : {}) }));
     }
   };
-  return async (requests, triedBefore) => {
+  return async (requests, tries) => {
     const outcomes: AcceptOutcome[] = [];
     let isAway = false;
-    for (const call of callsOf(requests, triedBefore)) {
+    for (const call of callsOf(requests, tries)) {
       // After one call got no answer, the next ones do not wait for it again.
       const answers: Answer[] = isAway ? call.map(() => REFUSED) : await answersTo(call);
       isAway = answers.length > 0 && answers.every(isUnavailable);
@@ -84,12 +85,12 @@ type AnsweredAlert =
   | { message: number; isRepeat: boolean; outcome: "duplicate"; claimedAtMs: number; url: string | null }
   | { message: number; isRepeat: boolean; outcome: "first"; issue: number; claimedAtMs: number };
 
-function callsOf(requests: readonly (readonly Alert[])[], triedBefore?: TriedIssues): Encoded[][] {
+function callsOf(requests: readonly (readonly Alert[])[], tries?: Tries): Encoded[][] {
   const calls: Encoded[][] = [];
   let bytes = 0;
   let count = 0;
   for (const alerts of requests) {
-    const encoded = { alerts, json: JSON.stringify(alerts.map((alert) => encode(alert, triedBefore))) };
+    const encoded = { alerts, json: JSON.stringify(alerts.map((alert) => encode(alert, tries))) };
     bytes += encoded.json.length;
     count += alerts.length;
     if (calls.length === 0 || bytes > CALL_BYTES || count > CALL_ALERTS) {
@@ -102,8 +103,9 @@ function callsOf(requests: readonly (readonly Alert[])[], triedBefore?: TriedIss
   return calls;
 }
 
-function encode(alert: Alert, triedBefore?: TriedIssues) {
+function encode(alert: Alert, tries?: Tries) {
   const json = JSON.stringify(alert);
+  const tried = tries?.message(alert);
   return {
     priority: priorityOf(alert),
     issue_key: storedKey(issueKey(alert.fingerprint)),
@@ -112,7 +114,8 @@ function encode(alert: Alert, triedBefore?: TriedIssues) {
     alertname: alert.name === null ? null : storedText(alert.name),
     firing: alert.firing,
     resolved: alert.status === "resolved",
-    issue_tried_at: triedBefore?.get(alert.fingerprint),
+    issue_tried_at: tries?.issue(alert.fingerprint),
+    tried: tried && takenUp(tried),
     starts_at: alert.startsAt === null ? null : storedText(alert.startsAt),
     is_urgent: isUrgent(alert),
     shown: JSON.stringify(shownAlert(alert)),

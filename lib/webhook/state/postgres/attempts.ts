@@ -37,13 +37,20 @@ function begin(link: StateLink, { row, begun, holder }: Beginning): Promise<bool
   return link.ask("record that a delivery begins", work, { repeats: true }) as Promise<boolean>;
 }
 
+/** As the database is told what was tried. */
+export function takenUp({ text, unansweredForMs, begunForMs, delayMs, ...counts }: TriedBefore) {
+  return {
+    ...counts,
+    text: storedText(text),
+    begun_for_ms: Math.ceil(begunForMs),
+    unanswered_for_ms: unansweredForMs && Math.ceil(unansweredForMs),
+    delay_ms: Math.ceil(delayMs),
+  };
+}
+
 async function takeUp(link: StateLink, row: number, tried: TriedBefore): Promise<void> {
-  const { text, attempts, unclear, unansweredForMs, begunForMs, delayMs } = tried;
-  const wholeOrNull = unansweredForMs === null ? null : Math.ceil(unansweredForMs);
   const work: Parameters<StateLink["ask"]>[1] = (sql) => sql`
-    select opsctl_state.take_up(
-      ${row}::bigint, ${storedText(text)}::text, ${attempts}::int, ${unclear}::int, ${Math.ceil(begunForMs)}::bigint,
-      ${wholeOrNull}::bigint, ${Math.ceil(delayMs)}::bigint)`;
+    select opsctl_state.take_up(${row}::bigint, ${JSON.stringify(takenUp(tried))}::text::json)`;
   await link.ask("record what was tried before", work, { repeats: true });
 }
 

@@ -1,5 +1,5 @@
 import type { Alert } from "../../alert/alert.ts";
-import type { AcceptOutcome, Begun, Settlement, TriedBefore, TriedIssues } from "../contract.ts";
+import type { AcceptOutcome, Begun, Settlement, TriedBefore, Tries } from "../contract.ts";
 import type { Outbox } from "./outbox/outbox.ts";
 import type { OutboxFile } from "./outbox-file.ts";
 
@@ -24,7 +24,7 @@ export class SharedCommit {
   }
 
   /** Errors: those of SQLite and of the file; then nothing was accepted and nothing changed. */
-  accept(requests: readonly (readonly Alert[])[], triedBefore?: TriedIssues): AcceptOutcome[] {
+  accept(requests: readonly (readonly Alert[])[], tries?: Tries): AcceptOutcome[] {
     const waiting = this.#waiting.splice(0);
     try {
       const { results, outcomes } = this.#file.use((outbox) => {
@@ -33,7 +33,7 @@ export class SharedCommit {
             () =>
               change(outbox),
         );
-        return outbox.write(changes, requests, triedBefore);
+        return outbox.write(changes, requests, tries);
       });
       for (const [at, { resolve }] of waiting.entries()) resolve(results[at]);
       return outcomes;

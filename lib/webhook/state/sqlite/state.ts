@@ -121,9 +121,9 @@ function readsOf(file: OutboxFile): Pick<State, Reads> {
 
 function acceptor(commit: SharedCommit, log: Log): State["accept"] {
   const refusals = new RefusalLog(log, "Alerts are refused: the state cannot be written");
-  return async (requests, triedBefore) => {
+  return async (requests, tries) => {
     try {
-      const outcomes = commit.accept(requests, triedBefore);
+      const outcomes = commit.accept(requests, tries);
       refusals.accepted();
       return outcomes;
     } catch (error) {

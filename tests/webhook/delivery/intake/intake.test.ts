@@ -5,6 +5,7 @@ import { createWebhookMetrics } from "../../../../lib/webhook/metrics/metrics.ts
 import type { AcceptOutcome } from "../../../../lib/webhook/state/contract.ts";
 import { resolvedAlert } from "../../support/sample-alert.ts";
 
+const NO_TRIES = { issue: () => undefined, message: () => undefined };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** An intake whose state calls `onDecided` when it has just accepted. */
@@ -26,7 +27,7 @@ function intakeThatTells(onDecided: () => void): Intake {
     unkept: {
       knows: () => false,
       take: async () => null,
-      handOver: (_requests, accept) => accept(new Map()),
+      handOver: (_requests, accept) => accept(NO_TRIES),
     },
     monotonicMs: () => 0,
     metrics: createWebhookMetrics({ version: "test" }),
@@ -80,7 +81,7 @@ describe("Intake without a state", () => {
         },
         handOver: (_requests, accept) => {
           asked.push("hand-over");
-          return accept(new Map());
+          return accept(NO_TRIES);
         },
       },
       monotonicMs: () => 0,

@@ -526,8 +526,8 @@ describe("UnkeptAlerts: issues", () => {
     };
     const post = issueOf(fixture, "a");
     await fixture.settle();
-    await fixture.unkept.handOver([[alert("a")]], async (triedBefore) => {
-      times.push(triedBefore.get("a"));
+    await fixture.unkept.handOver([[alert("a")]], async (tries) => {
+      times.push(tries.issue("a"));
       return [{ refused: "state_unavailable" }];
     });
     resolve(null);

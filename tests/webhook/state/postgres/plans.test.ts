@@ -9,6 +9,16 @@ const GIVEN_UP = 5_000;
 /** Less than any index of what waits has, and than what was given up. */
 const FEW = 120;
 
+/** What was tried without the state. */
+const TRIED = {
+  text: "t",
+  attempts: 1,
+  unclear: 1,
+  begun_for_ms: 60_000,
+  unanswered_for_ms: null,
+  delay_ms: 5_000,
+};
+
 /** Calls, each for a row or fingerprint in the middle of many, and the most pages that those for many rows may read. */
 const CALLS: readonly [call: string, most?: number][] = [
   ["count(*) from opsctl_state.due_rows('message', 8, '[15001]', 0)"],
@@ -17,7 +27,7 @@ const CALLS: readonly [call: string, most?: number][] = [
   ["count(*) from opsctl_state.digestible('[]', 40, 1000)", 800],
   ["opsctl_state.begin_attempt(15001, gen_random_uuid(), gen_random_uuid(), 't', '[15002,15003]')"],
   ["opsctl_state.begin_attempt(15001, gen_random_uuid(), gen_random_uuid(), 'u', '[]')"],
-  ["opsctl_state.take_up(15009, 't', 1, 1, 60000, null, 5000)"],
+  [`opsctl_state.take_up(15009, '${JSON.stringify(TRIED)}')`],
   ["count(*) from opsctl_state.members_of(15001)"],
   ["opsctl_state.settle(15005, gen_random_uuid(), 'retry', 1000, 'x', 5, true, false, null, null)"],
   ["opsctl_state.settle(15006, gen_random_uuid(), 'delivered', null, null, null, false, false, 'r', null)"],
@@ -25,6 +35,7 @@ const CALLS: readonly [call: string, most?: number][] = [
   ["opsctl_state.settle(15008, gen_random_uuid(), 'dead', null, 'x', null, false, false, null, null)"],
   ["opsctl_state.settle(15012, gen_random_uuid(), 'delivered', null, null, null, false, false, null, 'u')"],
   [accepting("new", true)],
+  [accepting("tried", true, { issue_tried_at: START_MS - 1, tried: TRIED })],
   [accepting("f15001", false)],
   ["* from opsctl_state.stats()"],
   ["* from opsctl_state.latest('issue:f15001')"],
@@ -100,7 +111,7 @@ async function expectFewPages(session: postgres.ReservedSql, calls = CALLS): Pro
   }
 }
 
-function accepting(fingerprint: string, firing: boolean): string {
+function accepting(fingerprint: string, firing: boolean, before: object = {}): string {
   const alert = {
     priority: 2,
     issue_key: `issue:${fingerprint}`,
@@ -113,6 +124,7 @@ function accepting(fingerprint: string, firing: boolean): string {
     resolved: !firing,
     starts_at: "2026",
     shown: "{}",
+    ...before,
   };
   const requests = JSON.stringify([[alert]]);
   return `opsctl_state.accept(gen_random_uuid(), '${requests}', 1000000, 1000000000, 1800000, true)`;

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import type { DueRow, OutboxKind, State } from "../../../../lib/webhook/state/contract.ts";
+import type { Alert } from "../../../../lib/webhook/alert/alert.ts";
+import type { AcceptedAlert, DueRow, OutboxKind, State } from "../../../../lib/webhook/state/contract.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptAll,
@@ -144,6 +145,20 @@ function takenUpTests(fixture: () => StateFixture): void {
     });
     expect(await onlyDue(state)).toMatchObject({ unclear: 0, unansweredForMs: 40 * SECOND_MS });
     expect(await state.digestible([])).toEqual([]);
+  });
+
+  test("what was tried before is kept in the commit that keeps its alert", async () => {
+    const { state, setClock, another } = fixture();
+    const text = "sent before \ud83d\udea8 \u0000 \ud83d";
+    const message = ({ fingerprint }: Alert) => (fingerprint === "tried" ? { ...TRIED, text } : undefined);
+    const alerts = [resolvedAlert({ fingerprint: "tried" }), resolvedAlert({ fingerprint: "other" })];
+    const [outcome] = await state.accept([alerts], { issue: () => undefined, message });
+    const [tried, other] = (outcome as { accepted: AcceptedAlert[] }).accepted;
+    const process = await another();
+    expect(await dueIds(process, "message")).toEqual([other!.messageRow]);
+    await process.settle(other!.messageRow, DELIVERED);
+    await setClock(START_MS + 5 * SECOND_MS);
+    expect(await onlyDue(process)).toMatchObject({ id: tried!.messageRow, text, attempts: 3, unclear: 2 });
   });
 
   test("a row that was begun meanwhile, or has ended, takes nothing up", async () => {

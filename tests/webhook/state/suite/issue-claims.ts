@@ -7,6 +7,8 @@ import { acceptAll, issueRowOf, START_MS, type StateFixture } from "../../suppor
 const URL_1 = "https://tracker.example/issue/1";
 const ODD = "a'\"\u0000\\ ç \ud83d\udea8";
 
+const TRIED = { issue: () => START_MS - 60_000, message: () => undefined };
+
 /** Registers these tests. */
 export function issueClaimTests(fixture: () => StateFixture): void {
   test("tells the claim in force on a fingerprint's issue, with its link once there is one", async () => {
@@ -57,8 +59,7 @@ export function issueClaimTests(fixture: () => StateFixture): void {
   test("an issue that was tried without it is tried on under the same time, and claimed from now on", async () => {
     const { state, setClock } = fixture();
     const alert = sampleAlert({ fingerprint: ODD });
-    const triedBefore = new Map([[ODD, START_MS - 60_000]]);
-    const [outcome] = await state.accept([[alert, alert, resolvedAlert({ fingerprint: ODD })]], triedBefore);
+    const [outcome] = await state.accept([[alert, alert, resolvedAlert({ fingerprint: ODD })]], TRIED);
     const issue = { status: "first", row: expect.any(Number), claimedAtMs: START_MS - 60_000 };
     const duplicate = { status: "duplicate", claimedAtMs: START_MS - 60_000, url: null };
     expect(outcome).toMatchObject({ accepted: [{ issue }, { issue: duplicate }, {}] });
@@ -75,7 +76,7 @@ export function issueClaimTests(fixture: () => StateFixture): void {
     const { state } = fixture();
     await acceptAll(state, sampleAlert());
     const { fingerprint } = sampleAlert();
-    await state.accept([[sampleAlert()]], new Map([[fingerprint, START_MS - 60_000]]));
+    await state.accept([[sampleAlert()]], TRIED);
     expect(await state.issueClaim(fingerprint)).toEqual({ claimedAtMs: START_MS, url: null });
   });
 }

@@ -1,6 +1,6 @@
 import { isRefusedRow } from "../../../../platform/files/sqlite.ts";
 import type { Alert } from "../../../alert/alert.ts";
-import type { AcceptOutcome, TriedIssues } from "../../contract.ts";
+import type { AcceptOutcome, Tries } from "../../contract.ts";
 import { type AcceptDependencies, acceptor } from "./accept/accept.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -11,7 +11,7 @@ export type Change = () => unknown;
 export type Write = (
   changes: readonly Change[],
   requests: readonly (readonly Alert[])[],
-  triedBefore?: TriedIssues,
+  tries?: Tries,
 ) => { results: unknown[]; outcomes: AcceptOutcome[] };
 
 /**
@@ -22,28 +22,26 @@ export type Write = (
  *            remaining requests are refused untried.
  * Errors:    those of SQLite when the whole transaction failed; then nothing was accepted and nothing changed.
  */
-export function writer(
-  dependencies: AcceptDependencies & { nowMs: () => number; transaction: Transaction },
-): Write {
+export function writer(dependencies: AcceptDependencies & { transaction: Transaction }): Write {
   const { load, nowMs } = dependencies;
   const accept = acceptor(dependencies);
-  const write: Write = (changes, requests, triedBefore) => {
+  const write: Write = (changes, requests, tries) => {
     const now = nowMs();
     return dependencies.transaction(() => {
       load.refresh(now);
       return {
         results: changes.map((change) => change()),
-        outcomes: requests.map((alerts) => accept(alerts, now, triedBefore)),
+        outcomes: requests.map((alerts) => accept(alerts, now, tries)),
       };
     });
   };
-  return (changes, requests, triedBefore) => {
+  return (changes, requests, tries) => {
     try {
-      return write(changes, requests, triedBefore);
+      return write(changes, requests, tries);
     } catch (error) {
       if (!isRefusedRow(error)) throw error;
       const { results } = write(changes, []);
-      return { results, outcomes: writeEach((request) => write([], [request], triedBefore), requests) };
+      return { results, outcomes: writeEach((request) => write([], [request], tries), requests) };
     }
   };
 }

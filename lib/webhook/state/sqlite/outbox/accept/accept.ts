@@ -1,15 +1,22 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { SqliteDedup } from "../../../../../dedup/sqlite.ts";
 import type { Alert } from "../../../../alert/alert.ts";
-import { type AcceptedAlert, type AcceptOutcome, ISSUE_TTL_MS, type TriedIssues } from "../../../contract.ts";
+import { type AcceptedAlert, type AcceptOutcome, ISSUE_TTL_MS, type Tries } from "../../../contract.ts";
 import { issueKey, priorityOf } from "../../../stored.ts";
+import { type TakeUp, uptaker } from "../deliver/take-up.ts";
 import type { Load } from "../load.ts";
 import { type Episodes, episodesOn, type NewestIssue } from "./episodes.ts";
 import { hourlyCount } from "./hours.ts";
 import { type Insert, inserter } from "./insert.ts";
 
 /** What accepting works with; `comments`: whether the end of an alert is told on its issue. */
-export type AcceptDependencies = { db: DatabaseSync; dedup: SqliteDedup; load: Load; comments: boolean };
+export type AcceptDependencies = {
+  db: DatabaseSync;
+  dedup: SqliteDedup;
+  load: Load;
+  nowMs: () => number;
+  comments: boolean;
+};
 
 /**
  * Accepts one request in the caller's transaction.
@@ -18,24 +25,31 @@ export type AcceptDependencies = { db: DatabaseSync; dedup: SqliteDedup; load: L
  */
 export function acceptor(
   dependencies: AcceptDependencies,
-): (alerts: readonly Alert[], now: number, triedBefore?: TriedIssues) => AcceptOutcome {
+): (alerts: readonly Alert[], now: number, tries?: Tries) => AcceptOutcome {
   const { db, load } = dependencies;
   const tools = {
     ...dependencies,
     insert: inserter(db, load),
     episodes: episodesOn(db),
     isOpen: openIssues(db),
+    takeUp: uptaker(dependencies),
     backdate: db.prepare("update dedup set claimed_at_ms = ? where key = ? and token = ?"),
   };
   const count = hourlyCount(db);
-  return (alerts, now, triedBefore) => {
+  return (alerts, now, tries) => {
     const texts = alerts.map((alert) => JSON.stringify(alert));
     const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
     const isCritical = alerts.some((alert) => priorityOf(alert) === 0);
     if (!load.takes(alerts.length, bytes, { isCritical })) return { refused: "outbox_full" };
     const accepted = alerts.map((alert, at) => {
-      const triedAtMs = triedBefore?.get(alert.fingerprint);
-      return acceptAlert(tools, alert, { text: texts[at]!, now, triedAtMs });
+      const one = acceptAlert(tools, alert, {
+        text: texts[at]!,
+        now,
+        triedAtMs: tries?.issue(alert.fingerprint),
+      });
+      const tried = tries?.message(alert);
+      if (tried !== undefined) tools.takeUp(one.messageRow, tried);
+      return one;
     });
     count.add(alerts.length, now);
     return { accepted };
@@ -47,6 +61,7 @@ type Tools = AcceptDependencies & {
   episodes: Episodes;
   isOpen: (issue: NewestIssue) => boolean;
   backdate: StatementSync;
+  takeUp: TakeUp;
 };
 
 function acceptAlert(
