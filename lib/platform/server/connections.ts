@@ -1,8 +1,12 @@
 import type { Socket } from "node:net";
 import { clearInterval, setInterval } from "node:timers";
 
-/** How long a connection may rest between two requests; longer than proxies keep theirs, so that they close first. */
-export const IDLE_MS = 120_000;
+/**
+ * How long a connection may rest between two requests; longer than proxies keep theirs, so that they close first: a
+ * request that meets a connection which is being closed is lost, and no proxy sends a POST twice. Most keep theirs for
+ * 60 or 90 seconds, Caddy for 120, Google's load balancers for 600.
+ */
+export const IDLE_MS = 660_000;
 
 /**
  * What a connection is doing.
@@ -19,13 +23,21 @@ export type PhaseLimits = Partial<Record<Phase, number>>;
 const LIMITS_MS: PhaseLimits = { new: 10_000, sending: 30_000, idle: IDLE_MS, next: 10_000, closing: 1_000 };
 /** How long an open connection may take to bring its request while the server ends. */
 const LAST_CHANCE_MS = 250;
-const LAST_LIMITS_MS: PhaseLimits = { new: LAST_CHANCE_MS, idle: LAST_CHANCE_MS, next: LAST_CHANCE_MS };
+/** The same of one that rests: a proxy that uses it within this time learns from the answer that it was the last. */
+const LAST_REST_MS = 1_000;
+const LAST_LIMITS_MS: PhaseLimits = { new: LAST_CHANCE_MS, idle: LAST_REST_MS, next: LAST_CHANCE_MS };
 
 /** The shortest time between two calls of `onCrowded`. */
 const TELL_MS = 60_000;
 
 /** Which phases give way when the server is full, in this order. */
 const GIVES_WAY: readonly Phase[] = ["closing", "new", "idle"];
+
+/**
+ * How long what is overdue is kept, so that what has arrived is read: after a busy moment that may be the request of a
+ * connection that rested.
+ */
+const UNREAD_MS = 10;
 
 /** How often per shortest limit all connections are checked: a timer for each would cost more than the requests. */
 const LOOKS = 4;
@@ -131,13 +143,17 @@ export class Connections {
 
   #look(): void {
     const now = performance.now();
+    this.#tellOfCrowd(now);
+    if (this.#phaseOf.size === 0) this.#unwatch();
+    setTimeout(() => this.#closeOverdue(now), UNREAD_MS);
+  }
+
+  #closeOverdue(now: number): void {
     for (const [phase, limitMs] of Object.entries(this.#limitsMs) as [Phase, number][])
       for (const [socket, sinceMs] of this.#sinceMs[phase]) {
         if (now - sinceMs < limitMs) break;
         socket.destroy();
       }
-    this.#tellOfCrowd(now);
-    if (this.#phaseOf.size === 0) this.#unwatch();
   }
 
   #tellOfCrowd(now: number): void {

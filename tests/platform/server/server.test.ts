@@ -178,6 +178,18 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
     expect(resting.readableEnded).toBe(true);
   });
 
+  test("answers what came while the process was busy, although the connection had rested for too long by then", async () => {
+    const { port } = await start(echo, address(), { phasesMs: { idle: 300 } });
+    const resting = connect({ port, host: HOST });
+    resting.write(kept);
+    await once(resting, "data");
+    const untilMs = performance.now() + 600;
+    while (performance.now() < untilMs);
+    resting.write(kept);
+    expect(String((await once(resting, "data"))[0])).toEndWith("abc");
+    resting.destroy();
+  });
+
   test("does not let a head trickle in", async () => {
     const { port } = await start(echo, address(), { phasesMs: { new: 200 } });
     const trickle = async function* () {
