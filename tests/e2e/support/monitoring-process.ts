@@ -62,14 +62,23 @@ export function startPrometheus(path: string, config: object, rules: object): Pr
   });
 }
 
-/** Starts Alertmanager with one receiver, which gets everything with the secret as a bearer token. */
-export function startAlertmanager(path: string, url: string, secret: string): Promise<MonitoringProcess> {
+/**
+ * Starts Alertmanager with one receiver, which gets everything with the secret as a bearer token, unless `changes` to
+ * the receiver's webhook or to the route say otherwise.
+ */
+export function startAlertmanager(
+  path: string,
+  url: string,
+  secret: string,
+  changes: { webhook?: object; route?: object } = {},
+): Promise<MonitoringProcess> {
   const authorization = { type: "Bearer", credentials: secret };
-  const webhook = { url, send_resolved: true, http_config: { authorization } };
-  const route = { receiver: "opsctl", group_wait: "100ms", group_interval: "1s", repeat_interval: "1h" };
+  const webhook = { url, send_resolved: true, http_config: { authorization }, ...changes.webhook };
+  const timing = { group_wait: "100ms", group_interval: "1s", repeat_interval: "1h" };
+  const route = { receiver: "opsctl", group_by: ["alertname"], ...timing, ...changes.route };
   const receivers = [{ name: "opsctl", webhook_configs: [webhook] }];
   return startMonitoring({
-    files: { "alertmanager.yml": { route: { ...route, group_by: ["alertname"] }, receivers } },
+    files: { "alertmanager.yml": { route, receivers } },
     words: (folder, address) => [
       path,
       `--config.file=${folder}/alertmanager.yml`,
