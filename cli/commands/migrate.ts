@@ -64,6 +64,9 @@ export const migrate = defineCommand({
   },
 });
 
+/** One statement of a migration may rewrite a large table, or wait for another host's migration. */
+const ANSWER_LIMIT_MS = 60 * 60_000;
+
 const NOT_CLOSED =
   "This host does not let root pass on a capability that keeps them out: see docs/security.md, What root does";
 
@@ -101,7 +104,11 @@ async function migrated(
   { isStatusOnly, log }: { isStatusOnly: boolean; log: Log },
 ): Promise<{ applied: string[]; migrations: readonly MigrationStatus[] }> {
   const { openDatabase } = await import("../../lib/platform/database/pool.ts");
-  const opening = openDatabase(url, { max: 1, applicationName: "opsctl migrate" });
+  const opening = openDatabase(url, {
+    max: 1,
+    applicationName: "opsctl migrate",
+    answerLimitMs: ANSWER_LIMIT_MS,
+  });
   opening.catch(() => {});
   // The first line of a log takes a moment: the connection is on its way meanwhile.
   await setImmediate();

@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import { timelineCause } from "../ledger/timeline-cause.ts";
+import { noAnswer } from "../platform/database/error.ts";
 import { unlessLate } from "../platform/time-limit.ts";
 
 /**
@@ -82,6 +83,6 @@ async function repairOne(sql: postgres.Sql, id: string): Promise<Tried> {
 
 async function within<T>(limitMs: number, work: () => Promise<T>): Promise<T> {
   return await unlessLate({ limitMs }, work, () => {
-    throw Object.assign(new Error("no answer of the database in time"), { code: "STATEMENT_TIMEOUT" });
+    throw noAnswer();
   });
 }

@@ -62,14 +62,14 @@ export function databaseCode(error: unknown): string {
 }
 
 /**
- * True when no server answers at an address that may be right: it stops, starts, or moves to another host.
+ * True when no server answers at an address that may be right: it stops, starts, hangs, or moves to another host.
  *
  * Behaviour: false for a host that the name service does not know, for what the system forbids, and for a certificate
  *            that is not accepted: only a change of the settings mends those.
  */
 export function isServerAway(error: unknown): boolean {
   const code = textOf(error, "code") ?? "";
-  return !isServerError(error) && (LOST.has(code) || AWAY.has(code));
+  return !isServerError(error) && (LOST.has(code) || AWAY.has(code) || code === STATEMENT_TIMEOUT);
 }
 
 const TRANSIENT: ReadonlySet<DatabaseErrorCode> = new Set([
@@ -158,6 +158,11 @@ const AWAY = new Set([
 
 /** Code of a statement whose answer the caller stopped waiting for. */
 const STATEMENT_TIMEOUT = "STATEMENT_TIMEOUT";
+
+/** The error of a statement that was given up: it may have taken effect, or may do so later. */
+export function noAnswer(): Error {
+  return Object.assign(new Error("no answer of the database in time"), { code: STATEMENT_TIMEOUT });
+}
 
 const UNREACHABLE = new Set([
   ...AWAY,

@@ -1,11 +1,12 @@
 import type postgres from "postgres";
+import { type Statement, watchStatements } from "./statements.ts";
 
 /**
  * The driver's pool behind a pooler, with no more statements and transactions under way than it has connections.
  *
  * Behaviour: with more of them the driver sends a statement before the one before it on the same connection is
  *            answered. A pooler in transaction mode may give the server's session away after the first answer, and the
- *            next one never comes, or comes to somebody else.
+ *            next one never comes, or comes to somebody else. A statement that was given up while it waited is not sent.
  * Source:    github.com/supabase/supavisor issues 1061 and 1172, github.com/supabase/supabase issue 50358 and
  *            github.com/porsager/postgres issue 970, read 2026-11-23. The driver's `max_pipeline` leaves one such
  *            statement at 1, and breaks its transactions at 0 (3.4.9).
@@ -22,17 +23,14 @@ export function inTurns(pool: postgres.Sql, connections: number): postgres.Sql {
     if (next === undefined) free += 1;
     else next();
   };
-  // What is no statement is a name, a value or a list for one, and what is never awaited is a part of one.
-  const statement = <T>(made: T): T => {
-    if (!(made instanceof Promise)) return made;
-    const query = made as unknown as Promise<unknown> & { handler(query: unknown): void };
-    const { handler } = query;
-    query.handler = async () => {
+  const takeTurn = (statement: Statement) => {
+    const { handler } = statement;
+    statement.handler = async () => {
       await enter();
-      query.then(leave, leave);
-      handler(query);
+      if (statement.cancelled) return leave();
+      statement.then(leave, leave);
+      handler(statement);
     };
-    return made;
   };
   const begin = async (...args: [never, never]) => {
     await enter();
@@ -42,10 +40,5 @@ export function inTurns(pool: postgres.Sql, connections: number): postgres.Sql {
       leave();
     }
   };
-  const unsafe: typeof pool.unsafe = (...args) => statement(pool.unsafe(...args));
-  const ours: Record<PropertyKey, unknown> = { begin, unsafe };
-  return new Proxy(pool, {
-    apply: (_target, _this, args) => statement(Reflect.apply(pool, undefined, args)),
-    get: (_target, key) => ours[key] ?? Reflect.get(pool, key),
-  });
+  return watchStatements(pool, takeTurn, { begin });
 }

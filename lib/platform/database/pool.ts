@@ -3,27 +3,32 @@ import type postgres from "postgres";
 import { OpsError } from "../errors.ts";
 import type { Secret } from "../secrets/secret.ts";
 import { classifyDatabaseError, databaseCode, databaseError, isServerAway } from "./error.ts";
+import { Handout } from "./handout.ts";
 import { inTurns } from "./in-turns.ts";
-import { connectDatabase, DriverStream } from "./socket.ts";
-import { failingWithItsConnection } from "./transactions.ts";
+import { closedByServer, connectDatabase, DriverStream, type StreamWatch } from "./socket.ts";
 import { type DatabaseAddress, parseDatabaseUrl } from "./url.ts";
 
 export { classifyDatabaseError, databaseCode, databaseError } from "./error.ts";
 
 /** An open pool of connections. */
 export type Database = {
-  /** The driver's tagged template: values are always parameters, dates and timestamps arrive as text. */
+  /**
+   * The driver's tagged template: values are always parameters, dates and timestamps arrive as text.
+   *
+   * Behaviour: each statement settles, whatever becomes of its connection: see `answerLimitMs`.
+   */
   sql: postgres.Sql;
   /** Whether statements are prepared: not behind a pooler. */
   prepares: boolean;
   /** Lets further statements use new connections; those that are open finish what they have begun. */
   renew(): void;
-  /** Lets running statements finish for at most three seconds, then closes every connection. */
+  /** Lets running statements finish for at most three seconds, then closes every connection and fails what is left. */
   close(): Promise<void>;
 };
 
 const CONNECT_LIMIT_MS = 10_000;
 const CLOSE_LIMIT_MS = 3_000;
+const ANSWER_LIMIT_MS = 60_000;
 /** Variables that no setting overrides, and those that the driver reads when the URL names no user or database. */
 const VARIABLES_OF_THE_DRIVER = ["PGTARGETSESSIONATTRS", "PGUSERNAME", "PGUSER", "PGDATABASE"];
 
@@ -39,14 +44,15 @@ const VARIABLES_OF_THE_DRIVER = ["PGTARGETSESSIONATTRS", "PGUSERNAME", "PGUSER",
  *            connection): pass and return lists as `jsonb`.
  * Errors:    CONFIG_INVALID for a URL that cannot be used, DATABASE_UNREACHABLE (also for a certificate that is not
  *            accepted), DATABASE_AUTH_FAILED (also for a password asked for in clear text without TLS),
- *            DATABASE_NOT_FOUND; at most 20 seconds after the call, half of them for the network, and what `patience`
- *            adds.
+ *            DATABASE_NOT_FOUND; at most 30 seconds after the call, a third of them each for the network, the login and
+ *            the first answer, and what `patience` adds.
  */
 export async function openDatabase(url: Secret, options: PoolOptions): Promise<Database> {
   const pools = await Pools.open({ ...options, address: addressOf(url) });
   try {
     const prepares = await patiently(() => announcesItsBackend(pools.current), options.patience);
     if (!prepares) await pools.replace({ prepare: false });
+    pools.isOpened = true;
     return { sql: pools.sql, prepares, renew: () => pools.renew(), close: () => pools.close() };
   } catch (error) {
     await pools.close();
@@ -93,10 +99,17 @@ export type OpeningPatience = {
   onWait(code: string, limitMs: number): void;
 };
 
+/**
+ * How a pool is made.
+ *
+ * Shape: `answerLimitMs` is how long a statement may wait for a connection, and then for its answer; one that has no
+ *        answer breaks its connection. A transaction has no limit of its own: its begin and its end are statements, too.
+ */
 type PoolOptions = {
   max: number;
   applicationName: string;
   connectLimitMs?: number;
+  answerLimitMs?: number;
   closeLimitMs?: number;
   patience?: OpeningPatience;
 };
@@ -106,35 +119,39 @@ type PoolOptions = {
  *
  * Behaviour: the driver can use a connection whose loss it has not noticed yet, and then keeps half a message that
  *            spoils that connection's next starts, each for the whole connect limit. So the old pool finishes what it
- *            has begun and gets nothing new. Its idle connections close themselves.
+ *            has begun and gets nothing new. Its idle connections close themselves. A connection that broke inside a
+ *            transaction is lost to the driver, so that a pool may have none left.
  */
 class Pools {
   readonly #driver: Driver;
   readonly #options: PoolOptions & { address: DatabaseAddress };
   readonly #streams = new Set<DriverStream>();
+  readonly #handouts = new Set<Handout>();
   /** The connection that was begun while the driver was being loaded, until the pool takes it. */
-  #early: Promise<DriverStream> | null;
+  #early: ((watch: StreamWatch) => Promise<DriverStream>) | null;
   #prepare = true;
   #isClosed = false;
+  /** Until then a statement has no more time than a connection. */
+  isOpened = false;
   current: postgres.Sql;
 
   /** Connects and loads the driver at the same time. */
   static async open(options: PoolOptions & { address: DatabaseAddress }): Promise<Pools> {
-    let onLoss = () => {};
-    const early = connectDatabase(options.address, { limitMs: limitOf(options), onLoss: () => onLoss() });
+    const watch: StreamWatch = { answerLimitMs: () => limitOf(options), onLoss: () => {} };
+    const early = connectDatabase(options.address, { limitMs: limitOf(options), watch });
     // The runtime sends the first packet in its next turn.
     await new Promise((resolve) => setImmediate(resolve));
     const { default: driver } = await import("postgres");
-    const pools = new Pools(driver, options, early);
-    const first = pools.current;
-    onLoss = () => pools.#leave(first);
-    return pools;
+    return new Pools(driver, options, async (own) => {
+      Object.assign(watch, own);
+      return await early;
+    });
   }
 
   private constructor(
     driver: Driver,
     options: PoolOptions & { address: DatabaseAddress },
-    early: Promise<DriverStream>,
+    early: (watch: StreamWatch) => Promise<DriverStream>,
   ) {
     this.#driver = driver;
     this.#options = options;
@@ -165,6 +182,7 @@ class Pools {
     this.#isClosed = true;
     await this.#end(this.current);
     for (const stream of this.#streams) stream.destroy();
+    for (const handout of this.#handouts) handout.failAll(closedByUs());
   }
 
   async #end(pool: postgres.Sql): Promise<void> {
@@ -174,21 +192,40 @@ class Pools {
 
   #open(): postgres.Sql {
     for (const name of VARIABLES_OF_THE_DRIVER) delete process.env[name];
-    const connect = () => this.#connect(pool);
-    const driven = this.#driver(driverSettings(this.#options, this.#prepare, connect));
-    driven.begin = failingWithItsConnection(driven.begin);
-    const pool: postgres.Sql = this.#prepare ? driven : inTurns(driven, this.#options.max);
+    for (const handout of this.#handouts) if (handout.isEmpty) this.#handouts.delete(handout);
+    const { max } = this.#options;
+    let stranded = 0;
+    const watch: StreamWatch = {
+      answerLimitMs: () => this.#answerLimitMs,
+      onLoss: ({ isStranded }) => {
+        this.#leave(pool);
+        if (isStranded) stranded += 1;
+        if (stranded === max) handout.failUnsent(closedByServer());
+      },
+    };
+    const driven = this.#driver(driverSettings(this.#options, this.#prepare, () => this.#connect(watch)));
+    const handout = new Handout(
+      // While opening, a statement waits for network and login before it is sent: each has the same limit.
+      () => (this.isOpened ? this.#answerLimitMs : 3 * this.#answerLimitMs),
+      () => this.#leave(pool),
+    );
+    this.#handouts.add(handout);
+    const pool = handout.of(this.#prepare ? driven : inTurns(driven, max));
     return pool;
   }
 
-  async #connect(pool: postgres.Sql): Promise<DriverStream> {
+  get #answerLimitMs(): number {
+    const { answerLimitMs = ANSWER_LIMIT_MS } = this.#options;
+    return this.isOpened ? answerLimitMs : limitOf(this.#options);
+  }
+
+  async #connect(watch: StreamWatch): Promise<DriverStream> {
     // What waits for its turn in a pool that was left would get it only now.
     if (this.#isClosed) return new DriverStream(closedByUs());
     const early = this.#early;
     this.#early = null;
     const limitMs = limitOf(this.#options);
-    const onLoss = () => this.#leave(pool);
-    const stream = await (early ?? connectDatabase(this.#options.address, { limitMs, onLoss }));
+    const stream = await (early?.(watch) ?? connectDatabase(this.#options.address, { limitMs, watch }));
     this.#streams.add(stream);
     stream.once("close", () => this.#streams.delete(stream));
     return stream;

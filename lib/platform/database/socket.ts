@@ -5,12 +5,10 @@ import type { ConnectionOptions } from "node:tls";
 import { isLoopback } from "../loopback.ts";
 import { withTimeLimit } from "../time-limit.ts";
 import { clearTextAnswer } from "./clear-text-password.ts";
+import { noAnswer } from "./error.ts";
+import { MessageReader } from "./messages.ts";
 import { rootCertificates } from "./root-certificates.ts";
 import type { DatabaseAddress } from "./url.ts";
-
-/** The message ReadyForQuery, `Z` and its length, which one byte follows: `I` when no transaction is open. */
-const READY_FOR_QUERY = [0x5a, 0, 0, 0, 5];
-const READY_LENGTH = READY_FOR_QUERY.length + 1;
 
 /**
  * The refusal of a write by a server that is read-only, in an answer: severity ERROR, SQLSTATE 25006. No row has it,
@@ -27,28 +25,38 @@ const TLS_REQUEST = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47);
  * Connects a stream to the database for the driver, encrypted as the address asks.
  *
  * Behaviour: always returns a stream; after a failure it breaks at the driver's first write, because the driver forgets
- *            a connection whose maker throws and every later query would wait for ever. `onLoss` is called when a
- *            stream breaks without the driver having closed it, if the server was ready on it once: a connection that
- *            the server refused at the start is no loss. A stream breaks, too, after the server has refused a write as
- *            read-only: the connection leads to a replica, or to a server that was the primary before, and a new one
- *            finds the new primary. Without TLS the password leaves this host only as the answer to a challenge: a
- *            request for it in clear text ends the connection.
+ *            a connection whose maker throws and every later query would wait for ever. A stream breaks, too, after the
+ *            server has refused a write as read-only: the connection leads to a replica, or to a server that was the
+ *            primary before, and a new one finds the new primary. Without TLS the password leaves this host only as the
+ *            answer to a challenge: a request for it in clear text ends the connection.
  */
 export async function connectDatabase(
   address: DatabaseAddress,
-  { limitMs, onLoss }: { limitMs: number; onLoss: () => void },
+  { limitMs, watch }: { limitMs: number; watch: StreamWatch },
 ): Promise<DriverStream> {
   try {
     return await withTimeLimit({ limitMs }, async ({ signal }) => {
       const plain = await connectPlain(address, signal);
       const socket = address.tls === "disable" ? plain : await encrypt(plain, address, signal);
       const isPrivate = socket !== plain || isOnThisHost(address, plain);
-      return new DriverStream(socket, onLoss, isPrivate ? null : clearTextAnswer(address.password));
+      return new DriverStream(socket, watch, isPrivate ? null : clearTextAnswer(address.password));
     });
   } catch (error) {
     return new DriverStream(error as Error);
   }
 }
+
+/**
+ * How a stream is watched by the pool that it belongs to.
+ *
+ * Shape: `answerLimitMs` is asked at each statement. `onLoss` is called when a stream breaks without the driver having
+ *        closed it, if the server was ready on it once: a connection that the server refused at the start is no loss.
+ *        `isStranded`: a transaction was open, and the driver will never use that connection again.
+ */
+export type StreamWatch = {
+  answerLimitMs(): number;
+  onLoss(loss: { isStranded: boolean }): void;
+};
 
 /**
  * A socket for the driver that breaks in a way that the driver survives.
@@ -57,20 +65,24 @@ export async function connectDatabase(
  *            a query begun between them is never answered. After a bare `close` while connecting, the driver connects
  *            again without pause and without end. Inside a transaction only `error` comes, then and after each further
  *            write: after a `close` the driver's own rollback or commit would write to nothing and end the process. A
- *            cancelled statement's own connection counts as broken.
+ *            cancelled statement's own connection counts as broken. A connection breaks, too, when a statement is not
+ *            answered within its limit, which begins when it is sent or the one before it is answered: in a network that
+ *            drops every packet none ends by itself.
+ * Errors:    STATEMENT_TIMEOUT for every statement that is under way when the limit is over.
  */
 export class DriverStream extends EventEmitter {
   readonly #socket: Socket | undefined;
-  readonly #onLoss: () => void;
-  readonly #transaction = new TransactionStatus();
+  readonly #watch: StreamWatch;
+  readonly #session = new Session();
   readonly #withheld: Uint8Array | null;
   #isClosedByDriver = false;
   #fault: Error | undefined;
+  #answerTimer: ReturnType<typeof setTimeout> | undefined;
 
   /** `withheld` are bytes that must not be sent: writing them breaks the connection. */
-  constructor(connection: Socket | Error, onLoss: () => void = () => {}, withheld: Uint8Array | null = null) {
+  constructor(connection: Socket | Error, watch = UNWATCHED, withheld: Uint8Array | null = null) {
     super();
-    this.#onLoss = onLoss;
+    this.#watch = watch;
     this.#withheld = withheld;
     if (connection instanceof Error) {
       this.#fault = connection;
@@ -79,7 +91,7 @@ export class DriverStream extends EventEmitter {
     this.#socket = connection;
     const closed = () => this.#break(closedByServer());
     connection.on("data", (bytes: Buffer) => {
-      this.#transaction.read(bytes);
+      if (this.#session.receive(bytes)) this.#limitAnswer();
       this.emit("data", bytes);
       if (bytes.includes(READ_ONLY_REFUSAL)) this.#break(isReadOnly());
     });
@@ -96,7 +108,11 @@ export class DriverStream extends EventEmitter {
 
   write(bytes: Uint8Array, done?: () => void): boolean {
     const fault = this.#fault;
-    if (fault === undefined && !this.#isWithheld(bytes)) return this.#socket?.write(bytes, done) ?? true;
+    if (fault === undefined && !this.#isWithheld(bytes)) {
+      this.#session.send(bytes);
+      if (this.#answerTimer === undefined) this.#limitAnswer();
+      return this.#socket?.write(bytes, done) ?? true;
+    }
     // Later, because the driver records the statement as written only after this returns.
     process.nextTick(() => (fault === undefined ? this.#break(passwordWithheld()) : this.#tell(fault)));
     return true;
@@ -109,6 +125,7 @@ export class DriverStream extends EventEmitter {
 
   destroy(): void {
     this.#isClosedByDriver = true;
+    clearTimeout(this.#answerTimer);
     // A stream that broke inside a transaction has not emitted `close`, and the driver's timers still run.
     if (this.#fault !== undefined) this.emit("close");
     this.#socket?.destroy();
@@ -131,34 +148,67 @@ export class DriverStream extends EventEmitter {
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(this.#withheld);
   }
 
+  /** Gives the statement that is under way, if any, its whole limit. */
+  #limitAnswer(): void {
+    clearTimeout(this.#answerTimer);
+    this.#answerTimer = this.#session.isWaited
+      ? setTimeout(() => this.#break(noAnswer()), this.#watch.answerLimitMs())
+      : undefined;
+  }
+
   #break(error: Error): void {
     if (this.#fault !== undefined) return;
     this.#fault = error;
+    clearTimeout(this.#answerTimer);
     this.#socket?.destroy();
-    if (!this.#isClosedByDriver && this.#transaction.wasReady) this.#onLoss();
+    const isStranded = this.#session.isInTransaction;
+    if (!this.#isClosedByDriver && this.#session.wasReady) this.#watch.onLoss({ isStranded });
     this.#tell(error);
   }
 
   #tell(error: Error): void {
     if (this.listenerCount("error") > 0) this.emit("error", error);
-    if (!this.#transaction.isOpen || this.#isClosedByDriver) this.emit("close");
+    if (!this.#session.isInTransaction || this.#isClosedByDriver) this.emit("close");
   }
 }
 
-/** Whether a transaction is open, read from the last message of each answer of the server. */
-class TransactionStatus {
-  isOpen = false;
+const UNWATCHED: StreamWatch = { answerLimitMs: () => 0, onLoss: () => {} };
+
+/** What a connection does, read from the messages in both directions; the login is left to the driver. */
+class Session {
+  isInTransaction = false;
   /** Whether the server has accepted the login and waited for a statement at least once. */
   wasReady = false;
-  #tail: Uint8Array = new Uint8Array(0);
-
-  read(bytes: Buffer): void {
-    const tail = Buffer.concat([this.#tail, bytes.subarray(-READY_LENGTH)]).subarray(-READY_LENGTH);
-    this.#tail = tail;
-    const isReady = tail.length === READY_LENGTH && READY_FOR_QUERY.every((byte, at) => tail[at] === byte);
-    if (!isReady) return;
+  #isReady = false;
+  #unanswered = 0;
+  /** Whether the driver has asked for a part of an answer, before it sends the rest of the statement. */
+  #isHalfSent = false;
+  readonly #fromServer = new MessageReader((type, status) => {
+    if (type !== "Z") return;
+    if (this.wasReady) this.#unanswered -= 1;
     this.wasReady = true;
-    this.isOpen = tail.at(-1) !== "I".charCodeAt(0);
+    this.#isReady = true;
+    this.isInTransaction = status !== "I".charCodeAt(0);
+  });
+  readonly #fromDriver = new MessageReader((type) => {
+    if (type === "Q" || type === "S") this.#unanswered += 1;
+    this.#isHalfSent = type === "H";
+  });
+
+  /** Whether an answer is still to come. */
+  get isWaited(): boolean {
+    return this.#unanswered > 0 || this.#isHalfSent;
+  }
+
+  send(bytes: Uint8Array): void {
+    if (this.wasReady) this.#fromDriver.read(bytes);
+  }
+
+  /** Whether a statement's answer, or the login's, is whole now. */
+  receive(bytes: Uint8Array): boolean {
+    this.#isReady = false;
+    this.#fromServer.read(bytes);
+    return this.#isReady;
   }
 }
 
@@ -237,7 +287,8 @@ function settled(socket: Socket, event: string, signal: AbortSignal): Promise<un
   });
 }
 
-function closedByServer(): Error {
+/** The error of a connection that ended before its statement was answered. */
+export function closedByServer(): Error {
   return failure("CONNECTION_CLOSED", "the server closed the connection");
 }
 

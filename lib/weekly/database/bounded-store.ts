@@ -1,3 +1,4 @@
+import { noAnswer } from "../../platform/database/error.ts";
 import { waitAtMost } from "../../platform/time-limit.ts";
 import type { Store } from "./store.ts";
 
@@ -88,8 +89,4 @@ async function drainWithin<T>(
   }
   await Promise.race([drained.promise, holding]);
   return await within(() => holding, limit);
-}
-
-function noAnswer(): Error {
-  return Object.assign(new Error("no answer of the database in time"), { code: "STATEMENT_TIMEOUT" });
 }

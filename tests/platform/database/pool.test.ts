@@ -478,6 +478,8 @@ test("under Deno the same holds", async () => {
     seen: ["DATABASE_LOST", "ok"],
     transaction: "DATABASE_LOST",
     afterwards: "ok",
+    cut: ["DATABASE_LOST"],
+    silenced: ["DATABASE_TIMEOUT"],
     hungUp: "DATABASE_UNREACHABLE",
     tries: 1,
     never: "DATABASE_UNREACHABLE",

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type postgres from "postgres";
 import { aboutStateUrl } from "../../../platform/config/settings/about-url.ts";
+import { noAnswer } from "../../../platform/database/error.ts";
 import { classifyDatabaseError, type Database, databaseError } from "../../../platform/database/pool.ts";
 import { OpsError } from "../../../platform/errors.ts";
 import { withTimeLimit } from "../../../platform/time-limit.ts";
@@ -119,8 +120,7 @@ export class StateLink {
 
 function lateness(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    const end = () =>
-      reject(Object.assign(new Error("no answer of the database in time"), { code: "STATEMENT_TIMEOUT" }));
+    const end = () => reject(noAnswer());
     if (signal.aborted) end();
     else signal.addEventListener("abort", end, { once: true });
   });
