@@ -9,6 +9,7 @@ import {
   type Way,
   wayTo,
 } from "../platform/files/trusted-path.ts";
+import { shellWord } from "../platform/shell-word.ts";
 
 /**
  * The agent's text-file directory: its real path, its owner, and a key that is the same for every path that leads to
@@ -25,7 +26,7 @@ export type TextDirectory = { path: string; uid: number; key: string };
  */
 export function findTextDirectory(directory: string): TextDirectory {
   const { steps, end } = lookAt(directory);
-  if (end?.kind !== "directory") throw directoryMissing(directory);
+  if (end?.kind !== "directory") throw directoryMissing(directory, { steps, end });
   // The directory's owner may change what is in it anyway.
   const trusted = [0, end.uid];
   const found = untrustedStep(steps, trusted) ?? untrustedEnd(end, trusted);
@@ -48,12 +49,20 @@ function lookAt(directory: string): Way {
   }
 }
 
-function directoryMissing(directory: string): OpsError {
+function directoryMissing(directory: string, way: Way): OpsError {
+  const making = `, or create it: install -d -m 0755 ${shellWord(directory)}`;
   return new OpsError({
     code: "TEXTFILE_DIR_MISSING",
     message: `Cannot write metrics: directory ${directory} is not there`,
-    hint: "Set TEXTFILE_DIR to the agent's text-file directory, or create it: install -d -m 0755 <directory>",
+    hint: `Set TEXTFILE_DIR to the agent's text-file directory${mayBeMade(directory, way) ? making : ""}`,
   });
+}
+
+/** Whether nothing is there, and no account but root and this one could lead the line that makes it elsewhere. */
+function mayBeMade(directory: string, { steps, end }: Way): boolean {
+  const last = steps.at(-1);
+  if (end !== null || last === undefined || !directory.startsWith("/")) return false;
+  return (untrustedStep(steps, trustedUids()) ?? untrustedEnd(last, trustedUids())) === null;
 }
 
 function untrusted(directory: string, { why, mend }: Untrusted): OpsError {

@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { findTextDirectory } from "../../lib/host/text-directory.ts";
 import { LOCK_FILE, lockPathOf, lockRun } from "../../lib/metrics/run-lock.ts";
+import type { OpsError } from "../../lib/platform/errors.ts";
 import { asRootAlone, giveAway, isRootHere } from "../platform/support/other-account.ts";
 
 let folder: string;
@@ -89,16 +90,40 @@ describe("lockRun()", () => {
 });
 
 describe("findTextDirectory()", () => {
-  test("does not make a missing directory, and takes no file for one", () => {
+  const missingHint = (path: string) => {
+    try {
+      findTextDirectory(path);
+    } catch (error) {
+      expect(error).toMatchObject({ code: "TEXTFILE_DIR_MISSING" });
+      return (error as OpsError).hint;
+    }
+    throw new Error("it is there");
+  };
+  const SET = "Set TEXTFILE_DIR to the agent's text-file directory";
+
+  test("does not make a missing directory, takes no file for one, and says how one is made", () => {
     const missing = join(folder, "missing");
-    expect(() => findTextDirectory(missing)).toThrow(
-      expect.objectContaining({ code: "TEXTFILE_DIR_MISSING" }),
+    expect(missingHint(missing)).toBe(`${SET}, or create it: install -d -m 0755 ${missing}`);
+    expect(missingHint(`${missing} $(id)`)).toBe(
+      `${SET}, or create it: install -d -m 0755 '${missing} $(id)'`,
     );
     expect(existsSync(missing)).toBe(false);
     writeFileSync(missing, "");
-    expect(() => findTextDirectory(missing)).toThrow(
-      expect.objectContaining({ code: "TEXTFILE_DIR_MISSING" }),
-    );
+    expect([missing, `${missing}/behind`].map(missingHint)).toEqual([SET, SET]);
+  });
+
+  test("gives no line that another account could lead elsewhere", () => {
+    const missing = join(folder, "missing");
+    for (const mode of [0o775, 0o1777]) {
+      chmodSync(folder, mode);
+      expect(missingHint(missing)).toBe(SET);
+    }
+    chmodSync(folder, 0o755);
+    symlinkSync(join(folder, "nowhere"), missing);
+    if (isRootHere) {
+      giveAway(missing);
+      expect(missingHint(missing)).toBe(SET);
+    }
   });
 
   const mend = () => `chmod go-w ${folder} # unless others need it, as /tmp: then name another directory`;
