@@ -61,20 +61,21 @@ async function attempt(check: Check, context: CheckContext, signal: AbortSignal)
   }
 }
 
-/** The verdict of a check that did not end in its time; what is to be done names the peer, as it may stand alone. */
+/** The verdict of a check that did not end in its time. */
 export function noAnswer(
-  { command, name }: Pick<Check, "command" | "name">,
+  check: Pick<Check, "command" | "name">,
   { limitMs, envDir }: Pick<DoctorDependencies, "limitMs" | "envDir">,
 ): Verdict {
-  return fail(
-    `no answer within ${limitMs / 1000} s`,
-    `${whatToLookAt(name)}, then: opsctl doctor ${command}${envDirOption(envDir)}`,
-  );
+  return fail(`no answer within ${limitMs / 1000} s`, whenSilent(check, envDir));
 }
 
-function whatToLookAt(name: string): string {
+/** What is to be done where a check does not end; it names the peer, as it may stand alone. */
+export function whenSilent({ command, name }: Pick<Check, "command" | "name">, envDir: string): string {
   const peer = peerOf(name);
   // What asks no peer reads files of this host, or starts a program.
-  if (peer === null) return `See whether this host is too busy, or a disk hangs (${name})`;
-  return `See that ${peer} runs and answers`;
+  const look =
+    peer === null
+      ? `See whether this host is too busy, or a disk hangs (${name})`
+      : `See that ${peer} runs and answers`;
+  return `${look}, then: opsctl doctor ${command}${envDirOption(envDir)}`;
 }

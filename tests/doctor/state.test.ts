@@ -64,7 +64,7 @@ describe("runDoctor() looks into a state file", () => {
         mend: `Look at it, then move it away: mv -nT ${host.path("state/state.db")} ${host.path("state/state.db")}.foreign`,
       },
     ]);
-    expect(unknownAdvice(found)).toEqual([]);
+    expect(unknownAdvice(found, host)).toEqual([]);
     rmSync(host.path("second-name"));
   });
 

@@ -1,96 +1,102 @@
-/** What stands for a word of a command: the name of an account, twice for owner and group, or a path. */
-const SLOTS: Readonly<Record<string, (word: string) => boolean>> = {
-  NAME: isName,
-  "NAME:NAME": (word) => word.split(":").length === 2 && word.split(":").every(isName),
-  PATH: isPlainPath,
-};
-
-const OWNERS = ["", " -o NAME", " -o NAME -g NAME"];
-
-/** The commands that mend what belongs to the service account. */
-const OF_ACCOUNT = [
-  "chown -h NAME PATH",
-  "chown -h NAME:NAME PATH",
-  "chmod 0600 PATH",
-  "chmod o+x PATH",
-  "chmod go-w PATH",
-  "mv -nT PATH PATH",
-  ...OWNERS.flatMap((owners) => [
-    `install -D -m 0600${owners} /dev/stdin PATH`,
-    `install -D -m 0600${owners} /dev/null PATH`,
-    `install -d${owners} -m 0700 PATH`,
-    `install -d${owners} -m 0755 PATH`,
-  ]),
-  // Pasted as it is, a shell refuses it.
-  "install -d -o NAME -g NAME -m 0700 <directory>",
-];
-/** The commands that only root's own checks write. */
-const OF_ROOT = ["chmod o+rx PATH", "chmod 0644 PATH", "rmdir PATH"];
+import { basename, dirname } from "node:path";
+import { oddSecrets } from "../../platform/config/names/odd-secrets.ts";
 
 /**
- * Before a file is given to the account: where the account owned the directory once, it may have renamed a file of
- * root's to this one.
+ * The lines that mend what belongs to the service account, whole. NAME stands for an account, PATH for a path,
+ * `PATH.old` for the path before it with that end, MEANT for the file of a secret for which the one before it is a slip
+ * of the pen.
+ *
+ * Behaviour: a file is looked at before it is given to the account: where the account owned the directory once, it may
+ *            have renamed a file of root's to this one.
  */
-export const LOOK_FIRST = "Look at it, then: ";
-/** What is said before such a command. */
-const BEFORE = ["Remove it there, then: ", "Look at it, then move it away: ", LOOK_FIRST];
-/** What is noted behind one. */
-const NOTES: readonly (string | null)[] = [
-  null,
-  "then fill it in",
-  "then name it in OPSCTL_STATE_DIR",
-  "unless others need it, as /tmp: then name another directory",
+const OF_ACCOUNT = [
+  "chmod 0600 PATH",
+  "chmod o+x PATH",
+  "chmod go-w PATH # unless others need it, as /tmp: then name another directory",
+  "Look at it, then: chown -h NAME PATH",
+  "Look at it, then: chown -h NAME:NAME PATH",
+  "Look at it, then move it away: mv -nT PATH PATH.foreign",
+  "mv -nT PATH MEANT",
+  "install -D -m 0600 /dev/stdin PATH",
+  "install -D -m 0600 -o NAME /dev/stdin PATH",
+  "Remove it there, then: install -D -m 0600 -o NAME /dev/stdin PATH",
+  "install -D -m 0600 -o NAME /dev/null PATH # then fill it in",
+  "install -D -m 0600 -o NAME -g NAME /dev/null PATH # then fill it in",
+  "install -d -o NAME -g NAME -m 0700 PATH",
+  "install -d -o NAME -g NAME -m 0755 PATH",
+  "mv -nT PATH PATH.old && install -d -o NAME -g NAME -m 0700 PATH",
+  "mv -nT PATH PATH.old && install -d -o NAME -g NAME -m 0755 PATH",
+  // Pasted as it is, a shell refuses it.
+  "install -d -o NAME -g NAME -m 0700 <directory> # then name it in OPSCTL_STATE_DIR",
 ];
-const BEGINS = /^(?:chown|chmod|mv|rmdir) |^install -/;
+/** Those that only root's own checks write. */
+const OF_ROOT = [
+  "chmod o+rx PATH",
+  "chmod 0644 PATH",
+  "rmdir PATH",
+  "install -d -m 0755 PATH",
+  "mv -nT PATH PATH.old && install -d -m 0755 PATH",
+];
+/** All of them. */
+export const CHANGING_LINES: readonly string[] = [...OF_ACCOUNT, ...OF_ROOT];
+/** Let accounts pass through a directory and nothing more, or take rights away. */
+const PASS_THROUGH = /^chmod (?:o\+x|go-w) /;
+
+const BEGINS = /^(?:(?:Remove|Look at) it\b[^:]*: )?(?:(?:chown|chmod|mv|rmdir) |install -)/;
+const PROGRAM = /(?<=^|: |&& )(?=(?:chmod|mv|install) )/g;
 const PLAIN_PATH = /^(?:\/[\w.@%+,=:-]+)+$/;
 
 /**
- * A command that changes the owner, mode or name of a file, makes one, or removes one.
+ * A line of the list, with the names of accounts and the paths that stand in it.
  *
- * Shape: `form` is the command with NAME and PATH for its names of accounts and its paths, which are in `names` and
- *        `paths` in their order; the source of `install` is a part of the form. `words` are what a shell makes of it.
+ * Shape: `form` is the line as it is listed.
  */
-export type Command = {
-  words: readonly string[];
+export type ChangingLine = {
+  text: string;
   form: string;
   names: readonly string[];
   paths: readonly string[];
   isOfAccount: boolean;
+  isPassing: boolean;
 };
 
-/** A line with such commands: what is said before them, and the note behind them. */
-export type ChangingLine = { before: string; commands: readonly Command[]; note: string | null };
-
-/** What a text is: such a line, one with a path that is not plain, one that opsctl does not write, or another text. */
-export type ParsedLine =
-  | ({ status: "line" } & ChangingLine)
-  | { status: "odd" }
-  | { status: "unknown" }
-  | { status: "other" };
-
 /**
- * Reads a line that changes files.
+ * Reads a line that changes the owner, mode or name of a file, makes one, or removes one.
  *
- * Behaviour: root copies such a line into a shell. Every word of it, between single blanks, is a word that opsctl
- *            writes, the name of an account, or a plain path, and so a shell makes of it exactly the words that are
- *            judged here.
+ * Behaviour: "other" for a text that is none, "unknown" for one that begins so and is not listed. Root copies such a
+ *            line into a shell: every word of it, between single blanks, is one of the list, the name of an account, or
+ *            a plain path, and so a shell makes of it exactly the words that are judged here.
  */
-export function parseChangingLine(text: string): ParsedLine {
-  const before = BEFORE.find((words) => text.startsWith(words)) ?? "";
-  const rest = text.slice(before.length);
-  if (!BEGINS.test(rest)) return { status: "other" };
-  const at = rest.indexOf(" # ");
-  const note = at === -1 ? null : rest.slice(at + 3);
-  const texts = (at === -1 ? rest : rest.slice(0, at)).split(" && ").map((one) => one.split(" "));
-  const commands = texts.flatMap((words) => parseCommand(words) ?? []);
-  if (commands.length < texts.length) return { status: texts.some(hasOddPath) ? "odd" : "unknown" };
-  return NOTES.includes(note) ? { status: "line", before, commands, note } : { status: "unknown" };
+export function parseChangingLine(text: string): ChangingLine | "unknown" | "other" {
+  if (!BEGINS.test(text)) return "other";
+  const words = text.split(" ");
+  const form = CHANGING_LINES.find((one) => isOfForm(words, one.split(" ")));
+  if (form === undefined) return "unknown";
+  const slots = form.split(" ");
+  const inSlot = (pattern: RegExp) => words.filter((_word, at) => pattern.test(slots[at] as string));
+  return {
+    text,
+    form,
+    names: inSlot(/^NAME/).flatMap((word) => word.split(":")),
+    paths: inSlot(/^(?:PATH|MEANT)/),
+    isOfAccount: OF_ACCOUNT.includes(form),
+    isPassing: PASS_THROUGH.test(form),
+  };
 }
 
-/** The line as it is copied. */
-export function changingLineText({ before, commands, note }: ChangingLine): string {
-  const texts = commands.map(({ words }) => words.join(" "));
-  return `${before}${texts.join(" && ")}${note === null ? "" : ` # ${note}`}`;
+/**
+ * The line as the account itself runs it: in directories that it owns, it could put a link between the advice and the
+ * moment in which root follows it.
+ *
+ * Behaviour: an account gives away no file and takes none over: what belongs to another is moved away instead. `--pty`
+ *            gives each command a terminal of its own, because into root's terminal the account could type.
+ */
+export function lineAsAccount({ text }: ChangingLine, account: string): string {
+  // Every path begins with a slash, so that none of these words is one.
+  return text
+    .replaceAll(/ -[og] \S+/g, "")
+    .replace(/chown -h \S+ (\S+)/, "mv -nT $1 $1.old")
+    .replaceAll(PROGRAM, `runuser --pty -u ${account} -- `);
 }
 
 /** Whether a path is absolute, leads nowhere else as text, and has no character with a meaning in a shell. */
@@ -98,38 +104,25 @@ export function isPlainPath(text: string): boolean {
   return PLAIN_PATH.test(text) && !text.split("/").some((part) => part === "." || part === "..");
 }
 
-type Form = { form: string; slots: readonly string[]; isOfAccount: boolean };
-
-const FORMS: readonly Form[] = [
-  ...OF_ACCOUNT.map((form) => ({ form, slots: form.split(" "), isOfAccount: true })),
-  ...OF_ROOT.map((form) => ({ form, slots: form.split(" "), isOfAccount: false })),
-];
-
-function parseCommand(words: readonly string[]): Command | null {
-  const found = FORMS.find(
-    ({ slots }) => slots.length === words.length && slots.every((slot, at) => fits(slot, words[at])),
-  );
-  if (found === undefined) return null;
-  const inSlot = (pattern: RegExp) => words.filter((_word, at) => pattern.test(found.slots[at] as string));
-  const names = inSlot(/^NAME/).flatMap((word) => word.split(":"));
-  return { words, form: found.form, names, paths: inSlot(/^PATH$/), isOfAccount: found.isOfAccount };
+function isOfForm(words: readonly string[], slots: readonly string[]): boolean {
+  return slots.length === words.length && slots.every((slot, at) => fits(slot, words[at], words[at - 1]));
 }
 
-/** Whether a command is one of these up to its path, and what comes then is not its path. */
-function hasOddPath(words: readonly string[]): boolean {
-  if (parseCommand(words) !== null) return false;
-  return FORMS.some(({ slots }) => {
-    const path = slots.indexOf("PATH");
-    return (
-      path !== -1 && path < words.length && slots.slice(0, path).every((slot, at) => fits(slot, words[at]))
-    );
-  });
-}
-
-function fits(slot: string, word = ""): boolean {
-  return SLOTS[slot]?.(word) ?? word === slot;
+function fits(slot: string, word = "", before = ""): boolean {
+  if (slot === "NAME") return isName(word);
+  if (slot === "NAME:NAME") return word.split(":").length === 2 && word.split(":").every(isName);
+  if (slot === "PATH") return isPlainPath(word);
+  if (slot.startsWith("PATH.")) return word === slot.replace("PATH", () => before);
+  if (slot === "MEANT") return isPlainPath(word) && isSlip(before, word);
+  return word === slot;
 }
 
 function isName(word: string): boolean {
   return /^[A-Za-z_][\w-]*$/.test(word);
+}
+
+/** Whether the name of a file, beside that of a secret, is a slip of the pen for it. */
+function isSlip(path: string, meant: string): boolean {
+  const [odd] = oddSecrets([basename(path)], { secrets: [basename(meant)], plain: [] });
+  return dirname(path) === dirname(meant) && odd?.meant === basename(meant);
 }

@@ -18,41 +18,41 @@ const LS = ["/usr/bin/ls", "/bin/ls"];
 /** Where `ls -l` marks an access control list. */
 const ACL_AT = 10;
 
+/** Who could lead a line elsewhere; `doubtful` is the first directory of which nobody can tell. */
+export type Exchanger = "root" | "account" | { doubtful: string };
+
 /**
- * Whether the account, or another one but root, could lead a line elsewhere that root runs later: it owns a directory or
- * a link on the way to the path, or may write there. Also true where that way cannot be followed.
+ * Who could lead a line elsewhere that root runs later: "account" where it surely may write somewhere on the way to the
+ * path, or owns a directory or link there, also where the way cannot be followed; where only root may, "root"; else the
+ * first directory of which it is not known whether the account may write to it.
+ *
+ * Behaviour: what the account owns at the end of the way decides where there is a doubt.
  */
-export function isExchangeable(path: string, account: Account): boolean {
-  return isWayOpen(path, (step) => isItsOwn(step, account) || mayBeIts(step));
+export function whoMayExchange(path: string, account: Account): Exchanger {
+  const judge = ({ steps, end }: Way): Exchanger => {
+    const doubtful = steps.find((step) => isItsOwn(step, account) || mayBeIts(step));
+    if (doubtful === undefined) return "root";
+    const isIts = end?.uid === account.uid || steps.some((step) => isItsOwn(step, account));
+    return isIts ? "account" : { doubtful: doubtful.path };
+  };
+  return along(path, judge, "account");
 }
 
-/** The same for any account outside `trusted`. */
+/** Whether any account outside `trusted` could; also true where the way cannot be followed. */
 export function isExchangeableByOthers(path: string, trusted: readonly number[]): boolean {
-  return isWayOpen(path, ({ uid, mode }) => !trusted.includes(uid) || (mode & WRITABLE_BY_OTHERS) !== 0);
+  const isOpen = ({ uid, mode }: Step) => !trusted.includes(uid) || (mode & WRITABLE_BY_OTHERS) !== 0;
+  return along(path, ({ steps }) => steps.some(isOpen), true);
 }
 
-/**
- * The first directory on the way of which it is not known whether the account may write to it; null where it surely may
- * write somewhere on the way, or owns what is at its end.
- */
-export function doubtfulDirectoryOn(path: string, account: Account): string | null {
+/** What `judge` says of the way to a path; `unknown` where it cannot be followed. */
+function along<T>(path: string, judge: (way: Way) => T, unknown: T): T {
   try {
-    const { steps, end } = wayTo(path);
-    const shown = stepsAsOpen({ steps, end });
-    if (end?.uid === account.uid || shown.some((step) => isItsOwn(step, account))) return null;
-    return shown.find(mayBeIts)?.path ?? null;
-  } catch {
-    return null;
-  }
-}
-
-function isWayOpen(path: string, isOpen: (step: Step) => boolean): boolean {
-  try {
-    return stepsAsOpen(wayTo(path)).some(isOpen);
+    const way = wayTo(path);
+    return judge({ steps: stepsAsOpen(way), end: way.end });
   } catch (error) {
     // Behind a file there is nothing: what counts is who may exchange that file.
     const isBehindFile = (error as NodeJS.ErrnoException).code === "ENOTDIR";
-    return !isBehindFile || isWayOpen(dirname(path), isOpen);
+    return isBehindFile ? along(dirname(path), judge, unknown) : unknown;
   }
 }
 

@@ -45,7 +45,6 @@ export function isPathOf(reporter: Reporter, path: string, isPassing: boolean): 
 
 /** Whether a sentence for root may name this path as what the account has or has to have. */
 export function mayBeNamed(reporter: Reporter, path: string, slot: PathSlot): boolean {
-  if (slot === "envdir") return path === reporter.envDir;
   return isPathOf(reporter, path, slot === "secretsdir");
 }
 

@@ -1,5 +1,5 @@
 import { type Step, wayTo } from "../../platform/files/trusted-path.ts";
-import { type ChangingLine, parseChangingLine } from "./changing-line.ts";
+import { parseChangingLine } from "./changing-line.ts";
 
 /** What is said instead of a line whose path is not plain. */
 export const ODD_PATH =
@@ -15,13 +15,12 @@ export const ODD_PATH =
  */
 export function safeMend(mend: string): string {
   const line = parseChangingLine(mend);
-  if (line.status === "other") return mend;
-  return line.status === "line" ? (lookFirst(line) ?? mend) : ODD_PATH;
+  if (line === "other") return mend;
+  return line === "unknown" ? ODD_PATH : (lookFirst(line.paths) ?? mend);
 }
 
-/** The sentence that says to look at a link on the way to one of the line's paths; null where none is. */
-export function lookFirst({ commands }: Pick<ChangingLine, "commands">): string | null {
-  const paths = commands.flatMap((command) => command.paths);
+/** The sentence that says to look at a link on the way to one of these paths; null where none is. */
+export function lookFirst(paths: readonly string[]): string | null {
   const link = paths.map(linkIn).find((found) => found !== null);
   return link ? `Look at it first: ls -l ${link.path}: a link is there; remove it unless you made it` : null;
 }

@@ -2,7 +2,6 @@ import type { Stats } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { octal } from "../../platform/files/modes.ts";
-import { LOOK_FIRST } from "../advice/changing-line.ts";
 import type { Account } from "./accounts.ts";
 
 /** What an account wants to do with a file or directory; writing into a directory includes entering it. */
@@ -72,7 +71,7 @@ export function openingLine({ at }: NoAccess, path: string, owner: string): stri
 
 /** The advice that gives a file to `owner`. */
 export function givingLine(path: string, owner: string): string {
-  return `${LOOK_FIRST}chown -h ${owner} ${path}`;
+  return `Look at it, then: chown -h ${owner} ${path}`;
 }
 
 /** The line that puts a directory where there is none; `options` are those of `install`. */

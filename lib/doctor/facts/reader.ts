@@ -6,6 +6,7 @@ import { OpsError } from "../../platform/errors.ts";
 import { isClosedHere } from "../../platform/files/closed-here.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
+import type { DoctorDependencies } from "../context/dependencies.ts";
 import { type CommandName, notChecked, type Verdict } from "../finding.ts";
 
 /** The account that reads what a command needs: the command's own, or the one that a person's command becomes. */
@@ -40,7 +41,10 @@ export async function closedVerdict(
 }
 
 /** The command by which all of a command's needs can be looked at, where this doctor looks. */
-export function asRoot(command: CommandName, { dependencies }: CheckContext): string {
+export function asRoot(
+  command: CommandName,
+  { dependencies }: { dependencies: Pick<DoctorDependencies, "env" | "envDir"> },
+): string {
   const { env, envDir } = dependencies;
   return `sudo ${secretsDirWord(env)}opsctl doctor ${command}${envDirOption(envDir)}`;
 }

@@ -140,6 +140,13 @@ const KNOWN_TO_META: Readonly<Record<string, GatewayAdvice>> = {
   },
 };
 
+/** What is advised about a gateway with these variables, but for a code that is looked up in Meta's list. */
+export function gatewayMends(names: GatewayNames): string[] {
+  const own = Object.values(KNOWN).map((adviceOf) => adviceOf(names));
+  const all = [...own, adviceOnStatus("gateway_http_500", names), ...Object.values(KNOWN_TO_META)];
+  return all.flatMap((advice) => advice?.mend ?? []);
+}
+
 function adviceOnMeta(code: string): GatewayAdvice | null {
   if (Object.hasOwn(KNOWN_TO_META, code)) return KNOWN_TO_META[code]!;
   const lookUp = `Look up ${code.replace("meta_", "")} in ${META_LIST}`;

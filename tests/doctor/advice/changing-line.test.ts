@@ -15,7 +15,7 @@ mkdirSync(join(scratch, "etc"));
 
 const by = {
   ...{ name: "opsctl", uid: 64001, gid: 64001, directories: ["/var/lib/opsctl"], settings: ["/etc/opsctl"] },
-  ...{ envDir: "/etc/opsctl", chosen: [], secrets: [], ownAdvice: null },
+  ...{ envDir: "/etc/opsctl", chosen: [], secrets: [], secretsDir: null, ownAdvice: [] },
 };
 /** No way leads through it but that of the account: each line for it is one that the account runs. */
 const inOpen = { ...by, directories: [...by.directories, "/tmp"] };
@@ -23,7 +23,7 @@ const inOpen = { ...by, directories: [...by.directories, "/tmp"] };
 const PROGRAMS = ["chown", "chmod", "install", "mv", "rmdir", "runuser"];
 /** A line that changes files, also one that is run as the account. */
 const IS_LINE =
-  /^(?:Remove it there, then: |Look at it, then move it away: )?((?:chown|chmod|mv|rmdir|runuser) .*|install -.*)$/s;
+  /^(?:Remove it there, then: |Look at it, then(?: move it away)?: )?((?:chown|chmod|mv|rmdir|runuser) .*|install -.*)$/s;
 /** What is shown with a word for the operator to fill in; a shell refuses the line. */
 const TO_FILL_IN = "install -d -o opsctl -g opsctl -m 0700 <directory> # then name it in OPSCTL_STATE_DIR";
 
@@ -117,7 +117,7 @@ const WRITTEN = fc.constantFrom<(value: string) => string>(
   (value) => `chmod go-w ${value} # unless others need it, as /tmp: then name another directory`,
   (value) => `chmod 0600 ${value}`,
   (value) => `chmod o+x ${value}`,
-  (value) => `chown -h opsctl:opsctl ${value}`,
+  (value) => `Look at it, then: chown -h opsctl:opsctl ${value}`,
   (value) => value,
 );
 
@@ -146,52 +146,40 @@ describe("parseChangingLine()", () => {
     expect(shown).toBeGreaterThan(100);
   });
 
-  test("tells the words, the names and the paths of each command, and nothing else", () => {
-    const line =
-      "Look at it, then move it away: mv -nT /a /a.foreign && install -d -o x -g y -m 0700 /b # then fill it in";
-    expect(parseChangingLine(line)).toEqual({
-      status: "line",
-      before: "Look at it, then move it away: ",
-      commands: [
-        {
-          words: ["mv", "-nT", "/a", "/a.foreign"],
-          ...{ form: "mv -nT PATH PATH", names: [], paths: ["/a", "/a.foreign"], isOfAccount: true },
-        },
-        {
-          words: ["install", "-d", "-o", "x", "-g", "y", "-m", "0700", "/b"],
-          ...{
-            form: "install -d -o NAME -g NAME -m 0700 PATH",
-            names: ["x", "y"],
-            paths: ["/b"],
-            isOfAccount: true,
-          },
-        },
-      ],
-      note: "then fill it in",
+  test("tells the names and the paths of a line, and nothing else", () => {
+    const text = "mv -nT /a /a.old && install -d -o x -g y -m 0700 /b";
+    expect(parseChangingLine(text)).toEqual({
+      ...{ text, form: "mv -nT PATH PATH.old && install -d -o NAME -g NAME -m 0700 PATH" },
+      ...{ names: ["x", "y"], paths: ["/a", "/a.old", "/b"], isOfAccount: true, isPassing: false },
     });
   });
 
   test.each([
     ["systemctl start opsctl-webhook.socket", "other"],
     ["install the package of opsctl again", "other"],
-    ["chmod 0600 /a b", "odd"],
-    ["chmod 0600 /a && chmod 0600 b", "odd"],
-    ["chmod 0600 /a&& chmod 0600 /b", "odd"],
+    ["chmod 0600 /a b", "unknown"],
+    ["chmod 0600 /a && chmod 0600 /b", "unknown"],
+    ["chmod 0600 /a&& chmod 0600 /b", "unknown"],
     ["chmod 0600", "unknown"],
     ["chmod 0600 /a && id", "unknown"],
     ["chmod 0600 /a # run it", "unknown"],
-    ["chown opsctl /a", "unknown"],
-    ["chown -h $(id) /a", "unknown"],
-    ["chown -h a:b:c /a", "unknown"],
+    ["chmod 0600 /a # then fill it in", "unknown"],
+    ["chown -h opsctl /a", "unknown"],
+    ["Look at it, then: chown opsctl /a", "unknown"],
+    ["Look at it, then: chown -h $(id) /a", "unknown"],
+    ["Look at it, then: chown -h a:b:c /a", "unknown"],
+    ["Look at it, then: chmod 0600 /a", "unknown"],
     ["install -D -m 0600 /dev/stdin", "unknown"],
     ["install -D -m 0600 /etc/shadow /a", "unknown"],
-  ])("tells what %s is", (text, status) => expect(parseChangingLine(text)).toEqual({ status } as never));
+    ["mv -nT /a /b.old && install -d -o x -g y -m 0700 /b", "unknown"],
+    ["mv -nT /a/TRIGGER_SECRET.txt /b/TRIGGER_SECRET", "unknown"],
+    ["mv -nT /a/HOSTING /a/TRIGGER_SECRET", "unknown"],
+    [`chmod 0600 /a && ${TO_FILL_IN}`, "unknown"],
+  ])("tells what %s is", (text, status) => expect(parseChangingLine(text)).toBe(status as never));
 
   test("takes the line with a directory to fill in, which a shell refuses as it is", () => {
-    const commands = TO_FILL_IN.replace(/ #.*/, "");
-    const lines = [TO_FILL_IN, commands, `chmod 0600 /a && ${TO_FILL_IN}`, `${commands} && chmod 0600 /a`];
-    expect(lines.map((line) => parseChangingLine(line).status)).toEqual(lines.map(() => "line"));
-    expect(wordsInShell(lines)).toEqual(lines.map(() => ({ said: [], left: "refused" })));
+    expect(parseChangingLine(TO_FILL_IN)).toMatchObject({ text: TO_FILL_IN, paths: [] });
+    expect(wordsInShell([TO_FILL_IN])).toEqual([{ said: [], left: "refused" }]);
   });
 });
 

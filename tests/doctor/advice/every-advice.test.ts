@@ -2,7 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { CHANGING_LINES } from "../../../lib/doctor/advice/changing-line.ts";
 import { KNOWN_LINES } from "../../../lib/doctor/advice/known-advice.ts";
+import { ownAdvice } from "../../../lib/doctor/advice/reporter.ts";
 import { KNOWN_SECRETS } from "../../../lib/platform/config/names/known-secrets.ts";
 import { plainSettingsOfFile, SETTINGS_FILES } from "../../../lib/platform/config/names/known-settings.ts";
 import { HOLE, textsIn } from "../support/written-texts.ts";
@@ -67,22 +69,18 @@ const PARTS = [
   "_, and mend the account in Meta's Business Manager",
   "Meta's list of error codes (WhatsApp Business Platform)",
   "Remove it there, then: _",
-  "Look at it, then move it away: mv -nT _ _.foreign",
   "sudo _opsctl doctor __",
   "opsctl doctor",
   "_: edit _",
 ];
 
 /** Parts that are judged apart from the list. */
-const JUDGED = [
-  "Remove it there, then: _",
-  "Look at it, then move it away: mv -nT _ _.foreign",
-  "_: edit _",
-  "_; the service goes on by itself within a minute",
-];
+const JUDGED = ["_: edit _", "_; the service goes on by itself within a minute"];
 
-/** A line that changes files, and SQL: each is judged by what is in it. */
-const JUDGED_OTHERWISE = /^(?:(?:chown|chmod|mv|rmdir|create|grant|alter|revoke) |install -)/;
+/** A statement: it is judged by what is in it. */
+const SQL = /^(?:create|grant|alter|revoke) /;
+/** A line that changes files, or a part of one. */
+const CHANGING = /^(?:Look at it, then[^:]*: )?(?:(?:chown|chmod|mv|rmdir) |install -)/;
 const PROGRAMS = [
   "opsctl",
   "systemctl",
@@ -136,33 +134,32 @@ function sources(): string[] {
   return [...found].map((path) => relative(ROOT, path)).toSorted();
 }
 
-/** Each text that is advice by its look, in the files that write advice. */
-function writtenAdvice(): { path: string; text: string }[] {
-  const paths = sources().filter((path) => !JUDGES.test(path) && !(path in ELSEWHERE));
+/** The texts in the files that write advice, but for those that `isLeftOut`. */
+function writtenTexts(isLeftOut: (path: string) => boolean): { path: string; text: string }[] {
+  const paths = sources().filter((path) => !JUDGES.test(path) && !isLeftOut(path));
   return paths.flatMap((path) => {
     const source = readFileSync(join(ROOT, path), "utf8");
     if (!path.startsWith("lib/doctor/") && !/\b(?:hint|mend|STEP_COMMANDS)\b/.test(source)) return [];
-    return textsIn(source)
-      .filter(isAdvice)
-      .map((text) => ({ path, text }));
+    return textsIn(source).map((text) => ({ path, text }));
   });
 }
 
 function isAdvice(text: string): boolean {
   if (text.startsWith("Cannot ") || OTHERS.some((other) => other.test(text))) return false;
-  return (ADVICE.test(text) || GOES_ON.test(text)) && !JUDGED_OTHERWISE.test(text);
+  return (ADVICE.test(text) || GOES_ON.test(text)) && !SQL.test(text) && !CHANGING.test(text);
 }
 
 const LINES = new Set(KNOWN_LINES.map(form));
+const OWN = ownAdvice({ env: {}, envDir: "/srv/opsctl", handedLogin: null });
 
 function isPartOfLine(part: string): boolean {
   const parts = form(part).split("_").map(RegExp.escape);
   const pattern = new RegExp(parts.join(".*"), "s");
-  return [...LINES].some((line) => pattern.test(line));
+  return [...LINES, ...OWN].some((line) => pattern.test(line));
 }
 
 describe("the advice that a process of the account can say", () => {
-  const written = writtenAdvice();
+  const written = writtenTexts((path) => path in ELSEWHERE).filter(({ text }) => isAdvice(text));
 
   test("is found in the sources", () => {
     expect(written.length).toBeGreaterThan(140);
@@ -193,6 +190,16 @@ describe("the advice that a process of the account can say", () => {
       (text) => new RegExp(`^${text.split("_").map(RegExp.escape).join(".*")}$`, "s"),
     );
     expect(KNOWN_LINES.filter((line) => !patterns.some((pattern) => pattern.test(form(line))))).toEqual([]);
+  });
+
+  test("has each line that changes files whole in the list of those, and nothing else", () => {
+    // Root writes some itself, and reads the settings files in its own way.
+    const elsewhere = "lib/platform/config/env-files/settings-file.ts";
+    const parts = writtenTexts((path) => path === elsewhere).filter(({ text }) => CHANGING.test(text));
+    const patterns = parts.map(({ text }) => new RegExp(text.split(HOLE).map(RegExp.escape).join(".*")));
+    const lines = CHANGING_LINES.map((line) => line.replaceAll("NAME", "opsctl"));
+    expect(parts.filter((_part, at) => !lines.some((line) => patterns[at]!.test(line)))).toEqual([]);
+    expect(lines.filter((line) => !patterns.some((pattern) => pattern.test(line)))).toEqual([]);
   });
 
   test("leaves out no file that is not there", () =>

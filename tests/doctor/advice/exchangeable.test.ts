@@ -11,18 +11,15 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  doubtfulDirectoryOn,
-  isExchangeable,
-  isExchangeableByOthers,
-} from "../../../lib/doctor/advice/exchangeable.ts";
+import { isExchangeableByOthers, whoMayExchange } from "../../../lib/doctor/advice/exchangeable.ts";
 import { asRootAlone, giveAway, isRootHere, OTHER_UID } from "../../platform/support/other-account.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "opsctl-exchange-")));
 afterAll(() => rmSync(folder, { recursive: true }));
 const at = (name: string) => join(folder, name);
 const other = { name: "opsctl", uid: OTHER_UID, gid: OTHER_UID };
-const third = { name: "opsctl", uid: OTHER_UID - 1, gid: OTHER_UID - 1 };
+/** Neither it nor its group owns anything here. */
+const unknown = { name: "opsctl", uid: OTHER_UID - 1, gid: OTHER_UID - 1 };
 for (const name of ["theirs", "theirs/deep", "group", "team", "sticky", "server", "third"])
   mkdirSync(at(name), { mode: 0o755 });
 for (const name of ["file", "theirs/deep/file", "group/file", "sticky/file", "third/file", "given"])
@@ -40,65 +37,46 @@ if (isRootHere) {
   giveAway(at("third/file"));
 }
 
-describe(`isExchangeable()${asRootAlone}`, () => {
-  test.each([
+const asRoot = test.skipIf(!isRootHere);
+
+describe(`whoMayExchange()${asRootAlone}`, () => {
+  asRoot.each([
     "theirs/new",
     "theirs/deep/file",
     "theirs/deep/new",
     "their-link/file",
     "group/file",
-    "team/new",
     "sticky/new",
-    "server/new",
-    "third/new",
     "third/file",
-  ])("is true for %s", (name) =>
-    expect(isExchangeable(at(name), other)).toBe(isRootHere || ["sticky/new", "team/new"].includes(name)),
+  ])("is the account on the way to %s", (name) => expect(whoMayExchange(at(name), other)).toBe("account"));
+
+  asRoot.each(["file", "new", "given", "theirs", "sticky/file"])("is root alone on the way to %s", (name) =>
+    expect(whoMayExchange(at(name), other)).toBe("root"),
   );
 
-  test.each(["file", "new", "given", "theirs", "sticky/file"])("is false for %s", (name) =>
-    expect(isRootHere && isExchangeable(at(name), other)).toBe(false),
-  );
-
-  test("asks for the file where a path leads behind one", () => {
-    expect(isRootHere && isExchangeable(at("file/x/y"), other)).toBe(false);
-    expect(isExchangeable(at("theirs/deep/file/x"), other)).toBe(isRootHere);
-  });
-
-  test("is true for a path that cannot be followed", () => {
-    symlinkSync(at("loop"), at("loop"));
-    expect(isExchangeable(at("loop/x"), other)).toBe(true);
-  });
-});
-
-describe(`doubtfulDirectoryOn()${asRootAlone}`, () => {
-  test.each([
+  asRoot.each([
     ["team/new", "team"],
     ["server/new", "server"],
     ["server/deep/new", "server"],
     ["third/new", "third"],
-  ])("is for %s the directory to which nobody can tell whether the account may write", (name, directory) => {
-    if (!isRootHere) return;
-    expect(doubtfulDirectoryOn(at(name), third)).toBe(at(directory));
-    expect(isExchangeable(at(name), third)).toBe(true);
+  ])("is in doubt on the way to %s", (name, directory) =>
+    expect(whoMayExchange(at(name), unknown)).toEqual({ doubtful: at(directory) }),
+  );
+
+  asRoot("is the account where that owns what is in a directory in doubt", () => {
+    writeFileSync(at("team/theirs"), "");
+    giveAway(at("team/theirs"));
+    expect(whoMayExchange(at("team/theirs"), other)).toBe("account");
   });
 
-  test.each([
-    "theirs/new",
-    "group/new",
-    "sticky/new",
-    "their-link/file",
-    "file",
-    "new",
-    "given",
-    "team/theirs",
-  ])("is none for %s", (name) => {
-    if (!isRootHere) return;
-    if (name === "team/theirs") {
-      writeFileSync(at(name), "");
-      giveAway(at(name));
-    }
-    expect(doubtfulDirectoryOn(at(name), other)).toBeNull();
+  asRoot("asks for the file where a path leads behind one", () => {
+    expect(whoMayExchange(at("file/x/y"), other)).toBe("root");
+    expect(whoMayExchange(at("theirs/deep/file/x"), other)).toBe("account");
+  });
+
+  test("is the account where a path cannot be followed", () => {
+    symlinkSync(at("loop"), at("loop"));
+    expect(whoMayExchange(at("loop/x"), other)).toBe("account");
   });
 });
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { reportedMend } from "../../../lib/doctor/advice/reported-mend.ts";
-import { ODD_PATH } from "../../../lib/doctor/advice/safe-mend.ts";
+import { ODD_PATH, safeMend } from "../../../lib/doctor/advice/safe-mend.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "opsctl-reported-mend-")));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -19,9 +19,12 @@ const by = {
   envDir: "/etc/opsctl",
   chosen: [] as string[],
   secrets: [] as string[],
-  ownAdvice: null,
+  secretsDir: null,
+  ownAdvice: ["sudo opsctl doctor weekly"],
 };
 const ours = at("place/weekly.env");
+const NOT_WRITTEN =
+  "Look at what the finding names: the account opsctl reports a command that opsctl does not write";
 
 mkdirSync(at("place"));
 writeFileSync(at("place/weekly.env"), "");
@@ -34,11 +37,15 @@ symlinkSync("/etc", at("to-etc"));
 
 describe("reportedMend()", () => {
   test.each([
-    `chown -h opsctl:opsctl ${at("place/weekly.env")} # then fill it in`,
+    `Look at it, then: chown -h opsctl:opsctl ${at("place/weekly.env")}`,
+    `Look at it, then: chown -h opsctl ${at("place/weekly.env")}`,
+    "install -D -m 0600 /dev/stdin /etc/opsctl/secrets/TRIGGER_SECRET",
+    "install -D -m 0600 -o opsctl /dev/null /etc/opsctl/weekly.env # then fill it in",
+    "install -D -m 0600 -o opsctl -g opsctl /dev/null /etc/opsctl/webhook.env # then fill it in",
     "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/secrets/TRIGGER_SECRET",
     ...(isRoot ? [`chmod 0600 ${at("mine")}`] : []),
     `install -d -o opsctl -g opsctl -m 0700 ${at("place/missing")}`,
-    `mv -nT ${at("place/weekly.env")} ${at("place/weekly.env")}.old && install -d -m 0755 ${at("place/weekly.env")}`,
+    `mv -nT ${at("place/weekly.env")} ${at("place/weekly.env")}.old && install -d -o opsctl -g opsctl -m 0755 ${at("place/weekly.env")}`,
     "install -d -o opsctl -g opsctl -m 0700 <directory> # then name it in OPSCTL_STATE_DIR",
     "Start the gateway, or correct GATEWAY_URL",
     "Look up 131047 in Meta's list of error codes (WhatsApp Business Platform); the service goes on by itself within a minute",
@@ -52,7 +59,7 @@ describe("reportedMend()", () => {
     "Give the account that runs the socket monitor a regular file with mode 0600 or 0400, or remove it",
     "Look at it, then move it away: mv -nT /var/lib/opsctl/state.db /var/lib/opsctl/state.db.foreign",
     "sudo opsctl doctor weekly",
-    "sudo opsctl doctor weekly --env-dir /etc/opsctl",
+    "Remove it there, then: opsctl secret set SOCIAL_EDITORIALS_CRON_SECRET",
     "Move MESSAGING_API_URL to webhook.env or socket-monitor.env: edit /etc/opsctl/weekly.env",
     "Rename GATEWY_URL, or take it out: edit /etc/opsctl/weekly.env",
     "Take HOSTING_TOKEN out: edit /etc/opsctl/weekly.env",
@@ -60,27 +67,23 @@ describe("reportedMend()", () => {
     "Set WEBHOOK_SECRET in /etc/opsctl/webhook.env to the one that sends",
     "Take OPSCTL_NO_SUCH out: edit /etc/opsctl/weekly.env",
     "chmod go-w /var/lib/opsctl # unless others need it, as /tmp: then name another directory",
-    "chown -h opsctl:opsctl /etc/opsctl/weekly.env",
+    "Look at it, then: chown -h opsctl:opsctl /etc/opsctl/weekly.env",
     "chmod o+x /etc/opsctl",
     "chmod o+x /etc/opsctl/secrets",
-    "chmod go-w /etc/opsctl",
+    "chmod go-w /etc/opsctl # unless others need it, as /tmp: then name another directory",
     "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/other-secrets/DATABASE_URL",
     "Remove it there, then: install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/secrets/TRIGGER_SECRET",
     "mv -nT /etc/opsctl/secrets/TRIGGER_SECRET.txt /etc/opsctl/secrets/TRIGGER_SECRET",
-    "See that the alert webhook runs and answers, then: opsctl doctor weekly",
-    "See whether this host is too busy, or a disk hangs (log directory), then: opsctl doctor weekly",
   ])("leaves %s", (mend) => expect(reportedMend(mend, by)).toBe(mend));
 
   test.each([
-    "chown -h opsctl:opsctl /etc/shadow",
-    "chown -h opsctl:opsctl /etc/opsctl/root-secrets.bak",
-    "chown -h opsctl:opsctl /etc/opsctl/root-secrets.old/HOSTING_TOKEN",
-    "chown -h opsctl:opsctl /etc/opsctl/root-secrets.old/TRIGGER_SECRET",
-    "chown -h opsctl:opsctl /etc/opsctl/secrets/HOSTING_TOKEN",
-    "chown -h opsctl:opsctl /etc/opsctl/anything",
-    "chown -h opsctl:opsctl /etc/opsctl/secrets/anything",
-    "mv -nT /etc/opsctl/secrets/OTHERS /etc/opsctl/secrets/TRIGGER_SECRET",
-    "mv -nT /etc/TRIGGER_SECRET.txt /etc/opsctl/secrets/TRIGGER_SECRET",
+    "Look at it, then: chown -h opsctl:opsctl /etc/shadow",
+    "Look at it, then: chown -h opsctl:opsctl /etc/opsctl/root-secrets.bak",
+    "Look at it, then: chown -h opsctl:opsctl /etc/opsctl/root-secrets.old/HOSTING_TOKEN",
+    "Look at it, then: chown -h opsctl:opsctl /etc/opsctl/root-secrets.old/TRIGGER_SECRET",
+    "Look at it, then: chown -h opsctl:opsctl /etc/opsctl/secrets/HOSTING_TOKEN",
+    "Look at it, then: chown -h opsctl:opsctl /etc/opsctl/anything",
+    "Look at it, then: chown -h opsctl:opsctl /etc/opsctl/secrets/anything",
     "install -d -o opsctl -g opsctl -m 0755 /home/x/.ssh",
     "install -d -o opsctl -g opsctl -m 0755 /home/x/opsctl",
     "install -d -o opsctl -g opsctl -m 0755 /srv/salt",
@@ -88,27 +91,24 @@ describe("reportedMend()", () => {
     "install -d -o opsctl -g opsctl -m 0755 /usr/local/opsctl",
     "install -d -o opsctl -g opsctl -m 0755 /var/spool/opsctl",
     "install -d -o opsctl -g opsctl -m 0755 /run/opsctl",
-    "chown -h opsctl:opsctl /srv",
+    "Look at it, then: chown -h opsctl:opsctl /srv",
     "chmod o+x /srv",
     "install -D -m 0600 -o opsctl /dev/stdin /srv/secrets/TRIGGER_SECRET",
     "Look at it, then move it away: mv -nT /etc/passwd /etc/passwd.foreign",
     "install -d -o opsctl -g opsctl -m 0755 /var/lib/systemd/x",
-    `install -D -m 0600 -o opsctl /dev/null ${at("missing")}`,
+    `install -D -m 0600 -o opsctl /dev/null ${at("missing")} # then fill it in`,
     "chmod 0600 /etc/passwd",
     "chmod o+x /root",
     "chmod 0600 /dev/mem",
     "install -d -o opsctl -g opsctl -m 0700 /etc",
     "install -d -o opsctl -g opsctl -m 0755 /etc/not-there.d",
     `install -d -o opsctl -g opsctl -m 0755 ${at("to-etc/not-there.d")}`,
-    `mv -nT ${at("mine")} ${at("mine")}.old && chown -h opsctl:opsctl /etc/shadow`,
     `rmdir /etc`,
     "install -d -o opsctl -g opsctl -m 0755 /etc/opsctl",
     "install -d -o opsctl -g opsctl -m 0755 /etc/opsctl/secrets",
-    "chown -h opsctl:opsctl /etc/opsctl/collect-metrics.env",
+    "Look at it, then: chown -h opsctl:opsctl /etc/opsctl/collect-metrics.env",
     "chmod o+x /etc/opsctl/root-secrets",
     "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/root-secrets/KEY",
-    "chmod o+x /etc/opsctl && chown -h opsctl:opsctl /etc/opsctl",
-    "chmod o+x /etc/opsctl && install -d -o opsctl -g opsctl -m 0700 /etc/opsctl/secrets",
     "Remove it there, then: install -D -m 0600 -o opsctl /dev/stdin /etc/cron.d/KEY",
   ])("keeps %s from root's hands", (mend) => {
     const shown = reportedMend(mend, by);
@@ -117,10 +117,10 @@ describe("reportedMend()", () => {
   });
 
   test.each([
-    `chown -h root ${ours}`,
+    `Look at it, then: chown -h root ${ours}`,
     `chown opsctl ${ours}`,
-    `chown -h opsctl:root ${ours}`,
-    `chown -h root ${ours} && chmod 4755 ${ours}`,
+    `Look at it, then: chown -h opsctl:root ${ours}`,
+    `Look at it, then: chown -h root ${ours} && chmod 4755 ${ours}`,
     `chmod 4755 ${ours}`,
     `chmod 0644 ${ours}`,
     `chmod o+rx ${ours}`,
@@ -137,13 +137,19 @@ describe("reportedMend()", () => {
     `chmod 0600 ${ours} # then fill it in # sh /tmp/x`,
     `chmod  0600 ${ours}`,
     `mv -nT ${ours} ${at("place/other")}`,
+    "mv -nT /etc/TRIGGER_SECRET.txt /etc/opsctl/secrets/TRIGGER_SECRET",
+    "mv -nT /etc/opsctl/secrets/OTHERS /etc/opsctl/secrets/TRIGGER_SECRET",
+    `mv -nT ${at("mine")} ${at("mine")}.old && chown -h opsctl:opsctl /etc/shadow`,
+    "chmod o+x /etc/opsctl && chown -h opsctl:opsctl /etc/opsctl",
+    "chmod o+x /etc/opsctl && install -d -o opsctl -g opsctl -m 0700 /etc/opsctl/secrets",
+    `chown -h opsctl:opsctl ${ours}`,
+    `Look at it, then move it away: mv -nT ${ours} ${at("place/other")}.foreign`,
+    `mv -nT ${ours} ${ours}.old && install -d -o opsctl -g opsctl -m 4755 ${ours}`,
     "mv -nT /etc/opsctl/secrets/TRIGGER_SECRET /var/lib/opsctl/TRIGGER_SECRET",
     `chmod 0600 ${ours} # then run it`,
   ])("keeps owner and mode as opsctl writes them: %s", (mend) => {
     const shown = reportedMend(mend, by);
-    expect(shown).toBe(
-      "Look at what the finding names: the account opsctl reports a command that opsctl does not write",
-    );
+    expect(shown).toBe(NOT_WRITTEN);
   });
 
   test.each([
@@ -221,8 +227,14 @@ describe("reportedMend()", () => {
     ...["#/../..", "#x", "<etc>/etc/canary", "<directory>", "<directory>, then name it in OPSCTL_STATE_DIR"],
     ...["/..", "/../../etc", "/./x", "//x", "/", " x", " /etc", " ../../etc", "  # then fill it in"],
   ])("shows no path with %j", (tail) => {
-    for (const words of ["install -d -o opsctl -g opsctl -m 0700", "chmod 0600", "chown -h opsctl:opsctl"])
-      expect(reportedMend(`${words} ${at("place/missing")}${tail}`, by)).toBe(ODD_PATH);
+    for (const words of [
+      "install -d -o opsctl -g opsctl -m 0700",
+      "chmod 0600",
+      "Look at it, then: chown -h opsctl:opsctl",
+    ]) {
+      const mend = `${words} ${at("place/missing")}${tail}`;
+      expect([reportedMend(mend, by), safeMend(mend)]).toEqual([NOT_WRITTEN, ODD_PATH]);
+    }
   });
 
   test.each([
@@ -239,15 +251,15 @@ describe("reportedMend()", () => {
     "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl//root-secrets/KEY",
     "install -d -o opsctl -g opsctl -m 0755 /mnt/disk 1/x",
   ])("shows no path that is not a plain, absolute one: %s", (mend) =>
-    expect(reportedMend(mend, by)).toBe(ODD_PATH),
+    expect([reportedMend(mend, by), safeMend(mend)]).toEqual([NOT_WRITTEN, ODD_PATH]),
   );
 
   test.each(["/dev/null", "/dev/stdin"])("judges %s unless it is what a file is made from", (path) => {
     for (const words of [
       "chmod 0600",
-      "chown -h opsctl:opsctl",
-      "install -d -o opsctl -m 0700",
-      "install -D -m 0600 -o opsctl /dev/null",
+      "Look at it, then: chown -h opsctl:opsctl",
+      "install -d -o opsctl -g opsctl -m 0700",
+      "install -D -m 0600 -o opsctl /dev/stdin",
     ])
       expect(reportedMend(`${words} ${path}`, by)).toStartWith(
         `Correct the setting: ${path} is not for opsctl;`,
@@ -259,7 +271,9 @@ describe("reportedMend()", () => {
     process.chdir(folder);
     try {
       for (const path of ["/proc/self/cwd/mine", "/proc/thread-self/cwd/mine"])
-        expect(reportedMend(`chown -h opsctl:opsctl ${path}`, by)).toStartWith("Correct the setting: ");
+        expect(reportedMend(`Look at it, then: chown -h opsctl:opsctl ${path}`, by)).toStartWith(
+          "Correct the setting: ",
+        );
     } finally {
       process.chdir(before);
     }
@@ -285,7 +299,7 @@ describe("reportedMend()", () => {
     (directory) => {
       const misled = { ...by, settings: ["/etc/opsctl", directory] };
       for (const name of ["grub", "weekly.env", "secrets/TRIGGER_SECRET"])
-        expect(reportedMend(`chown -h opsctl:opsctl ${directory}/${name}`, misled)).toBe(
+        expect(reportedMend(`Look at it, then: chown -h opsctl:opsctl ${directory}/${name}`, misled)).toBe(
           `Correct the setting: ${directory}/${name} is not for opsctl; such a place is /var/lib/opsctl, /var/log/opsctl or one of that name on another disk, as /srv/opsctl`,
         );
       expect(reportedMend(`chmod o+x ${directory}`, misled)).toStartWith("Correct the setting: ");
@@ -295,7 +309,7 @@ describe("reportedMend()", () => {
   test("takes the known names alone in a directory of settings elsewhere", () => {
     const moved = { ...by, settings: ["/etc/opsctl-staging", at("settings")] };
     for (const directory of moved.settings) {
-      const line = `chown -h opsctl:opsctl ${directory}/weekly.env`;
+      const line = `Look at it, then: chown -h opsctl:opsctl ${directory}/weekly.env`;
       expect(reportedMend(line, moved)).toBe(line);
       expect(reportedMend(`${line}.old`, moved)).toStartWith("Correct the setting: ");
     }
@@ -316,7 +330,7 @@ describe("reportedMend()", () => {
     "install -d -o opsctl -g opsctl -m 0700 /srv/states",
     "install -d -o opsctl -g opsctl -m 0755 /srv/states/log",
     "install -D -m 0600 -o opsctl /dev/stdin /srv/secrets/TRIGGER_SECRET",
-    "chown -h opsctl:opsctl /srv/secrets/TRIGGER_SECRET",
+    "Look at it, then: chown -h opsctl:opsctl /srv/secrets/TRIGGER_SECRET",
     "chmod o+x /srv/secrets",
     "mv -nT /srv/secrets/TRIGGER_SECRET.txt /srv/secrets/TRIGGER_SECRET",
     "Set it by that command, as root, or as a file of its name in /srv/secrets with mode 0600",
@@ -338,7 +352,9 @@ describe("reportedMend()", () => {
     const log = { ...by, name: "log", chosen: ["/var/log"] };
     expect(reportedMend("install -d -o log -g log -m 0755 /var/log", log)).toStartWith("Correct");
     const system = { ...by, chosen: ["/lib99/states"] };
-    expect(reportedMend("install -d -o opsctl -m 0700 /lib99/states", system)).toStartWith("Correct");
+    expect(reportedMend("install -d -o opsctl -g opsctl -m 0700 /lib99/states", system)).toStartWith(
+      "Correct",
+    );
   });
 
   test("gives nothing away to which a link leads from a directory of the account", () => {
@@ -348,7 +364,7 @@ describe("reportedMend()", () => {
     symlinkSync(at("shared"), at("disk"));
     const linked = { ...by, directories: [at("place"), at("disk")] };
     for (const path of ["place/disk/of-others", "disk/of-others"])
-      for (const words of ["chown -h opsctl:opsctl", "chmod 0600"])
+      for (const words of ["Look at it, then: chown -h opsctl:opsctl", "chmod 0600"])
         expect(reportedMend(`${words} ${at(path)}`, linked)).toStartWith("Correct the setting: ");
   });
 
@@ -358,7 +374,7 @@ describe("reportedMend()", () => {
     symlinkSync(at("other-disk/opsctl"), at("lib/opsctl"));
     writeFileSync(at("lib/opsctl/state.db"), "");
     const moved = { ...by, directories: [at("lib/opsctl")] };
-    for (const words of ["chown -h opsctl:opsctl", "chmod 0600"]) {
+    for (const words of ["Look at it, then: chown -h opsctl:opsctl", "chmod 0600"]) {
       const line = `${words} ${at("lib/opsctl/state.db")}`;
       expect(reportedMend(line, moved)).toBe(line);
     }
@@ -370,7 +386,7 @@ describe("reportedMend()", () => {
       writeFileSync(at(`${name}/DATABASE_URL`), "");
     }
     const named = { ...by, secrets: [at("keys"), at("root-keys")] };
-    const line = (name: string) => `chown -h opsctl:opsctl ${at(name)}/DATABASE_URL`;
+    const line = (name: string) => `Look at it, then: chown -h opsctl:opsctl ${at(name)}/DATABASE_URL`;
     expect(reportedMend(line("keys"), named)).toBe(line("keys"));
     expect(reportedMend(line("root-keys"), named)).toStartWith("Correct the setting: ");
   });
@@ -388,6 +404,25 @@ describe("reportedMend()", () => {
     const [, place] = setting.split("=");
     expect(reportedMend(`install -d -o opsctl -g opsctl ${end}`, by)).toEndWith(
       `. The file that names it (grep -n ${place} /etc/opsctl/*.env) is one that opsctl can change, so opsctl itself may have written that: only where a person set it for opsctl, this tells the command: sudo ${setting} opsctl doctor`,
+    );
+  });
+
+  test("looks again with the directory of secrets that root named, and with one alone", () => {
+    const named = { ...by, secretsDir: "/srv/root's own", envDir: "/etc/opsctl/staging" };
+    const state = "install -d -o opsctl -g opsctl -m 0700 /srv/states";
+    expect(reportedMend(state, named)).toEndWith(
+      ": sudo OPSCTL_SECRETS_DIR='/srv/root'\\''s own' OPSCTL_STATE_DIR=/srv/states opsctl doctor --env-dir /etc/opsctl/staging",
+    );
+    const secret = "install -D -m 0600 -o opsctl /dev/stdin /srv/secrets/TRIGGER_SECRET";
+    expect(reportedMend(secret, named)).toEndWith(
+      ": sudo OPSCTL_SECRETS_DIR=/srv/secrets opsctl doctor --env-dir /etc/opsctl/staging",
+    );
+    if (!isRoot) return;
+    mkdirSync(at("doubt"));
+    chownSync(at("doubt"), by.uid + 1, by.gid + 1);
+    const doubted = { ...named, directories: [at("doubt")] };
+    expect(reportedMend(`install -d -o opsctl -g opsctl -m 0700 ${at("doubt/new")}`, doubted)).toEndWith(
+      "and look again: sudo OPSCTL_SECRETS_DIR='/srv/root'\\''s own' opsctl doctor --env-dir /etc/opsctl/staging",
     );
   });
 
@@ -410,11 +445,15 @@ describe("reportedMend()", () => {
   test.each(
     [
       ["install -d -o opsctl -g opsctl -m 0700 DIR/own/new", "install -d -m 0700 DIR/own/new"],
+      [
+        "install -D -m 0600 -o opsctl -g opsctl /dev/null DIR/own/webhook.env # then fill it in",
+        "install -D -m 0600 /dev/null DIR/own/webhook.env # then fill it in",
+      ],
       ["install -D -m 0600 -o opsctl /dev/stdin DIR/own/KEY", "install -D -m 0600 /dev/stdin DIR/own/KEY"],
       ["chmod 0600 DIR/own/mine", "chmod 0600 DIR/own/mine"],
       [
-        "chown -h opsctl:opsctl DIR/own/root.db # then fill it in",
-        "mv -nT DIR/own/root.db DIR/own/root.db.old # then fill it in",
+        "Look at it, then: chown -h opsctl:opsctl DIR/own/root.db",
+        "mv -nT DIR/own/root.db DIR/own/root.db.old",
       ],
       [
         "Look at it, then move it away: mv -nT DIR/own/root.db DIR/own/root.db.foreign",
@@ -434,7 +473,7 @@ describe("reportedMend()", () => {
   test("runs each of two commands as the account", () =>
     expect(
       reportedMend(
-        `mv -nT ${at("own/mine")} ${at("own/mine")}.old && install -d -o opsctl -m 0700 ${at("own/mine")}`,
+        `mv -nT ${at("own/mine")} ${at("own/mine")}.old && install -d -o opsctl -g opsctl -m 0700 ${at("own/mine")}`,
         by,
       ),
     ).toBe(
@@ -443,19 +482,23 @@ describe("reportedMend()", () => {
         : expect.any(String),
     ));
 
-  test("knows the directory that this examination is about, and what root itself has said", () => {
-    const line = "sudo opsctl doctor weekly --env-dir /etc/opsctl/staging";
-    const said = "chmod 0600 /etc/opsctl/root-secrets/MIGRATE_DATABASE_URL";
-    const own = { ...by, envDir: "/etc/opsctl/staging", ownAdvice: said };
-    expect(reportedMend(line, own)).toBe(line);
-    expect(reportedMend(said, own)).toBe(said);
-    expect(reportedMend(said, by)).toStartWith("Correct the setting: ");
+  test("knows what root would say itself", () => {
+    const lines = [
+      "sudo opsctl doctor weekly --env-dir /etc/opsctl/staging",
+      "chmod 0600 /etc/opsctl/root-secrets/MIGRATE_DATABASE_URL",
+      "See that the database runs and answers, then: opsctl doctor weekly",
+    ];
+    const own = { ...by, ownAdvice: lines };
+    expect(lines.map((line) => reportedMend(line, own))).toEqual(lines);
+    expect(lines.map((line) => reportedMend(line, by).split(" ").slice(0, 3).join(" "))).toEqual([
+      ...["The account opsctl", "Correct the setting:", "The account opsctl"],
+    ]);
   });
 
   test("takes each directory of settings for itself, also one in another", () => {
     const nested = { ...by, settings: ["/etc/opsctl", "/etc/opsctl/staging"] };
     for (const line of [
-      "chown -h opsctl:opsctl /etc/opsctl/staging/weekly.env",
+      "Look at it, then: chown -h opsctl:opsctl /etc/opsctl/staging/weekly.env",
       "Set it by that command, as root, or as a file of its name in /etc/opsctl/staging/secrets with mode 0600",
     ])
       expect([reportedMend(line, nested), reportedMend(line, by) === line]).toEqual([line, false]);

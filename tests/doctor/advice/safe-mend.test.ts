@@ -15,7 +15,7 @@ symlinkSync("/nowhere/at-all", at("dangling"));
 describe("safeMend()", () => {
   test.each([
     `chmod 0600 ${at("file")}`,
-    `chown -h opsctl:opsctl ${at("missing")}`,
+    `Look at it, then: chown -h opsctl:opsctl ${at("missing")}`,
     `install -D -m 0600 -o opsctl /dev/stdin ${at("real/KEY")}`,
     `install -d -m 0755 ${at("missing")}`,
     "systemctl start opsctl-webhook.socket",
@@ -38,9 +38,9 @@ describe("safeMend()", () => {
 
   test.each([
     ["chmod 0600", "link"],
-    ["chown -h opsctl:opsctl", "link"],
+    ["Look at it, then: chown -h opsctl:opsctl", "link"],
     ["install -d -o opsctl -g opsctl -m 0700", "link"],
-    ["install -D -m 0600 /dev/null", "dangling"],
+    ["install -D -m 0600 /dev/stdin", "dangling"],
   ])("has %s look at a link first", (words, name) => {
     const mend = safeMend(`${words} ${at(name)}`);
     expect(mend).toStartWith(`Look at it first: ls -l ${at(name)}: a link is there`);

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { parseChangingLine } from "../../../lib/doctor/advice/changing-line.ts";
 import { isKnownAdvice } from "../../../lib/doctor/advice/known-advice.ts";
+import { ownAdvice } from "../../../lib/doctor/advice/reporter.ts";
 import { checksFor } from "../../../lib/doctor/checks/all.ts";
 import { type CommandName, DOCTOR_COMMANDS, type Finding } from "../../../lib/doctor/finding.ts";
 import { type Host, openHost } from "./host.ts";
@@ -33,13 +34,14 @@ export function testFaults(faults: Record<string, Fault>): void {
     if (matching.length !== 1) expect(ofCheck(findings, check)).toEqual([{ status, reason } as never]);
     expect(matching[0]).toMatchObject({ command, status });
     if (mend !== undefined) expect(matches(matching[0]!.mend ?? "", mend)).toBe(true);
-    expect(unknownAdvice(findings)).toEqual([]);
+    expect(unknownAdvice(findings, host)).toEqual([]);
     expect(JSON.stringify(findings)).not.toMatch(/canary|CANARY|secret-of-the-url|an-alias-of/);
   });
 }
 
 /** Advice of the account that root would not be shown as opsctl's own; other checks root runs itself. */
-export function unknownAdvice(findings: readonly Finding[]): string[] {
+export function unknownAdvice(findings: readonly Finding[], { dependencies }: Host): string[] {
+  const own = ownAdvice(dependencies);
   const ofRoot = checksFor(DOCTOR_COMMANDS, { isNamed: true }).filter(
     ({ command, isOfHost }) => command === "collect-metrics" || isOfHost,
   );
@@ -48,7 +50,10 @@ export function unknownAdvice(findings: readonly Finding[]): string[] {
     .flatMap(({ mend }) => mend ?? [])
     .filter(
       (mend) =>
-        parseChangingLine(mend).status !== "line" && !SQL.test(mend) && !isKnownAdvice(mend, () => true),
+        typeof parseChangingLine(mend) === "string" &&
+        !SQL.test(mend) &&
+        !own.includes(mend) &&
+        !isKnownAdvice(mend, () => true),
     );
 }
 

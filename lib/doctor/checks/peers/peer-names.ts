@@ -16,11 +16,6 @@ const NAMED_AFTER_PEER: readonly string[] = [
   ...["hosting provider", "issue tracker"],
 ];
 
-/** The peers that checks ask, as a sentence names them. */
-export const PEER_NAMES: readonly string[] = [
-  ...new Set([...Object.values(PEERS), ...NAMED_AFTER_PEER.map((name) => `the ${name}`)]),
-];
-
 /** The peer that the check of this name asks; null for one that reads files of this host, or starts a program. */
 export function peerOf(check: string): string | null {
   return NAMED_AFTER_PEER.includes(check) ? `the ${check}` : (PEERS[check] ?? null);

@@ -2,13 +2,17 @@ import { OpsError } from "../../errors.ts";
 
 /** A database error whose texts name `variable` instead of DATABASE_URL. */
 export function aboutUrl({ code, message, hint, cause }: OpsError, variable: string): OpsError {
-  const named = (text: string) => text.replace(/\bDATABASE_URL\b/g, variable);
   return new OpsError({
     code,
-    message: named(message),
-    hint: hint === undefined ? undefined : named(hint),
+    message: namedUrl(message, variable),
+    hint: hint === undefined ? undefined : namedUrl(hint, variable),
     cause,
   });
+}
+
+/** A text about DATABASE_URL that names `variable` instead. */
+export function namedUrl(text: string, variable: string): string {
+  return text.replace(/\bDATABASE_URL\b/g, variable);
 }
 
 /** A database error whose texts name the webhook's setting, OPSCTL_STATE_URL, instead of DATABASE_URL. */
