@@ -158,6 +158,7 @@ describe(`the directory of secrets${asRootAlone}`, () => {
   tried("is refused where another account owns it, a directory above it, or a link to it", () => {
     const foreign = at("secrets");
     giveAway(places.secrets);
+    expect(() => writeSecret(foreign, new Secret("a-value"), NOW)).toThrow(refusal("FILE_UNTRUSTED"));
     expect(() => prepareDirectory(foreign)).toThrow(
       refusal("FILE_UNTRUSTED", `chown -h root:opsctl ${places.secrets} && chmod 0750 ${places.secrets}`),
     );

@@ -21,9 +21,9 @@ const failure = (status: number, text: unknown): Scripted => ({
   accept: { status, json: { status, error: "Bad Request", response: { message: text } } },
 });
 
-/** The gateway has sent the message and never says so: only a time-out ends that. */
+/** The gateway has sent the message and never says so: only giving it up ends that. */
 const SILENT: Scripted = { accept: "hang" };
-const IMPATIENT = { isHasty: true, timeoutMs: 1_500 };
+const IMPATIENT = { isHasty: true, givesUp: true };
 
 /** The gateway has sent the message, and this is what it says. */
 const UNCLEAR: Record<string, Scripted> = {

@@ -19,6 +19,7 @@ import type { State } from "../../../lib/webhook/state/contract.ts";
 import { openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
 import type { WatchPeers } from "../../../lib/webhook/watch/watch.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
+import { givenUp } from "../../standins/given-up.ts";
 import { startTracker, type Tracker } from "../../standins/tracker.ts";
 import { silentLog } from "../../support/silent-log.ts";
 import type { TestClock } from "./test-clock.ts";
@@ -79,7 +80,8 @@ const ANSWER_WAIT_MS = 5_000;
  */
 export async function startService({
   isHasty = false,
-  timeoutMs = 30_000,
+  givesUp = false,
+  timeoutMs = 60_000,
   comments = false,
   clock,
   directory = mkdtempSync(join(tmpdir(), "opsctl-webhook-")),
@@ -87,6 +89,8 @@ export async function startService({
   ...options
 }: Partial<ServeOptions> & {
   isHasty?: boolean;
+  /** Whether a message that the gateway leaves unanswered is given up at once. */
+  givesUp?: boolean;
   /** For one send or issue; a time-out that comes too soon on a busy machine would make a copy of what has arrived. */
   timeoutMs?: number;
   comments?: boolean;
@@ -111,6 +115,7 @@ export async function startService({
     nowMs,
     monotonicMs,
     isHasty,
+    givesUp,
     timeoutMs,
     comments,
     clock,
@@ -170,6 +175,7 @@ type Parts = {
   nowMs: () => number;
   monotonicMs: () => number;
   isHasty: boolean;
+  givesUp: boolean;
   timeoutMs: number;
   comments: boolean;
   clock: TestClock | undefined;
@@ -180,11 +186,13 @@ type Parts = {
 };
 
 async function run({ directory, gateway, tracker, nowMs, monotonicMs, isHasty, comments, ...parts }: Parts) {
-  const { timeoutMs, clock } = parts;
+  const { timeoutMs, clock, givesUp } = parts;
   const state = followed(clock, await openSqliteState({ directory, nowMs, comments, log: silentLog }));
   const authenticate = authenticator({ secret: new Secret(SECRET), previousSecret: null });
   const peer = { baseUrl: new URL(gateway.url), adminKey: new Secret(KEY) };
   const client = evolutionClient({ ...peer, timeoutMs });
+  const sendText: typeof client.sendText = (message, signal) =>
+    givenUp(gateway, (limitMs) => evolutionClient({ ...peer, timeoutMs: limitMs }).sendText(message, signal));
   const findInstance = resolveInstance({ gateway: client, configured: null });
   const issues = linearTracker({
     url: new URL(`${tracker.url}/graphql`),
@@ -210,7 +218,11 @@ async function run({ directory, gateway, tracker, nowMs, monotonicMs, isHasty, c
       }),
     }),
     attempts: followed(clock, {
-      message: messageAttempt({ gateway: client, findInstance, phone: PHONE }),
+      message: messageAttempt({
+        gateway: givesUp ? { ...client, sendText } : client,
+        findInstance,
+        phone: PHONE,
+      }),
       issue: issueAttempt(issues),
       comment: commentAttempt(issues),
     }),

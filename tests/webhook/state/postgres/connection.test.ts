@@ -81,6 +81,13 @@ describe("StateLink", () => {
     expect(await ask([lost(), lost()], { repeats: true })).toEqual({ asked: 3, end: "done" });
   });
 
+  test("says what has kept failing when the time is over between two attempts", async () => {
+    start();
+    // Half a pause.
+    const options = { repeats: true, limitMs: 50 };
+    expect(await ask(Array.from({ length: 9 }, lost), options)).toEqual({ asked: 1, end: "DATABASE_LOST" });
+  });
+
   test("does not ask again for what the database refuses", async () => {
     start();
     expect((await ask([answer("42501")], { repeats: true })).asked).toBe(1);
