@@ -65,7 +65,7 @@ describe("runDoctor() finds of the weekly run that", () => {
     "the sender's instance is closed": {
       ...{ command: "weekly", check: "whatsapp sender", status: "fail" },
       reason: "sem_instancia_gateway: the instance is not connected to its phone",
-      mend: /pair the sending phone/,
+      mend: "Wait a minute and look again; if it stays so, pair the sending phone",
       spoil: (host) => host.gateway.instances.set("ops", "close"),
     },
     "the sender's instance waits for its QR code": {

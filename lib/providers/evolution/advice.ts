@@ -31,12 +31,16 @@ export const NO_SENDER_INSTANCE = { code: "sem_instancia_gateway", cause: "sende
 
 const PAIR = "Open the gateway's manager and pair the sending phone with the instance again (QR code)";
 
+/** The gateway connects again by itself where it can, see `PASSING` in `state.ts`. */
+const LOOK_AGAIN =
+  "Wait a minute and look again; if it stays so, pair the sending phone in the gateway's manager (QR code)";
+
 const KNOWN: Readonly<Record<string, (names: GatewayNames) => GatewayAdvice>> = {
-  instance_close: () => ({ problem: "the instance is not connected to its phone", mend: PAIR }),
+  instance_close: () => ({ problem: "the instance is not connected to its phone", mend: LOOK_AGAIN }),
   instance_refused: () => ({ problem: "WhatsApp refused the instance's connection", mend: PAIR }),
   instance_connecting: () => ({
     problem: "the instance is connecting, or waits for its QR code to be scanned",
-    mend: "Wait a minute and look again; if it stays so, pair the sending phone in the gateway's manager (QR code)",
+    mend: LOOK_AGAIN,
   }),
   instance_not_loaded: () => ({
     problem: "the gateway has the instance in its database and has not loaded it",

@@ -75,17 +75,10 @@ function asksForState({ answer }: CallResult, outcome: SendOutcome): boolean {
   return outcome.status === "unknown" && !outcome.channel && SAYS_NOTHING.has(answer?.status);
 }
 
-/**
- * The gateway reconnects by itself when WhatsApp closes its connection: the state is `close` until it has asked the web
- * for WhatsApp's version (from 2.4 on for three seconds more), then `connecting`. A running 2.3.7 without a network said
- * `close` for up to five seconds at a time, 2026-11-23.
- */
-const PASSING: ReadonlySet<string | undefined> = new Set(["instance_close", "instance_connecting"]);
-
 function channelFault(check: InstanceCheck): { channel?: ChannelFault } {
   if (check.status === "open" || !check.isProved) return {};
-  const { code, cause } = check;
-  return { channel: PASSING.has(cause) ? { code, cause, isPassing: true } : { code, cause } };
+  const { code, cause, isPassing } = check;
+  return { channel: { code, cause, ...(isPassing ? { isPassing } : {}) } };
 }
 
 // The rows hold each instance's own token: only the names leave this function.

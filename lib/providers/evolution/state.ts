@@ -8,7 +8,8 @@ import { gatewayRefusal } from "./refusal.ts";
  *
  * Shape: `code` is the public code; `cause` is the code behind it, where that is another: `instance_…` when the gateway
  *        names a state, else the code of the call. `isProved` when the gateway itself said it; `stopsChannel` when it
- *        refuses us, whatever the instance; `timedOut` when no answer came in time.
+ *        refuses us, whatever the instance; `timedOut` when no answer came in time; `isPassing` when it may be over in
+ *        a moment.
  */
 export type InstanceCheck =
   | { status: "open" }
@@ -19,7 +20,26 @@ export type InstanceCheck =
       isProved: boolean;
       stopsChannel: boolean;
       timedOut: boolean;
+      isPassing?: true;
     };
+
+/**
+ * What a gateway goes through by itself. It connects again when WhatsApp closes its connection: the state is `close`
+ * until it has asked the web for WhatsApp's version (from 2.4 on for three seconds more), then `connecting`. A running
+ * 2.3.7 without a network said `close` for up to five seconds at a time, 2026-11-23. While it starts it is unreachable,
+ * then answers without a state until it has loaded its instances.
+ */
+const PASSING: ReadonlySet<string> = new Set([
+  "instance_close",
+  "instance_connecting",
+  "instance_not_loaded",
+  "gateway_unreachable",
+  "gateway_connection_lost",
+  // A proxy's words for a gateway that is not there.
+  "gateway_http_502",
+  "gateway_http_503",
+  "gateway_http_504",
+]);
 
 /** The states besides `open`; any other word is not the gateway's. */
 const NOT_OPEN: ReadonlySet<unknown> = new Set(["close", "connecting", "refused"]);
@@ -48,6 +68,6 @@ function checkOfState(instance: unknown): InstanceCheck {
 }
 
 function notOpen(cause: string, isProved: boolean): InstanceCheck & { status: "not_open" } {
-  const code = "sem_instancia_gateway";
-  return { status: "not_open", code, cause, isProved, stopsChannel: false, timedOut: false };
+  const known = { code: "sem_instancia_gateway", cause, isProved, stopsChannel: false, timedOut: false };
+  return { status: "not_open", ...known, ...(PASSING.has(cause) ? { isPassing: true } : {}) };
 }

@@ -13,6 +13,7 @@ import {
 } from "../database/refusals.ts";
 import type { Store } from "../database/store.ts";
 import type { Payload } from "../payload.ts";
+import { LOOK_EVERY_MS } from "./away-sender.ts";
 import type { DeliveryChannel, DeliveryOutcome, FailureFacts, Prepared, ReadyDelivery } from "./channel.ts";
 
 /** What an attempt needs of its run. */
@@ -50,30 +51,89 @@ export async function attempt(
   dependencies: AttemptDependencies,
   delivery: DeliveryInProgress,
 ): Promise<DeliveryOutcome> {
-  const { channel, leaseLeftMs } = delivery;
-  const prepared = await prepare(dependencies, delivery);
-  if (prepared.status !== "ready") return failed(prepared.code, prepared);
-
-  let release: (() => void) | null = null;
+  const turns = furtherTurns(dependencies, delivery.channel);
   try {
-    for (let repeats = 0; ; repeats += 1) {
-      const outcome = await sendOnce(dependencies, delivery, prepared);
-      if (outcome.status !== "throttled") return outcome;
-      release?.();
-      const { code, retryAfterMs } = outcome;
-      const patienceMs = leaseLeftMs() - channel.sendTimeoutMs - SETTLE_MS;
-      if (retryAfterMs > LONGEST_PATIENCE_MS) return failed(code, { stopsChannel: true });
-      if (repeats === THROTTLED_REPEATS || patienceMs <= retryAfterMs)
-        return failed(code, { throttled: true });
-      await dependencies.sleep(retryAfterMs, channel.stop.signal).catch(() => {});
-      // In the queue again: a repeat that did not wait for its turn would be over the rate, and get the next 429.
-      const patience = AbortSignal.timeout(patienceMs - retryAfterMs);
-      release = await channel.pace.turn(AbortSignal.any([channel.stop.signal, patience])).catch(() => null);
-      if (release === null && patience.aborted) return failed(code, { throttled: true });
-    }
+    const prepared = await prepareOnceBack(dependencies, delivery, turns);
+    if (prepared.status !== "ready") return failed(prepared.code, prepared);
+    return await sendUntilClear(dependencies, delivery, { prepared, turns });
   } finally {
-    release?.();
+    turns.release();
   }
+}
+
+/** Prepares the delivery; a sender that may be back in a moment is waited for, before anything is dispatched. */
+async function prepareOnceBack(
+  dependencies: AttemptDependencies,
+  delivery: DeliveryInProgress,
+  turns: FurtherTurns,
+): Promise<Prepared> {
+  const { channel, leaseLeftMs } = delivery;
+  for (;;) {
+    const prepared = await prepare(dependencies, delivery);
+    if (prepared.status === "ready") channel.awaySender.isBack();
+    if (prepared.status === "ready" || !prepared.isPassing) return prepared;
+    // The next look may take as long as a send.
+    const patienceMs = leaseLeftMs() - 2 * channel.sendTimeoutMs - SETTLE_MS;
+    const { isWorthwhile, begins } = channel.awaySender.wait(dependencies.monotonicMs());
+    if (!isWorthwhile || patienceMs <= LOOK_EVERY_MS) return prepared;
+    if (begins) logWait(dependencies, channel, prepared);
+    if (!(await turns.wait(LOOK_EVERY_MS, patienceMs))) return prepared;
+    const stopped = stoppedBy(dependencies, channel);
+    if (stopped !== null) return { status: "failed", code: stopped.code, cause: stopped.cause };
+  }
+}
+
+function logWait(
+  { log }: AttemptDependencies,
+  { name }: DeliveryChannel,
+  { code, cause }: { code: string } & FailureFacts,
+): void {
+  const facts = { channel: name, code, cause, waitsFor: "gateway" };
+  log.warn(
+    "The sender is away, perhaps for a moment: deliveries wait for it, a minute and a half at most",
+    facts,
+  );
+}
+
+/** Sends, and again after each throttled answer, as often as it is allowed and as long as the lease lasts. */
+async function sendUntilClear(
+  dependencies: AttemptDependencies,
+  delivery: DeliveryInProgress,
+  { prepared, turns }: { prepared: ReadyDelivery; turns: FurtherTurns },
+): Promise<DeliveryOutcome> {
+  const { channel, leaseLeftMs } = delivery;
+  for (let repeats = 0; ; repeats += 1) {
+    const outcome = await sendOnce(dependencies, delivery, prepared);
+    if (outcome.status !== "throttled") return outcome;
+    turns.release();
+    const { code, retryAfterMs } = outcome;
+    const patienceMs = leaseLeftMs() - channel.sendTimeoutMs - SETTLE_MS;
+    if (retryAfterMs > LONGEST_PATIENCE_MS) return failed(code, { stopsChannel: true });
+    if (repeats === THROTTLED_REPEATS || patienceMs <= retryAfterMs) return failed(code, { throttled: true });
+    if (!(await turns.wait(retryAfterMs, patienceMs))) return failed(code, { throttled: true });
+  }
+}
+
+type FurtherTurns = ReturnType<typeof furtherTurns>;
+
+/** The turns of one delivery after its first: what did not wait for a turn again would be over the rate. */
+function furtherTurns({ sleep }: AttemptDependencies, { pace, stop }: DeliveryChannel) {
+  let held: (() => void) | null = null;
+  const release = () => {
+    held?.();
+    held = null;
+  };
+  return {
+    release,
+    /** Waits, then for a turn; false when `patienceMs` ended first. True also when the channel has stopped. */
+    async wait(waitMs: number, patienceMs: number): Promise<boolean> {
+      release();
+      await sleep(waitMs, stop.signal).catch(() => {});
+      const patience = AbortSignal.timeout(patienceMs - waitMs);
+      held = await pace.turn(AbortSignal.any([stop.signal, patience])).catch(() => null);
+      return held !== null || !patience.aborted;
+    },
+  };
 }
 
 async function prepare(
@@ -97,7 +157,7 @@ async function sendOnce(
 ): Promise<SendOutcome | DeliveryOutcome> {
   const { stop, log } = dependencies;
   const { id, channel } = delivery;
-  const stopped: ChannelStopReason | null = stop.reason() ?? channel.stop.reason();
+  const stopped = stoppedBy(dependencies, channel);
   if (stopped !== null) return failed(stopped.code, { cause: stopped.cause });
   const undispatched = await dispatch(dependencies, delivery, prepared.maskedHint);
   if (undispatched !== null) return failed(undispatched);
@@ -105,6 +165,11 @@ async function sendOnce(
     log.error("A send broke off", { channel: channel.name, deliveryId: id, cause: nameOf(error) });
     return { status: "unknown", code: "delivery_send_broke_off" };
   });
+}
+
+/** Why nothing more may be sent; null while the run and the channel go on. */
+function stoppedBy({ stop }: AttemptDependencies, channel: DeliveryChannel): ChannelStopReason | null {
+  return stop.reason() ?? channel.stop.reason();
 }
 
 /** Passes the point of no return. Null, or the code of why it could not: then nothing may be sent. */

@@ -11,6 +11,7 @@ import type {
 import type { Scope } from "../database/recipients.ts";
 import type { ClaimedReport, ReportContent } from "../database/reports.ts";
 import type { Payload } from "../payload.ts";
+import type { AwaySender } from "./away-sender.ts";
 import type { Doubts } from "./doubts.ts";
 
 /** How many doubts in a row stop a channel: each has to be looked up by a person. */
@@ -29,6 +30,8 @@ export type DeliveryChannel = {
   doubts: Doubts;
   /** How many in a row ended in doubt, without an answer, or throttled after all repeats. */
   fruitlessInARow: number;
+  /** How long its sender has been away. */
+  awaySender: AwaySender;
   /** Longest time that one send can take. */
   sendTimeoutMs: number;
   pace: Pace;
@@ -70,6 +73,8 @@ export type FailureFacts = {
   beforeSend?: boolean | undefined;
   /** The provider was asked and did not answer in time. */
   timedOut?: boolean | undefined;
+  /** The sender was looked at, and may be back in a moment. */
+  isPassing?: boolean | undefined;
   /** The provider still asked for patience after all repeats. */
   throttled?: boolean | undefined;
   /** What is behind a code that has several causes. */

@@ -17,6 +17,7 @@ export function deliveryChannels(
     appBaseUrl,
     gateway: dependencies.gateway,
     pace: dependencies.whatsappPace,
+    patienceMinutes: options.patienceMinutes,
   };
   const email = {
     leftOut: options.skipEmail,

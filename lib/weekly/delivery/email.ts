@@ -5,6 +5,7 @@ import { maskEmail } from "../../text/mask.ts";
 import { createChannelStop } from "../context/channel-stop.ts";
 import type { Store } from "../database/store.ts";
 import { renderEmail } from "../email/render.ts";
+import { createAwaySender } from "./away-sender.ts";
 import { type DeliveryChannel, DOUBTS_BEFORE_STOP } from "./channel.ts";
 import { createDoubts } from "./doubts.ts";
 import { emailSenderOf } from "./email-sender.ts";
@@ -39,6 +40,8 @@ export function emailDeliveryChannel(
     stop: createChannelStop(),
     doubts: createDoubts(DOUBTS_BEFORE_STOP),
     fruitlessInARow: 0,
+    // Nothing of an e-mail's sender is away for a moment.
+    awaySender: createAwaySender(0),
     sendTimeoutMs: RESEND_SEND_TIMEOUT_MS,
     pace: settings.pace,
     claim: store.claimEmail,

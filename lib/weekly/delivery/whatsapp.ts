@@ -10,6 +10,7 @@ import { normalizePhone } from "../../text/phone.ts";
 import { createChannelStop } from "../context/channel-stop.ts";
 import type { Store } from "../database/store.ts";
 import { renderWhatsappText } from "../texts/whatsapp-text.ts";
+import { createAwaySender } from "./away-sender.ts";
 import { type DeliveryChannel, DOUBTS_BEFORE_STOP } from "./channel.ts";
 import { createDoubts } from "./doubts.ts";
 
@@ -20,6 +21,8 @@ export type WhatsappSettings = {
   appBaseUrl: string;
   gateway: Pick<EvolutionClient, "checkInstance" | "sendText"> | null;
   pace: Pace;
+  /** How long a gateway that may be back in a moment is waited for at most. */
+  patienceMinutes: number;
 };
 
 /**
@@ -42,6 +45,7 @@ export function whatsappChannel(
     stop: createChannelStop(),
     doubts: createDoubts(DOUBTS_BEFORE_STOP),
     fruitlessInARow: 0,
+    awaySender: createAwaySender(settings.patienceMinutes),
     sendTimeoutMs: EVOLUTION_SEND_TIMEOUT_MS + EVOLUTION_STATE_TIMEOUT_MS,
     pace: settings.pace,
     claim: store.claimWhatsapp,
@@ -56,8 +60,8 @@ export function whatsappChannel(
       if (!gateway || !instanceName) return { status: "failed", ...NO_SENDER_INSTANCE };
       const instance = await gateway.checkInstance(instanceName, signal);
       if (instance.status !== "open") {
-        const { code, cause, stopsChannel, timedOut } = instance;
-        return { status: "failed", code, cause, stopsChannel, timedOut };
+        const { code, cause, stopsChannel, timedOut, isPassing } = instance;
+        return { status: "failed", code, cause, stopsChannel, timedOut, isPassing };
       }
       return {
         status: "ready",

@@ -149,13 +149,13 @@ describe("runWeekly() with a phone that is lost between the look at it and the s
   const told = (failures: readonly Failure[]) =>
     failures.map(({ step, code, cause }) => [`${step} ${code}`, cause]);
 
-  test("not loaded: one message in doubt, the rest skipped, the next run sends it", async () => {
-    const cause = "instance_not_loaded";
+  test("refused by WhatsApp: one message in doubt, the rest skipped, the next run sends it", async () => {
+    const cause = "instance_refused";
     const weekly = await sixOwners();
     const { gateway } = weekly;
     const { send } = gateway.routes;
     send.script = () => {
-      if (send.calls.length === 2) gateway.instances.set("ops", null);
+      if (send.calls.length === 2) gateway.instances.set("ops", "refused");
       return undefined;
     };
 
@@ -185,6 +185,7 @@ describe("runWeekly() with a phone that is lost between the look at it and the s
   test.each([
     ["close", "instance_close"],
     ["connecting", "instance_connecting"],
+    [null, "instance_not_loaded"],
   ])("%p: one message in doubt and named, and the others go on when it is back", async (named, cause) => {
     const weekly = await sixOwners();
     const { gateway } = weekly;
