@@ -3,6 +3,7 @@ import { ownProcessMark, type ProcessMark } from "../../last-run/process-mark.ts
 import type { Log } from "../../platform/log/log.ts";
 import { Temporal } from "../../time/temporal.ts";
 import { weekWindow } from "../../time/week-window.ts";
+import { isLostSend } from "../context/lost-rows.ts";
 import type { DatabaseWait, RunStart } from "../context/run-start.ts";
 import type { WeeklySummary } from "../context/summary.ts";
 import { type AlertWebhook, type AnnounceDependencies, announce } from "./announce.ts";
@@ -65,7 +66,7 @@ export function createRunRecord(dependencies: RecordDependencies): RunRecord {
     const summary = withStart(given, begun);
     const before = file.read();
     const begunAt = begun?.startedAt ?? before?.begunAt ?? null;
-    const sent = sentIn(summary) ?? before?.sent ?? null;
+    const sent = sentIn(summary, before?.sent ?? null);
     const refusedAt = begun === null ? new Date(dependencies.nowMs()).toISOString() : null;
     const write = endWriter(file, summary, { begunAt, process, sent, refusedAt, hasOverlapped });
     return await announceEnd(dependencies, summary, { held: heldIn(before), write });
@@ -172,10 +173,19 @@ function announcementOf(held: Announcement | null, { week, at }: { week: string;
   return held?.week === week ? held : { week, fingerprint: weekFingerprint(week), startsAt: at };
 }
 
-/** What the run's verdict counted; null where it did not reach one. */
-function sentIn({ window, week }: WeeklySummary): LastRun["sent"] {
-  if (window === null || week === null) return null;
-  return { week: window.week, whatsapp: week.whatsapp.sent + week.whatsapp.partial };
+/**
+ * How many messages of the week are known to be sent: to the ledger, else to the run before, and to this run itself,
+ * whose ledger may have lost rows meanwhile.
+ */
+function sentIn(
+  { window, week, whatsapp, failures }: WeeklySummary,
+  before: LastRun["sent"],
+): LastRun["sent"] {
+  if (window === null) return before;
+  const lost = failures.filter((failure) => failure.step === "whatsapp" && isLostSend(failure)).length;
+  const sentBefore = before?.week === window.week ? before.whatsapp : 0;
+  const known = week === null ? sentBefore : week.whatsapp.sent + week.whatsapp.partial;
+  return { week: window.week, whatsapp: Math.max(known, whatsapp.sent + whatsapp.reused + lost) };
 }
 
 function heldIn(run: LastRun | null): Announcement | null {

@@ -55,6 +55,14 @@ export const DATABASE_READ_ONLY: StopReason = {
   hint: "It is a replica, or was set read-only. Look at the database, then run opsctl weekly again on the same Monday",
 };
 
+/** The database has forgotten what the run has sent: owners who have had their message look like new ones. */
+export const LEDGER_LOST_ROWS: StopReason = {
+  code: "LEDGER_WENT_BACK",
+  message:
+    "Stopped the run: the database has lost rows of messages that were sent, and a further one might be a second one",
+  hint: "Run nothing before you have decided what to do: opsctl explain LEDGER_WENT_BACK",
+};
+
 /** The run cannot read which owners are left. */
 export const SCOPES_UNREADABLE: StopReason = {
   code: "SCOPES_UNREADABLE",

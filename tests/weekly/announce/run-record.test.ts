@@ -30,7 +30,7 @@ import {
   type RecordDependencies,
   type RunRecord,
 } from "../../../lib/weekly/announce/run-record.ts";
-import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
+import type { Failure, WeeklySummary } from "../../../lib/weekly/context/summary.ts";
 import { type StandIn, startStandIn } from "../../standins/standin.ts";
 import { startTcpProxy } from "../../standins/tcp-proxy.ts";
 import { freePort } from "../../support/free-port.ts";
@@ -587,6 +587,48 @@ describe("two runs of one host at the same time", () => {
     expect(read()).toMatchObject({ runId: "theirs", status: "running", announcement: { week: WEEK } });
     expect(await first.end(theirs)).toMatchObject({ announced: "resolved" });
     expect(read()).toMatchObject({ runId: "theirs", announcement: null });
+  });
+});
+
+describe("what a record knows to be sent", () => {
+  const end = async (changes: Partial<WeeklySummary>) => {
+    const record = open();
+    record.begin(START);
+    await record.end(summaryOf(changes));
+    return open().sentBefore(WEEK);
+  };
+  const none = summaryOf().whatsapp;
+  const rowLost = (more: Partial<Failure>): Failure => ({
+    step: "whatsapp",
+    code: "delivery_row_lost",
+    ...more,
+  });
+
+  test("is what the ledger counts, whoever sent it", async () => {
+    expect(await end({ whatsapp: { ...none, sent: 3 } })).toBe(10);
+  });
+
+  test("is what the run counted when the ledger has lost rows meanwhile: the next run is refused", async () => {
+    expect(
+      await end({ week: weekOf({ whatsapp: { sent: 4 } }), whatsapp: { ...none, sent: 5, reused: 2 } }),
+    ).toBe(7);
+  });
+
+  test("also counts messages whose rows were lost before they were recorded, and no other channel's", async () => {
+    const providerMessageId = "3EB0";
+    const failures = [
+      rowLost({ providerMessageId }),
+      rowLost({}),
+      rowLost({ step: "email", providerMessageId }),
+    ];
+    const week = weekOf({ whatsapp: { sent: 0 } });
+    expect(await end({ week, failures, whatsapp: { ...none, partial: 2 } })).toBe(1);
+  });
+
+  test("stays what it was after a run without a verdict, unless that run knows of more", async () => {
+    await end({});
+    expect(await end({ week: null, whatsapp: { ...none, sent: 3 } })).toBe(10);
+    expect(await end({ week: null, whatsapp: { ...none, sent: 3, reused: 9 } })).toBe(12);
   });
 });
 

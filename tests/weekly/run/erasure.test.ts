@@ -1,28 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import type { Store } from "../../../lib/weekly/database/store.ts";
 import { type SeededOwner, seedOwner } from "../../support/seed.ts";
+import { eraseOwner } from "../support/erase-owner.ts";
 import { deliveryStates, isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import { recordingLog, type WeeklyFixture } from "../support/weekly-fixture.ts";
 
 const shared = sharedWeekly();
-
-const APPLICATION_TABLES = [
-  "timeline_entries",
-  "social_channel_analyses",
-  "social_account_scores",
-  "social_connections",
-  "resend_email_sends",
-];
-
-/** How the application erases a user: its own rows first. */
-async function erase({ db }: WeeklyFixture, { tenantId, userId }: SeededOwner): Promise<void> {
-  await db.sql.begin(async (tx) => {
-    for (const table of APPLICATION_TABLES)
-      await tx.unsafe(`delete from ${table} where tenant_id = '${tenantId}' and user_id = '${userId}'`);
-    await tx`delete from users where id = ${userId}`;
-  });
-}
 
 /** Loses what the database has committed about this owner, as a failover to a replica that lagged does. */
 async function lose({ db }: WeeklyFixture, { userId }: SeededOwner, tables: string[]): Promise<void> {
@@ -145,7 +129,7 @@ describe("an owner whom the application deletes while the run works for it", () 
       const log = recordingLog();
       const summary = await weekly.run(
         {},
-        { log, wrapStore: around(step, when, () => erase(weekly, owner)) },
+        { log, wrapStore: around(step, when, () => eraseOwner(weekly, owner)) },
       );
       const { sends, ...counts } = expected;
       expect(summary).toMatchObject({ status: "success", exitCode: 0, heartbeat: "written", ...counts });
@@ -166,7 +150,7 @@ describe("an owner whom the application deletes while the run works for it", () 
     weekly.gateway.routes.send.next({ status: 413 });
     const summary = await weekly.run(
       {},
-      { wrapStore: around("settleDelivery", "before", () => erase(weekly, owner)) },
+      { wrapStore: around("settleDelivery", "before", () => eraseOwner(weekly, owner)) },
     );
     expect(summary).toMatchObject({ exitCode: 0, whatsapp: { failed: 0, skipped: 1 }, failures: [] });
   });
@@ -185,7 +169,7 @@ describe("an owner whom the application deletes while the run works for it", () 
     });
     const summary = await weekly.run(
       {},
-      { wrapStore: around("readDelivery", "before", () => erase(weekly, owner)) },
+      { wrapStore: around("readDelivery", "before", () => eraseOwner(weekly, owner)) },
     );
     expect(summary).toMatchObject({ exitCode: 0, whatsapp: { partial: 0, skipped: 1 }, failures: [] });
   });
@@ -196,7 +180,7 @@ describe("an owner whom the application deletes while the run works for it", () 
     for (let i = 0; i < 5; i += 1) await seedOwner(weekly.db.sql);
     const wrapStore = (store: Store): Partial<Store> => ({
       async persistReport(report, content) {
-        if (report.scope.userId === owner.userId) await erase(weekly, owner);
+        if (report.scope.userId === owner.userId) await eraseOwner(weekly, owner);
         return await store.persistReport(report, content);
       },
     });
