@@ -6,7 +6,6 @@ import { hasWorked } from "../last-run/has-worked.ts";
 import type { LastRun, Waiting } from "../last-run/last-run.ts";
 import { hasEnded } from "../last-run/process-mark.ts";
 import { type LastRunReading, readLastRun } from "../last-run/read.ts";
-import { EXPLAIN } from "../ledger/week-steps.ts";
 import { Temporal } from "../time/temporal.ts";
 import { type WeekWindow, weekWindow } from "../time/week-window.ts";
 
@@ -44,14 +43,6 @@ export type LastRunFinding =
   | { status: "found"; run: LastRunFacts }
   | { status: "none"; hasHostWorked: boolean }
   | Extract<LastRunReading, { status: "unreadable" }>;
-
-/**
- * The command that helps where another run would only be refused again until a person has decided; null where there is
- * nothing to decide.
- */
-export function commandBeforeRun(run: LastRunFacts | null): string | null {
-  return run?.code === "LEDGER_WENT_BACK" ? EXPLAIN.ledgerWentBack : null;
-}
 
 /**
  * Whether a run has ended in full success, and its heartbeat proves it: one that was told to leave the networks out keeps

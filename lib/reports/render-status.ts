@@ -1,34 +1,35 @@
 import type { Waiting } from "../last-run/last-run.ts";
-import { ownersBeforeText, ownersDropped } from "../ledger/owners-dropped.ts";
+import { ownersBeforeText } from "../ledger/owners-dropped.ts";
 import { EXPLAIN, STEP_COMMANDS } from "../ledger/week-steps.ts";
 import { fieldLines } from "../text/terminal/field-lines.ts";
 import { prose, proseLines } from "../text/terminal/prose.ts";
 import { NO_TERMINAL, paint, type Screen } from "../text/terminal/screen.ts";
 import { REPORT_ZONE } from "../time/local-date.ts";
 import { localTime } from "../time/local-time.ts";
-import { commandBeforeRun, isFullSuccess, type LastRunFacts } from "./last-run.ts";
+import type { LastRunFacts, LastRunFinding } from "./last-run.ts";
 import type { OpenItem } from "./open-item.ts";
 import type { WeekStatus } from "./status.ts";
-import { type WeekStage, weekStage } from "./week-stage.ts";
+import { judgeWeek, type WeekJudgement } from "./week-judgement.ts";
+import { RUN_STATES } from "./week-words.ts";
 
 const NAME_WIDTH = 10;
 
-/** A week in one screen, for people; `hasHostWorked`: a run of this host has worked on another week. */
+/** A week in one screen, for people. */
 export function renderStatus(
   status: WeekStatus,
-  lastRun: LastRunFacts | null,
+  lastRun: LastRunFinding,
   screen: Screen = NO_TERMINAL,
-  hasHostWorked = false,
 ): string {
-  if (!status.hasRun && lastRun === null) return beforeFirstRun(status, screen);
+  const judgement = judgeWeek(status, lastRun);
+  if (judgement.isFirst) return beforeFirstRun(status, screen);
   const { week, lastDate, counts } = status;
-  const stage = weekStage(counts, { isRunDue: status.runDue, lastRun, hasHostWorked, hasRun: status.hasRun });
+  const { run } = judgement;
   const { noLongerEligible: gone } = counts;
-  const word = headText(status, stage);
+  const word = headText(status, judgement);
   const painted = paint(status.clean ? "good" : "warning", word, screen);
   const goneCount = gone.reports + gone.whatsapp + gone.email;
   const lines: [string, string][] = [
-    ["Last run", lastRun === null ? "none of this week on this host" : lastRunText(lastRun)],
+    ["Last run", run === null ? "none of this week on this host" : lastRunText(run)],
     ["Ledger", status.changedAt === null ? "empty" : `last changed ${localTime(status.changedAt)}`],
     ["Owners", `${counts.owners}${ownersBeforeText(counts)}`],
     ["Reports", countsText(counts.reports)],
@@ -40,9 +41,9 @@ export function renderStatus(
   return [
     prose([`Week of ${week} to ${lastDate}: ${painted}`, ""], screen),
     ...fieldLines(lines, screen, { indent: "  ", nameWidth: NAME_WIDTH }).map((line) => `${line}\n`),
-    stageText(status, { stage, screen, isWaiting: (lastRun?.waiting ?? null) !== null }),
-    stage === "made" && ownersDropped(counts) !== null ? prose(["", WHY_DROPPED], screen) : "",
-    lastStepText(status, { lastRun, screen }),
+    openWeekText(status, judgement, screen),
+    judgement.dropped === null ? "" : prose(["", WHY_DROPPED], screen),
+    lastStepText(status, judgement, screen),
     prose(["", `Times are those of ${REPORT_ZONE}.`], screen),
   ].join("");
 }
@@ -71,30 +72,30 @@ const RUN_DUE = "Nothing is to be done: cron starts the run at 08:00.";
 const WHAT_IT_NEEDS = "What it needs, on any day: opsctl doctor weekly";
 
 /** The verdict in a word, and what the count of open things does not say by itself. */
-function headText({ clean }: WeekStatus, stage: WeekStage): string {
-  if (clean) return stage === "late" ? "no run has begun" : "clean";
+function headText({ clean }: WeekStatus, { status }: WeekJudgement): string {
+  if (clean) return status === "late" ? "no run has begun" : "clean";
   return {
     awaited: "the run is due at 08:00",
     running: "OPEN, a run works on it",
     late: "OPEN, no run has begun",
-    made: "OPEN",
-  }[stage];
+    open: "OPEN",
+    clean: "clean",
+  }[status];
 }
 
 /** What is open, and what comes next. */
-function stageText(
-  status: WeekStatus,
-  { stage, isWaiting, screen }: { stage: WeekStage; isWaiting: boolean; screen: Screen },
-): string {
-  switch (stage) {
+function openWeekText(status: WeekStatus, judgement: WeekJudgement, screen: Screen): string {
+  switch (judgement.status) {
     case "awaited":
       return prose(["", RUN_DUE, WHAT_IT_NEEDS], screen);
     case "running":
-      return inWorkText(status, isWaiting ? RUN_WAITS : "Nothing is to be done while the run works.", screen);
+      return inWorkText(status, (judgement.run?.waiting ?? null) === null ? RUN_WORKS : RUN_WAITS, screen);
     case "late":
       return lateText(status, screen);
-    case "made":
+    case "open":
       return openText(status, screen) + mendText(status, screen);
+    case "clean":
+      return "";
   }
 }
 
@@ -115,6 +116,7 @@ function inWorkText({ open }: WeekStatus, advice: string, screen: Screen): strin
   return prose(["", advice, "Open until it ends:", ...items], screen, { indent: "    " });
 }
 
+const RUN_WORKS = "Nothing is to be done while the run works.";
 const RUN_WAITS = "The run waits before it can begin. See why: opsctl doctor weekly";
 
 function openText({ open, retryableUntil }: WeekStatus, screen: Screen): string {
@@ -149,17 +151,16 @@ function mendText({ week, open, retryableUntil }: WeekStatus, screen: Screen): s
  * run does not know: it was mended by hand since, or failed beside the ledger.
  */
 function lastStepText(
-  { clean, retryableUntil }: WeekStatus,
-  { lastRun, screen }: { lastRun: LastRunFacts | null; screen: Screen },
+  { retryableUntil }: WeekStatus,
+  { decision, renewal, run }: WeekJudgement,
+  screen: Screen,
 ): string {
-  if (retryableUntil === null || lastRun === null) return "";
-  const beforeRun = commandBeforeRun(lastRun);
-  if (beforeRun !== null) return prose(["", `No run begins before this is decided: ${beforeRun}`], screen);
-  if (!clean) return "";
-  if (isFullSuccess(lastRun) || lastRun.status === "running") return "";
-  if (lastRun.beside === null) return prose(["", RUN_ONCE_MORE], screen);
-  const what = `Nothing is open, but the run failed. What to mend: opsctl explain ${lastRun.beside}`;
-  return prose(["", what, `Then, until ${localTime(retryableUntil)}: ${STEP_COMMANDS.run}`], screen);
+  if (decision !== null) return prose(["", `No run begins before this is decided: ${decision}`], screen);
+  if (renewal === "run") return prose(["", RUN_ONCE_MORE], screen);
+  if (renewal !== "mend") return "";
+  const what = `Nothing is open, but the run failed. What to mend: opsctl explain ${run?.beside}`;
+  const until = retryableUntil && localTime(retryableUntil);
+  return prose(["", what, `Then, until ${until}: ${STEP_COMMANDS.run}`], screen);
 }
 
 const RUN_ONCE_MORE = "Nothing is open. Write the heartbeat and end the alarm: opsctl weekly";
@@ -195,9 +196,8 @@ function lastRunText({ status, begunAt, finishedAt, code, host, waiting }: LastR
   if (waiting !== null) return `${waitText(status, waiting)}, on ${host}`;
   const times = [begunAt, finishedAt].filter((at) => at !== null).map(localTime);
   const [from, to] = times;
-  const what = { ...RUN_STATES }[status];
   return [
-    `${what}${code === null ? "" : ` (${code})`}`,
+    `${RUN_STATES[status]}${code === null ? "" : ` (${code})`}`,
     ...(from === undefined ? [] : [to === undefined ? from : `${from} to ${shortened(to, from)}`]),
     `on ${host}`,
   ].join(", ");
@@ -216,14 +216,6 @@ function shortened(time: string, before: string): string {
   const [date, clock] = time.split(" ");
   return before.startsWith(`${date} `) ? clock! : time;
 }
-
-const RUN_STATES: Record<LastRunFacts["status"], string> = {
-  running: "still running",
-  ended: "was killed",
-  success: "succeeded",
-  failed: "failed",
-  not_ready: "not ready",
-};
 
 function networksText({ counts, contentRemoved }: WeekStatus): string {
   const { connected, failed, owners } = counts.social;

@@ -1,21 +1,12 @@
 import type postgres from "postgres";
-import { hasReports } from "../ledger/has-reports.ts";
 import { readOnly } from "../ledger/read-only.ts";
-import { type ReportWeek, readReportWeek } from "../ledger/report-week.ts";
-import { readWeekState, type WeekBounds, type WeekState } from "../ledger/week-state.ts";
-import { isWeekClean, type SocialCode, socialVerdict } from "../ledger/week-verdict.ts";
+import type { WeekBounds, WeekState } from "../ledger/week-state.ts";
+import { type SocialCode, socialVerdict } from "../ledger/week-verdict.ts";
+import { type LedgerWeek, readLedgerWeek } from "./ledger-week.ts";
 import { type OpenCount, type OpenItem, openItems, readOpenRows, readWorstNetwork } from "./open-item.ts";
-import { isRunDue } from "./week-stage.ts";
 
 /** A week in one screen. */
-export type WeekStatus = Omit<ReportWeek, "now"> & {
-  /** False on a Monday until a run has begun at 08:00, or should have (08:15). */
-  runDue: boolean;
-  /** True when the weekly run would call this week a success. */
-  clean: boolean;
-  /** False on a database in which no run, of whatever host, has begun a report of any week. */
-  hasRun: boolean;
-  counts: WeekState;
+export type WeekStatus = LedgerWeek & {
   /** Reports whose content was removed: what it said of networks is in no count. */
   contentRemoved: number;
   /** When the ledger of this week was last written to; null when it is empty. */
@@ -31,18 +22,13 @@ export type WeekStatus = Omit<ReportWeek, "now"> & {
  */
 export async function readWeekStatus(sql: postgres.Sql, week: string | undefined): Promise<WeekStatus> {
   return await readOnly(sql, async (tx) => {
-    const { now, ...wanted } = await readReportWeek(tx, week);
-    const counts = await readWeekState(tx, wanted);
-    const clean = isWeekClean(counts);
-    const hasRun = await hasReports(tx);
-    const contentRemoved = await countContentRemoved(tx, wanted);
-    const rows = await readOpenRows(tx, wanted);
-    const social = socialItem(counts);
-    const network = social.length === 0 ? "" : await readWorstNetwork(tx, wanted);
-    const open = openItems([...rows.counts, ...social], { ...wanted, network });
-    const { changedAt } = rows;
-    const runDue = isRunDue({ now, ...wanted }, counts);
-    return { ...wanted, runDue, clean, hasRun, counts, contentRemoved, changedAt, open };
+    const ledger = await readLedgerWeek(tx, week);
+    const contentRemoved = await countContentRemoved(tx, ledger);
+    const rows = await readOpenRows(tx, ledger);
+    const social = socialItem(ledger.counts);
+    const network = social.length === 0 ? "" : await readWorstNetwork(tx, ledger);
+    const open = openItems([...rows.counts, ...social], { ...ledger, network });
+    return { ...ledger, contentRemoved, changedAt: rows.changedAt, open };
   });
 }
 

@@ -27,14 +27,12 @@ export type KnownRuns = {
 /**
  * How far a week has come, by the ledger and by this host's last run about it.
  *
- * Behaviour: a run of another host is seen by its leases alone; those of a run of this host that was killed say
- *            nothing. A run that was refused, or ended while it waited, has not begun. Before the run is due, what one
+ * Behaviour: a run that was refused, or ended while it waited, has not begun. Before the run is due, what one
  *            for a single tenant has left is no matter. Without owners a run leaves nothing in the ledger: that it is
  *            missing is known to a host that works, and where none has been at all.
  */
 export function weekStage(state: Week, { isRunDue, lastRun, hasHostWorked, hasRun }: KnownRuns): WeekStage {
-  const isKilled = lastRun?.status === "ended" && lastRun.begunAt !== null;
-  if (lastRun?.status === "running" || (isInWork(state) && !isKilled)) return "running";
+  if (isWorkedOn(state, lastRun)) return "running";
   if (hasBegun(state)) return isRunDue || lastRun !== null || isWeekClean(state) ? "made" : "awaited";
   if (lastRun !== null) return lastRun.begunAt === null ? "late" : "made";
   if (state.owners === 0 && !((hasHostWorked || !hasRun) && isRunDue)) return "made";
@@ -54,8 +52,14 @@ export function isRunDue(
   return isReportRunDue(instant) || (hasBegun(state) && !isBeforeReportRun(instant));
 }
 
-function isInWork({ reports, whatsapp, email }: Week): boolean {
-  return reports.running + whatsapp.running + email.running > 0;
+/** Whether a run works on a week: this host's last one, or by its leases another one; those of a killed run say nothing. */
+export function isWorkedOn(
+  { reports, whatsapp, email }: Pick<Week, "reports" | "whatsapp" | "email">,
+  lastRun: KnownRuns["lastRun"],
+): boolean {
+  if (lastRun?.status === "running") return true;
+  const isKilled = lastRun?.status === "ended" && lastRun.begunAt !== null;
+  return !isKilled && reports.running + whatsapp.running + email.running > 0;
 }
 
 function hasBegun({ reports: { completed, failed } }: Week): boolean {

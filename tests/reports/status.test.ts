@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { LastRunFacts } from "../../lib/reports/last-run.ts";
 import { renderStatus } from "../../lib/reports/render-status.ts";
-import { readWeekStatus } from "../../lib/reports/status.ts";
+import { readWeekStatus, type WeekStatus } from "../../lib/reports/status.ts";
 import { assertInDatabase } from "../support/property.ts";
 import {
   DELIVERIES,
@@ -12,6 +13,10 @@ import {
   REPORTS,
   withoutGuards,
 } from "./support/week.ts";
+
+/** The screen on a host that knows of this run, or of none. */
+const screenOf = (status: WeekStatus, run: LastRunFacts | null) =>
+  renderStatus(status, run === null ? { status: "none", hasHostWorked: false } : { status: "found", run });
 
 const DONE: OwnerKind = { report: "completed", whatsapp: "sent", email: "sent" };
 
@@ -42,11 +47,11 @@ describeWeek("readWeekStatus()", (ledger) => {
   test("says that nothing has run yet instead of what a closed week lacks", async () => {
     const { status } = await statusOf([{ report: "missing" }, { report: "missing" }]);
     expect(status).toMatchObject({ clean: false, hasRun: false });
-    const monday = renderStatus(status, null);
+    const monday = screenOf(status, null);
     expect(monday).toStartWith("Week of 2026-11-16 to 2026-11-22: no run yet\n");
     expect(monday).toContain("No run has begun today; by hand until 2026-11-24 00:00:00: opsctl weekly\n");
     await ledger.setClock("2026-11-24T03:00:00Z");
-    const closed = renderStatus(await readWeekStatus(ledger.sql, undefined), null);
+    const closed = screenOf(await readWeekStatus(ledger.sql, undefined), null);
     expect(closed).toContain("The first run is on Monday at 08:00.\n");
     expect(closed).not.toMatch(/missing|OPEN|closed/);
   });
@@ -57,14 +62,12 @@ describeWeek("readWeekStatus()", (ledger) => {
     await ledger.setClock("2026-11-30T14:00:00Z");
     const later = await readWeekStatus(ledger.sql, undefined);
     expect(later).toMatchObject({ week: "2026-11-23", hasRun: true, changedAt: null });
-    expect(renderStatus(later, null)).toStartWith(
-      "Week of 2026-11-23 to 2026-11-29: OPEN, no run has begun\n",
-    );
+    expect(screenOf(later, null)).toStartWith("Week of 2026-11-23 to 2026-11-29: OPEN, no run has begun\n");
     const killed = {
       ...({ status: "ended", runId: "r", host: "h", begunAt: null, finishedAt: null } as const),
     };
     const lastRun = { ...killed, code: null, waiting: null, beside: null, heartbeat: null };
-    expect(renderStatus({ ...status, hasRun: false }, lastRun)).toContain(": OPEN\n");
+    expect(screenOf({ ...status, hasRun: false }, lastRun)).toContain(": OPEN\n");
   });
 
   test("names each open thing with its code, how often, and the command that comes next", async () => {
@@ -127,7 +130,7 @@ describeWeek("readWeekStatus()", (ledger) => {
       open: [],
       counts: { noLongerEligible: { reports: 1, whatsapp: 1 } },
     });
-    expect(renderStatus(status, null)).toContain(
+    expect(screenOf(status, null)).toContain(
       "Left out  2 failed or missing for owners who get no reports any more",
     );
     const doubt = await statusOf([
@@ -160,7 +163,7 @@ describeWeek("readWeekStatus()", (ledger) => {
       ],
     });
     // No run reads them again, and no owner is open.
-    expect(renderStatus(status, null)).not.toMatch(/Before the next run|--state open/);
+    expect(screenOf(status, null)).not.toMatch(/Before the next run|--state open/);
   });
 
   test("does not say that no network was asked for once the content of the week was removed", async () => {
@@ -169,7 +172,7 @@ describeWeek("readWeekStatus()", (ledger) => {
     await ledger.sql`select prune_weekly_performance_reports('2026-11-23T03:00:00Z', 10)`;
     const status = await readWeekStatus(ledger.sql, "2026-11-16");
     expect(status).toMatchObject({ contentRemoved: 2, counts: { reports: { completed: 2 } } });
-    expect(renderStatus(status, null)).toContain(
+    expect(screenOf(status, null)).toContain(
       "Networks  not known any more: the content of 2 reports was removed",
     );
   });
@@ -204,7 +207,7 @@ describeWeek("readWeekStatus()", (ledger) => {
   });
 });
 
-describe("renderStatus()", () => {
+describe("screenOf()", () => {
   const week = {
     ...{
       week: "2026-11-16",
@@ -247,7 +250,7 @@ describe("renderStatus()", () => {
       changedAt: "2026-11-23T11:14:39Z",
       open,
     };
-    expect(renderStatus(status, run).split("\n")).toEqual([
+    expect(screenOf(status, run).split("\n")).toEqual([
       "Week of 2026-11-16 to 2026-11-22: OPEN",
       "",
       "  Last run  failed (sem_instancia_gateway), 2026-11-23 08:00:02 to 08:14:40, on vps-1",
@@ -273,11 +276,11 @@ describe("renderStatus()", () => {
     const fewer = { ...counts, owners: 2, before: { week: "2026-11-09", owners: 412 } };
     const status = { ...week, clean: true, hasRun: true, contentRemoved: 0, changedAt: null, open: [] };
     const advice = "\nFar fewer owners than before. Why that may be: opsctl explain OWNERS_DROPPED\n";
-    expect(renderStatus({ ...status, counts: fewer }, null)).toContain(
+    expect(screenOf({ ...status, counts: fewer }, null)).toContain(
       "  Owners    2; 412 in the week of 2026-11-09\n",
     );
-    expect(renderStatus({ ...status, counts: fewer }, null)).toContain(advice);
-    expect(renderStatus({ ...status, counts }, null)).not.toContain(advice);
+    expect(screenOf({ ...status, counts: fewer }, null)).toContain(advice);
+    expect(screenOf({ ...status, counts }, null)).not.toContain(advice);
   });
 
   test("says of a run that has not begun what it waits for, since when and until when", () => {
@@ -289,9 +292,7 @@ describe("renderStatus()", () => {
     };
     const done = { ...week, clean: false, hasRun: true, counts, contentRemoved: 0, changedAt: null, open };
     const of = (status: "running" | "ended") =>
-      renderStatus(done, { ...run, status, begunAt: null, finishedAt: null, code: null, waiting }).split(
-        "\n",
-      )[2];
+      screenOf(done, { ...run, status, begunAt: null, finishedAt: null, code: null, waiting }).split("\n")[2];
     expect(of("running")).toBe(
       "  Last run  waits for the database (57P03) since 2026-11-23 08:00:03, until 08:05:03 at most, on vps-1",
     );
@@ -304,22 +305,22 @@ describe("renderStatus()", () => {
     const done = { ...week, clean: true, hasRun: true, counts, contentRemoved: 0, changedAt: null, open: [] };
     const once = "\nNothing is open. Write the heartbeat and end the alarm: opsctl weekly\n";
     for (const status of ["failed", "not_ready", "ended"] as const)
-      expect(renderStatus(done, { ...run, status })).toContain(once);
+      expect(screenOf(done, { ...run, status })).toContain(once);
     for (const status of ["success", "running"] as const)
-      expect(renderStatus(done, { ...run, status })).not.toContain("opsctl weekly");
-    const beside = renderStatus(done, { ...run, beside: "HEARTBEAT_UNWRITABLE" });
+      expect(screenOf(done, { ...run, status })).not.toContain("opsctl weekly");
+    const beside = screenOf(done, { ...run, beside: "HEARTBEAT_UNWRITABLE" });
     expect(beside).not.toContain(once);
     expect(beside).toContain(
       "Nothing is open, but the run failed. What to mend: opsctl explain HEARTBEAT_UNWRITABLE\n" +
         "Then, until 2026-11-24 00:00:00: opsctl weekly\n",
     );
-    expect(renderStatus(done, null)).not.toContain("opsctl weekly");
-    expect(renderStatus({ ...done, retryableUntil: null }, run)).not.toContain("opsctl weekly");
-    expect(renderStatus({ ...done, clean: false, hasRun: true, open }, run)).not.toContain(once);
+    expect(screenOf(done, null)).not.toContain("opsctl weekly");
+    expect(screenOf({ ...done, retryableUntil: null }, run)).not.toContain("opsctl weekly");
+    expect(screenOf({ ...done, clean: false, hasRun: true, open }, run)).not.toContain(once);
   });
 
   test("says that a closed week gets nothing more, and that this host knows of no run", () => {
-    const text = renderStatus(
+    const text = screenOf(
       {
         ...week,
         retryableUntil: null,
@@ -333,7 +334,7 @@ describe("renderStatus()", () => {
       null,
     );
     expect(text).toContain("Open; this week is closed, nothing more is sent for it:\n");
-    const doubt = renderStatus(
+    const doubt = screenOf(
       {
         ...week,
         clean: false,
@@ -350,12 +351,12 @@ describe("renderStatus()", () => {
     const mend =
       "Before the next run, mend what the codes name: opsctl doctor weekly\nWho lacks what:\n  opsctl reports list --week 2026-11-16 --state open\n";
     const status = { ...week, clean: false, hasRun: true, counts, contentRemoved: 0, changedAt: null };
-    expect(renderStatus({ ...status, open: [failed] }, null)).toContain(mend);
+    expect(screenOf({ ...status, open: [failed] }, null)).toContain(mend);
     for (const other of [
       { ...status, open },
       { ...status, open: [failed], retryableUntil: null },
     ])
-      expect(renderStatus(other, null)).not.toContain(mend);
+      expect(screenOf(other, null)).not.toContain(mend);
     expect(text).toContain("  Last run  none of this week on this host\n  Ledger    empty\n");
   });
 });

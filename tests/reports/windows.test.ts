@@ -207,6 +207,22 @@ const STATES: State[] = [
       await windows.run({}, { sentBefore: windows.record().sentBefore });
     },
   ],
+  [
+    "a ledger of which a part was restored, while another run works on the rest",
+    async () => {
+      const { userId } = await owner();
+      const other = await owner();
+      await windows.run();
+      await change(`delete from weekly_performance_deliveries where user_id = '${userId}'`);
+      await change(`delete from weekly_performance_reports where user_id = '${userId}'`);
+      await windows.run({}, { sentBefore: windows.record().sentBefore });
+      await change(`update weekly_performance_deliveries set status = 'running', provider_message_id = null,
+        settled_at = null, dispatched_at = null, sender_tenant_id = null, masked_hint = null,
+        lease_expires_at = weekly_performance_now() + interval '20 minutes'
+        where channel = 'email' and user_id = '${other.userId}'`);
+    },
+    DURING,
+  ],
   ["no owners and no run ever", () => Promise.resolve()],
   ["no owners, and no settings on a host that is new", () => refused("CONFIG_INVALID")],
   [

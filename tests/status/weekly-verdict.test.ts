@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { LastRunReading } from "../../lib/last-run/read.ts";
-import { judgeLedger, judgeWithoutLedger, type LedgerWeek } from "../../lib/status/parts/weekly-verdict.ts";
+import type { ReportWeek } from "../../lib/ledger/report-week.ts";
+import type { WeekState } from "../../lib/ledger/week-state.ts";
+import { ledgerWeekOf } from "../../lib/reports/ledger-week.ts";
+import { judgeLedger, judgeWithoutLedger } from "../../lib/status/parts/weekly-verdict.ts";
 import { weekOf } from "../weekly/announce/support.ts";
 import { endedProcess, lastRun, reportWeek } from "./support/run.ts";
 
@@ -35,7 +38,9 @@ describe("judgeLedger()", () => {
     since: "2026-11-23T11:00:03Z",
     until: "2026-11-23T11:05:03Z",
   };
-  test.each<[string, Omit<LedgerWeek, "hasRun">, LastRunReading, { text: string; next?: string }]>([
+  test.each<
+    [string, { week: ReportWeek; state: WeekState }, LastRunReading, { text: string; next?: string }]
+  >([
     ["a clean week", { week: reportWeek(), state: weekOf() }, lastRun(), { text: "clean, 10 owners" }],
     [
       "a clean week of another host",
@@ -47,7 +52,7 @@ describe("judgeLedger()", () => {
       "an open week, on its Monday",
       { week: reportWeek(), state: weekOf(one) },
       lastRun({ status: "failed" }),
-      { text: `OPEN: 2 open; can be repeated until ${DEADLINE}`, next: "reports status" },
+      { text: `OPEN: 2 open; it can be repeated until ${DEADLINE}`, next: "reports status" },
     ],
     [
       "an open week, the day after",
@@ -89,7 +94,7 @@ describe("judgeLedger()", () => {
       "a week with doubts and failures",
       { week: reportWeek(), state: weekOf({ whatsapp: { unknown: 1, failed: 1 } }) },
       lastRun({ status: "failed" }),
-      { text: `OPEN: 2 open; can be repeated until ${DEADLINE}`, next: "reports status" },
+      { text: `OPEN: 2 open; it can be repeated until ${DEADLINE}`, next: "reports status" },
     ],
     [
       "a week with doubts and missing timeline entries",
@@ -159,7 +164,7 @@ describe("judgeLedger()", () => {
       { week: reportWeek(), state: weekOf(one) },
       lastRun({ status: "running", process: endedProcess() }),
       {
-        text: `OPEN: the run was killed; 2 open; can be repeated until ${DEADLINE}`,
+        text: `OPEN: the run was killed; 2 open; it can be repeated until ${DEADLINE}`,
         next: "reports status",
       },
     ],
@@ -269,7 +274,7 @@ describe("judgeLedger()", () => {
       "the same when cron has started the run",
       { week: reportWeek({ now: STARTED }), state: weekOf({ reports: { completed: 1, missing: 9 } }) },
       NONE,
-      { text: `OPEN: 9 open; can be repeated until ${DEADLINE}`, next: "reports status" },
+      { text: `OPEN: 9 open; it can be repeated until ${DEADLINE}`, next: "reports status" },
     ],
     [
       "all owners reported by hand before the run",
@@ -281,7 +286,7 @@ describe("judgeLedger()", () => {
       "a whole run before the usual time that failed",
       { week: reportWeek({ now: EARLY }), state: weekOf(one) },
       lastRun({ status: "failed" }),
-      { text: `OPEN: 2 open; can be repeated until ${DEADLINE}`, next: "reports status" },
+      { text: `OPEN: 2 open; it can be repeated until ${DEADLINE}`, next: "reports status" },
     ],
     [
       "a clean week of another host where cron found no settings",
@@ -300,7 +305,7 @@ describe("judgeLedger()", () => {
       { week: reportWeek(), state: weekOf(one) },
       lastRun(REFUSED),
       {
-        text: `OPEN: the run was not ready (CONFIG_INVALID); 2 open; can be repeated until ${DEADLINE}`,
+        text: `OPEN: the run was not ready (CONFIG_INVALID); 2 open; it can be repeated until ${DEADLINE}`,
         next: "reports status",
       },
     ],
@@ -309,7 +314,7 @@ describe("judgeLedger()", () => {
       { week: reportWeek(), state: weekOf({ reports: { missing: 2 } }) },
       lastRun({ ...REFUSED, error: { code: "LEDGER_WENT_BACK" } }),
       {
-        text: `OPEN: the run was not ready (LEDGER_WENT_BACK); 2 open; can be repeated until ${DEADLINE}`,
+        text: `OPEN: the run was not ready (LEDGER_WENT_BACK); 2 open; it can be repeated until ${DEADLINE}`,
         next: "explain LEDGER_WENT_BACK",
       },
     ],
@@ -349,9 +354,9 @@ describe("judgeLedger()", () => {
       NONE,
       { text: "clean, 0 owners" },
     ],
-  ])("says of %s what it is", (what, ledger, run, expected) => {
+  ])("says of %s what it is", (what, { week, state }, run, expected) => {
     const { text, next } = expected;
-    const report = judgeLedger({ ...ledger, hasRun: !what.startsWith("a new host") }, run, {
+    const report = judgeLedger(ledgerWeekOf(week, state, !what.startsWith("a new host")), run, {
       isHeartbeatGone: what.includes("heartbeat is gone"),
     });
     expect(report.lines).toEqual([`week of 2026-11-16: ${text}`]);
@@ -363,7 +368,7 @@ describe("judgeLedger()", () => {
 
   test("says that what the last run left cannot be read", () => {
     const report = judgeLedger(
-      { week: reportWeek(), state: weekOf(), hasRun: true },
+      ledgerWeekOf(reportWeek(), weekOf(), true),
       { status: "unreadable", code: "EIO" },
       { isHeartbeatGone: false },
     );

@@ -65,13 +65,11 @@ export const reportsStatus = defineCommand({
       const { standardScreen } = await import("../../framework/streams/screen.ts");
       const status = await readWeekStatus(sql, args.week);
       const found = await lastRunOf(status, context);
-      const lastRun = found?.status === "found" ? found.run : null;
-      const hasHostWorked = found?.status === "none" && found.hasHostWorked;
       return outcomeOf({
         command: "reports status",
         exitCode: status.clean ? EXIT.ok : EXIT.failed,
-        fields: { ...status, lastRun },
-        text: renderStatus(status, lastRun, await standardScreen(context.env), hasHostWorked),
+        fields: { ...status, lastRun: found.status === "found" ? found.run : null },
+        text: renderStatus(status, found, await standardScreen(context.env)),
       });
     }),
 });
@@ -172,10 +170,7 @@ async function withDatabaseOrWait(
 }
 
 /** What the last-run file says; without it, or when it cannot be read, the rest of the screen is the same. */
-async function lastRunOf(
-  { week, clean }: WeekStatus,
-  { env, log }: CommandContext,
-): Promise<LastRunFinding | null> {
+async function lastRunOf({ week, clean }: WeekStatus, { env, log }: CommandContext): Promise<LastRunFinding> {
   const { logDirectory } = await import("../../../lib/platform/config/settings/log-directory.ts");
   const { findLastRun } = await import("../../../lib/reports/last-run.ts");
   const logDir = await logDirectory(env);
@@ -183,7 +178,7 @@ async function lastRunOf(
     log.warn("OPSCTL_LOG_DIR is no absolute path, so that what the last run left is not known", {
       code: "CONFIG_INVALID",
     });
-    return null;
+    return { status: "none", hasHostWorked: false };
   }
   const found = findLastRun(logDir, { week, isClean: clean });
   if (found.status === "unreadable")

@@ -25,7 +25,9 @@ import { withDatabase } from "./peers/database.ts";
 import { gatewayFailure, keyVerdict } from "./peers/gateway.ts";
 import { checkWithSettings, withoutSettings } from "./settings/configuration.ts";
 import { correctSecret } from "./settings/correct-setting.ts";
-import { ALERT_WEBHOOK_CHECK, lastRunCheck, lastWeekCheck, readLastRunNow } from "./weekly/last-week.ts";
+import { ALERT_WEBHOOK_CHECK } from "./weekly/alert-webhook.ts";
+import { lastRunCheck, readLastRunNow } from "./weekly/last-run.ts";
+import { lastWeekCheck } from "./weekly/last-week.ts";
 import { isWeekClosed, renewalOf } from "./weekly/settled-week.ts";
 
 const command = "weekly";

@@ -1,33 +1,19 @@
 import type { LastRunReading } from "../../last-run/read.ts";
 import { openDeliveries } from "../../last-run/week-counts.ts";
-import { ownersBeforeText, ownersDropped } from "../../ledger/owners-dropped.ts";
-import type { ReportWeek } from "../../ledger/report-week.ts";
-import type { WeekState } from "../../ledger/week-state.ts";
-import {
-  CLOSED,
-  EXPLAIN,
-  nextCommand,
-  prospectOfClosed,
-  SHOW_WEEK,
-  weekSteps,
-  whyNoRun,
-} from "../../ledger/week-steps.ts";
-import { isWeekClean, openInWeek, socialVerdict } from "../../ledger/week-verdict.ts";
-import { commandBeforeRun, isFullSuccess, type LastRunFacts, lastRunOfWeek } from "../../reports/last-run.ts";
-import { isRunDue, weekStage } from "../../reports/week-stage.ts";
+import { ownersBeforeText } from "../../ledger/owners-dropped.ts";
+import { EXPLAIN, nextCommand, SHOW_WEEK, STEP_COMMANDS } from "../../ledger/week-steps.ts";
+import { factsOf, type LastRunFacts, lastRunOfWeek } from "../../reports/last-run.ts";
+import type { LedgerWeek } from "../../reports/ledger-week.ts";
+import { judgeWeek, type WeekJudgement } from "../../reports/week-judgement.ts";
+import { FIRST_TO_COME, makeText, RUN_STATES, repeatText } from "../../reports/week-words.ts";
 import { localTime } from "../../time/local-time.ts";
 import { attention, ok, type PartReport } from "../part.ts";
 
 const DOCTOR = "sudo opsctl doctor weekly";
+const RUN_AGAIN = `sudo ${STEP_COMMANDS.run}`;
 
-/** A week as the ledger has it; `hasRun` is false on a database in which no run has begun a report of any week. */
-export type LedgerWeek = { week: ReportWeek; state: WeekState; hasRun: boolean };
-
-/** What is to be said of the week: its verdict in words, whether a person is needed, and with what he begins. */
+/** What is to be said of the week: its verdict in words, and with what a person begins; null where none is needed. */
 type Verdict = { text: string; next: string | null };
-
-/** A week, and what this host knows of its runs. */
-type Facts = LedgerWeek & { run: LastRunFacts | null; hasHostWorked: boolean };
 
 /**
  * The report over the last closed week of the ledger.
@@ -40,48 +26,41 @@ export function judgeLedger(
   lastRun: LastRunReading,
   { isHeartbeatGone }: { isHeartbeatGone: boolean },
 ): PartReport {
-  const { week, state } = ledger;
-  const found = lastRunOfWeek(lastRun, {
-    week: week.week,
-    isClean: isWeekClean(state),
-    isHeartbeatGone,
-  });
-  const run = found.status === "found" ? found.run : null;
-  const hasHostWorked = found.status === "none" && found.hasHostWorked;
-  const { retryableUntil } = week;
+  const { week, clean, counts, retryableUntil } = ledger;
+  const judgement = judgeWeek(ledger, lastRunOfWeek(lastRun, { week, isClean: clean, isHeartbeatGone }));
   const facts = {
-    ...{ week: week.week, clean: isWeekClean(state), open: openCount(state), owners: state.owners },
-    ...{ retryableUntil, lastRun: run },
+    ...{ week, clean, open: openCount(judgement), owners: counts.owners },
+    ...{ retryableUntil, lastRun: judgement.run },
   };
-  const verdict = verdictOf({ ...ledger, run, hasHostWorked });
-  const lines = [`week of ${week.week}: ${verdict.text}`, ...unreadText(lastRun)];
-  if (verdict.next === null) return ok(lines, facts);
-  const beforeRun = retryableUntil === null ? null : commandBeforeRun(run);
-  return attention(lines, beforeRun ?? verdict.next, facts);
+  const { text, next } = verdictOf(judgement, ledger);
+  const lines = [`week of ${week}: ${text}`, ...unreadText(lastRun)];
+  return next === null ? ok(lines, facts) : attention(lines, judgement.decision ?? next, facts);
 }
 
-function verdictOf(facts: Facts): Verdict {
-  const { week, state, run, hasHostWorked, hasRun } = facts;
-  switch (weekStage(state, { isRunDue: isRunDue(week, state), lastRun: run, hasHostWorked, hasRun })) {
+function verdictOf(judgement: WeekJudgement, ledger: LedgerWeek): Verdict {
+  switch (judgement.status) {
     case "awaited":
       return { text: "the run is due at 08:00 (São Paulo)", next: null };
     case "running":
-      return ofWork(run);
+      return ofWork(judgement.run);
     case "late":
-      return ofNothing(facts);
-    case "made":
-      return isWeekClean(state) ? ofClean(facts) : ofOpen(facts);
+      return ofNothing(judgement, ledger);
+    case "open":
+      return ofOpen(judgement, ledger);
+    case "clean":
+      return ofClean(judgement, ledger);
   }
 }
 
 /** The report where the ledger could not be read: what the last run of this host left, and that it is not all. */
 export function judgeWithoutLedger(problem: string, lastRun: LastRunReading, next = DOCTOR): PartReport {
   if (lastRun.status !== "found") return attention([problem, ...unreadText(lastRun)], next);
-  const { window, status, week, retryableUntil, error } = lastRun.run;
+  const { window, week, retryableUntil } = lastRun.run;
+  const { status, code } = factsOf(lastRun.run);
   const open = week === null ? null : openDeliveries(week);
   const named =
     window === null ? "the last run of this host" : `the last run of this host, week of ${window.week}`;
-  const text = `${named}: ${RUN_STATES[status]}${error === null ? "" : ` (${error.code})`}`;
+  const text = `${named}: ${RUN_STATES[status]}${code === null ? "" : ` (${code})`}`;
   const facts = {
     week: window?.week ?? null,
     clean: null,
@@ -97,15 +76,8 @@ export function judgeWithoutLedger(problem: string, lastRun: LastRunReading, nex
   );
 }
 
-const RUN_STATES = {
-  running: "still running when it last wrote",
-  success: "succeeded",
-  failed: "failed",
-  not_ready: "not ready",
-};
-
-function openCount(state: WeekState): number {
-  const counts = Object.values(openInWeek(state)).flatMap((of) => Object.values(of));
+function openCount({ open }: WeekJudgement): number {
+  const counts = Object.values(open).flatMap((of) => Object.values(of));
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
@@ -124,52 +96,42 @@ function ofWork(run: LastRunFacts | null): Verdict {
   };
 }
 
-function ofOpen({ state, week: { retryableUntil }, run }: Facts): Verdict {
-  const [open, social] = [openCount(state), socialVerdict(state)];
+function ofOpen(judgement: WeekJudgement, { retryableUntil }: LedgerWeek): Verdict {
+  const { social, steps, run } = judgement;
+  const open = openCount(judgement);
   const what = [...(open === 0 ? [] : [`${open} open`]), ...(social === null ? [] : [social])].join(", ");
-  const isClosed = retryableUntil === null;
-  const steps = weekSteps(state, { isClosed });
-  const prospect = isClosed ? prospectOfClosed(steps) : (whyNoRun(steps) ?? deadlineText(retryableUntil));
   const end = run?.status === "ended" || run?.status === "not_ready" ? `${endText(run)}; ` : "";
-  return { text: `OPEN: ${end}${what}; ${prospect}`, next: `sudo ${nextCommand(steps) ?? SHOW_WEEK}` };
+  return {
+    text: `OPEN: ${end}${what}; ${repeatText(steps, retryableUntil)}`,
+    next: `sudo ${nextCommand(steps) ?? SHOW_WEEK}`,
+  };
 }
 
-function ofClean({ state, week: { retryableUntil }, run }: Facts): Verdict {
-  const text = `clean, ${state.owners} ${state.owners === 1 ? "owner" : "owners"}${ownersBeforeText(state)}`;
-  const next = ownersDropped(state) === null ? null : EXPLAIN.ownersDropped;
-  if (run === null || isFullSuccess(run)) return { text, next };
-  if (retryableUntil === null)
+function ofClean({ dropped, renewal, run }: WeekJudgement, { counts }: LedgerWeek): Verdict {
+  const text = `clean, ${counts.owners} ${counts.owners === 1 ? "owner" : "owners"}${ownersBeforeText(counts)}`;
+  const next = dropped === null ? null : EXPLAIN.ownersDropped;
+  if (run === null || renewal === null) return { text, next };
+  if (renewal === "monday")
     return { text: `${text}; the next run on a Monday renews the last success`, next };
-  if (run.beside !== null)
+  if (renewal === "mend")
     return { text: `${text}; the last run failed (${run.beside})`, next: `sudo ${SHOW_WEEK}` };
   if (run.heartbeat === "gone")
-    return { text: `${text}; the heartbeat of the last run is gone`, next: "sudo opsctl weekly" };
+    return { text: `${text}; the heartbeat of the last run is gone`, next: RUN_AGAIN };
   // Mended by hand after its last run: a run has still to see it.
-  return { text: `${text}; the last run ${RUN_ENDS[run.status]}`, next: "sudo opsctl weekly" };
-}
-
-const RUN_ENDS: Record<LastRunFacts["status"], string> = {
-  ...RUN_STATES,
-  ...{ ended: "was killed", not_ready: "was not ready", success: "left the networks out" },
-};
-
-function deadlineText(retryableUntil: string | null): string {
-  if (retryableUntil === null) return CLOSED;
-  return `can be repeated until ${localTime(retryableUntil)} (São Paulo)`;
+  const end = run.status === "success" ? "left the networks out" : RUN_STATES[run.status];
+  return { text: `${text}; the last run ${end}`, next: RUN_AGAIN };
 }
 
 /** No run of any host has begun with this week. */
-function ofNothing({ week: { retryableUntil }, run, hasRun }: Facts): Verdict {
-  if (run === null && retryableUntil === null && !hasRun)
-    return { text: "no run yet; the first is on Monday at 08:00 (São Paulo)", next: null };
-  const prospect =
-    retryableUntil === null ? CLOSED : `it can be made until ${localTime(retryableUntil)} (São Paulo)`;
-  return { text: `${run === null ? "no run has begun" : endText(run)}; ${prospect}`, next: DOCTOR };
+function ofNothing({ isFirst, run }: WeekJudgement, { retryableUntil }: LedgerWeek): Verdict {
+  if (isFirst && retryableUntil === null) return { text: FIRST_TO_COME, next: null };
+  const what = run === null ? "no run has begun" : endText(run);
+  return { text: `${what}; ${makeText(retryableUntil)}`, next: DOCTOR };
 }
 
 function endText({ status, waiting, code }: LastRunFacts): string {
   return waiting === null
-    ? `the run ${RUN_ENDS[status]}${code === null ? "" : ` (${code})`}`
+    ? `the run ${RUN_STATES[status]}${code === null ? "" : ` (${code})`}`
     : `the run was killed while it waited for the ${waiting.waitsFor} (${waiting.code})`;
 }
 

@@ -4,20 +4,18 @@ import { HEARTBEAT_FILE } from "../../host/heartbeat-file-name.ts";
 import { LAST_RUN_FILE, LAST_RUN_MAX_BYTES } from "../../last-run/file-name.ts";
 import { hasWorked } from "../../last-run/has-worked.ts";
 import { type LastRunReading, readingOf } from "../../last-run/read.ts";
-import { hasReports } from "../../ledger/has-reports.ts";
 import { readOnly } from "../../ledger/read-only.ts";
-import { readReportWeek } from "../../ledger/report-week.ts";
-import { readWeekState } from "../../ledger/week-state.ts";
 import { logDirectory } from "../../platform/config/settings/log-directory.ts";
 import { classifyDatabaseError } from "../../platform/database/error.ts";
 import { OpsError } from "../../platform/errors.ts";
 import { type Environment, findSecret } from "../../platform/secrets/adapter.ts";
+import { type LedgerWeek, readLedgerWeek } from "../../reports/ledger-week.ts";
 import { checkReadiness } from "../../schema/readiness.ts";
 import type { StatusDependencies } from "../dependencies.ts";
 import { attention, NOT_SET_UP, type PartReport } from "../part.ts";
 import { isMeantToWork, settingsOf, unreadable } from "../part-settings.ts";
 import { type Reading, readFileInTime, readInTime } from "../reading.ts";
-import { judgeLedger, judgeWithoutLedger, type LedgerWeek } from "./weekly-verdict.ts";
+import { judgeLedger, judgeWithoutLedger } from "./weekly-verdict.ts";
 
 const command = "weekly";
 const NOT_MIGRATED = "DATABASE_NOT_MIGRATED";
@@ -60,19 +58,12 @@ async function readLedger(env: Environment, dependencies: StatusDependencies): P
   if (found === undefined) return null;
   const database = await dependencies.openDatabase(found.secret);
   try {
-    return await readWeek(database.sql);
+    return await readOnly(database.sql, (tx) => readLedgerWeek(tx));
   } catch (error) {
     throw (await isNotMigrated(error, database.sql)) ? notMigrated() : error;
   } finally {
     void database.close().catch(() => {});
   }
-}
-
-async function readWeek(sql: postgres.Sql): Promise<LedgerWeek> {
-  return await readOnly(sql, async (tx) => {
-    const week = await readReportWeek(tx, undefined);
-    return { week, state: await readWeekState(tx, week), hasRun: await hasReports(tx) };
-  });
 }
 
 /** Whether what is missing is what migrations bring, and not what the application does. */

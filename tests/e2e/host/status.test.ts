@@ -108,7 +108,7 @@ describe("opsctl status after a weekly run", () => {
     await seedOwner(fixture.db.sql);
     expect(await weekly()).toMatchObject({
       status: "attention",
-      lines: ["week of 2026-11-16: OPEN: 1 open; can be repeated until 2026-11-24 00:00:00 (São Paulo)"],
+      lines: ["week of 2026-11-16: OPEN: 1 open; it can be repeated until 2026-11-24 00:00:00 (São Paulo)"],
       next: `sudo OPSCTL_SECRETS_DIR=${env.OPSCTL_SECRETS_DIR} OPSCTL_ENV_DIR= opsctl reports status`,
     });
   });

@@ -96,13 +96,11 @@ export async function openWindows(): Promise<Windows> {
     async look() {
       const week = await readWeekStatus(db.sql, undefined);
       const found = findLastRun(logDir, { week: week.week, isClean: week.clean });
-      const lastRun = found.status === "found" ? found.run : null;
-      const hasHostWorked = found.status === "none" && found.hasHostWorked;
       return {
         status: await statusOf(host, nowMs),
         reports: {
           exitCode: week.clean ? 0 : 1,
-          text: renderStatus(week, lastRun, undefined, hasHostWorked),
+          text: renderStatus(week, found),
         },
         doctor: await runDoctor(
           { ...host.dependencies, nowMs: () => nowMs },

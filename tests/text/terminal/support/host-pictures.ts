@@ -37,7 +37,7 @@ const PARTS: NamedReport[] = [
     part: "weekly",
     ...attention(
       [
-        "week of 2026-11-16: OPEN: 12 open, 3 networks failed; can be repeated until 2026-11-24 00:00:00 (São Paulo)",
+        "week of 2026-11-16: OPEN: 12 open, 3 networks failed; it can be repeated until 2026-11-24 00:00:00 (São Paulo)",
         "what the last run left cannot be read (LAST_RUN_MALFORMED)",
       ],
       "sudo opsctl reports status",

@@ -34,7 +34,7 @@ const HOSTILE = `Ｗ株式会社 \u001b[31mred\u001b]0;title\u0007 \u202eevil\r\
 export const PICTURES: Record<string, (screen: Screen) => string> = {
   ...HOST_PICTURES,
   "reports-list": (screen) => renderOwnerList({ ...WEEK, owners: OWNERS, more: true, next: USER }, screen),
-  "reports-status": (screen) => renderStatus(STATUS, LAST_RUN, screen),
+  "reports-status": (screen) => renderStatus(STATUS, { status: "found", run: LAST_RUN }, screen),
   "reports-show": (screen) => renderShown([SHOWN], screen),
   "reports-prune": (screen) => renderPruned({ before: "2026-01-05", reports: 1204, left: true }, screen),
   "deliveries-list": (screen) =>
