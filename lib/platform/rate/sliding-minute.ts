@@ -1,7 +1,4 @@
-import type { Rate } from "./rate.ts";
-
-/** How many may start in a minute, and how many of them at once. */
-export type SlidingMinuteRate = { perMinute: number; burst: number };
+import type { RateLimit, RateLimiter } from "./rate-limiter.ts";
 
 /** A little more than a minute: what starts a minute apart may arrive a little closer. */
 const MINUTE_MS = 60_000;
@@ -12,25 +9,25 @@ const KEPT_AT_MOST = 1_000;
 const STEP_MS = 5_000;
 
 /**
- * A rate that holds in any minute: `burst` may start at once, the rest of `perMinute` evenly in the minute after.
+ * A limit that holds in any minute: `burst` may start at once, the rest of `perMinute` evenly in the minute after.
  *
  * Behaviour: `available` returns how many may start now; `take` uses one of them, and `giveBack` returns one that did
  *            not start after all. A clock that goes back changes nothing.
  * Units:     milliseconds of one monotonic clock.
  */
-export class SlidingMinute implements Rate {
-  readonly #rate: SlidingMinuteRate;
+export class SlidingMinute implements RateLimiter {
+  readonly #limit: RateLimit;
   /** When each started, the oldest first; those of the last minute begin at `#first`. */
   #startedMs: number[] = [];
   #first = 0;
   #nowMs = Number.NEGATIVE_INFINITY;
 
-  constructor(rate: SlidingMinuteRate) {
-    this.#rate = rate;
+  constructor(limit: RateLimit) {
+    this.#limit = limit;
   }
 
   available(nowMs: number): number {
-    const { perMinute, burst } = this.#rate;
+    const { perMinute, burst } = this.#limit;
     this.#pass(nowMs);
     const oldestMs = this.#startedMs[this.#first];
     if (oldestMs === undefined) return burst;
@@ -53,16 +50,16 @@ export class SlidingMinute implements Rate {
   /** Begins anew with what started before; `startedWithin` returns how many began in the last `ms`. */
   async restart(nowMs: number, startedWithin: (ms: number) => Promise<number>): Promise<void> {
     const started: number[] = [];
-    for (let agoMs = 0; agoMs < WINDOW_MS && started.length < this.#rate.perMinute; agoMs += STEP_MS) {
+    for (let agoMs = 0; agoMs < WINDOW_MS && started.length < this.#limit.perMinute; agoMs += STEP_MS) {
       const count = (await startedWithin(agoMs + STEP_MS)) - started.length;
       for (let each = 0; each < count; each += 1) started.push(nowMs - agoMs);
     }
-    this.#begin(nowMs, started.slice(0, this.#rate.perMinute).reverse());
+    this.#begin(nowMs, started.slice(0, this.#limit.perMinute).reverse());
   }
 
   /** Begins anew as if as many as may had started in the last minute, evenly. */
   restartUnknown(nowMs: number): void {
-    const { perMinute } = this.#rate;
+    const { perMinute } = this.#limit;
     const gapMs = WINDOW_MS / perMinute;
     this.#begin(
       nowMs,

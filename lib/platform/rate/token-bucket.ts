@@ -1,28 +1,25 @@
-import type { Rate } from "./rate.ts";
-
-/** How fast a bucket fills, and how much it holds. */
-export type TokenBucketRate = { perMinute: number; burst: number };
+import type { RateLimit, RateLimiter } from "./rate-limiter.ts";
 
 /**
- * A rate that allows a burst: `burst` starts at once, then `perMinute`, evenly spread.
+ * A limit that allows a burst: `burst` starts at once, then `perMinute`, evenly spread.
  *
  * Behaviour: `available` returns how many may start now; `take` uses one of them. A bucket begins full. A clock that
  *            goes back changes nothing.
  * Units:     milliseconds of one monotonic clock.
  */
-export class TokenBucket implements Rate {
-  readonly #rate: TokenBucketRate;
+export class TokenBucket implements RateLimiter {
+  readonly #limit: RateLimit;
   #tokens: number;
   #countedAtMs: number;
 
-  constructor(rate: TokenBucketRate, nowMs: number) {
-    this.#rate = rate;
-    this.#tokens = rate.burst;
+  constructor(limit: RateLimit, nowMs: number) {
+    this.#limit = limit;
+    this.#tokens = limit.burst;
     this.#countedAtMs = nowMs;
   }
 
   available(nowMs: number): number {
-    const { perMinute, burst } = this.#rate;
+    const { perMinute, burst } = this.#limit;
     const elapsedMs = Math.max(0, nowMs - this.#countedAtMs);
     this.#tokens = Math.min(burst, this.#tokens + (elapsedMs * perMinute) / 60_000);
     this.#countedAtMs = nowMs;
@@ -32,18 +29,18 @@ export class TokenBucket implements Rate {
 
   /** Restarts as if `spent` had been used within the time that the burst takes to fill. */
   restart(nowMs: number, spent: number): void {
-    this.#tokens = Math.max(0, this.#rate.burst - spent);
+    this.#tokens = Math.max(0, this.#limit.burst - spent);
     this.#countedAtMs = nowMs;
   }
 
   /** How long an empty bucket takes to be full. */
   get fillMs(): number {
-    return (this.#rate.burst / this.#rate.perMinute) * 60_000;
+    return (this.#limit.burst / this.#limit.perMinute) * 60_000;
   }
 
   /** Gives back one that was taken for something that did not start after all. */
   giveBack(): void {
-    this.#tokens = Math.min(this.#rate.burst, this.#tokens + 1);
+    this.#tokens = Math.min(this.#limit.burst, this.#tokens + 1);
   }
 
   take(nowMs: number): void {

@@ -7,11 +7,18 @@ import { emailSettings, newestInstance } from "./senders.ts";
 /** The two ways in which a report reaches its owner. */
 export type DeliveryChannelName = "whatsapp" | "email";
 
-/** The claim of one delivery, with what is needed to address it. */
-export type DeliveryClaim = {
+/** The claim of one delivery; it has a token when this process may send it. */
+export type DeliveryClaim =
+  | { deliveryId: string; outcome: "sent" }
+  | { deliveryId: string; outcome: "unknown" }
+  | { deliveryId: string; outcome: "busy" }
+  | GrantedClaim;
+
+/** The claim of a delivery that this process may send, with what is needed to address it. */
+export type GrantedClaim = {
   deliveryId: string;
-  outcome: "claimed" | "resumed" | "taken_over" | "sent" | "unknown" | "busy";
-  token: string | null;
+  outcome: "claimed" | "resumed" | "taken_over";
+  token: string;
   /** `users.phone` or `users.email`, as the person typed it. */
   recipient: string | null;
   /** Name of the newest messaging instance, or `tenant_config.config.email`, of the sender tenant. */
@@ -194,11 +201,6 @@ function lackOf({ error_code: errorCode, cause }: postgres.Row): Lack {
 /** The claim that a row of the database says. */
 export function deliveryClaim(row: postgres.Row | undefined): DeliveryClaim {
   if (!row) throw new Error("claim_weekly_performance_delivery answered no row");
-  return {
-    deliveryId: row.delivery_id,
-    outcome: row.outcome,
-    token: row.claim_token,
-    recipient: row.recipient,
-    sender: row.sender,
-  };
+  const { delivery_id: deliveryId, outcome, claim_token: token, recipient, sender } = row;
+  return token === null ? { deliveryId, outcome } : { deliveryId, outcome, token, recipient, sender };
 }

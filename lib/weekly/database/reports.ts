@@ -9,15 +9,23 @@ export type WindowBounds = WeekBounds;
 /** A connection whose weekly analysis the application is asked for. */
 export type Connection = { id: string; network: "instagram" | "linkedin" };
 
-/** The claim of one report; it has a token only when this process may work on it. */
-export type ReportClaim = {
-  reportId: string | null;
-  outcome: "claimed" | "resumed" | "taken_over" | "completed" | "busy" | "ineligible";
-  token: string | null;
-  /** The stored payload of a completed report, unchecked. */
+/** The claim of one report; it has a token when this process may work on it. */
+export type ReportClaim =
+  | { outcome: "busy" }
+  | { outcome: "ineligible" }
+  | CompletedClaim
+  | {
+      outcome: "claimed" | "resumed" | "taken_over";
+      reportId: string;
+      token: string;
+      connections: Connection[];
+    };
+
+/** The claim of a report that is complete: its stored payload, unchecked, and its deliveries by channel. */
+export type CompletedClaim = {
+  outcome: "completed";
+  reportId: string;
   payload: unknown;
-  connections: Connection[];
-  /** A completed report's deliveries, by channel. */
   deliveries: Partial<Record<DeliveryChannelName, KnownDelivery>>;
 };
 
@@ -70,16 +78,13 @@ export async function claimReport(
       else '{}' end as deliveries
     from claim as c`;
   if (!row) throw new Error("claim_weekly_performance_report answered no row");
-  return {
-    reportId: row.report_id,
-    outcome: row.outcome,
-    token: row.claim_token,
-    // Completed by another process while this claim waited for it: not yet in the statement's snapshot.
-    payload:
-      row.outcome === "completed" ? (row.payload ?? (await readPayload(sql, row.report_id))) : undefined,
-    connections: row.connections,
-    deliveries: row.deliveries,
-  };
+  const { outcome, report_id: reportId } = row;
+  if (outcome === "busy" || outcome === "ineligible") return { outcome };
+  if (outcome !== "completed")
+    return { outcome, reportId, token: row.claim_token, connections: row.connections };
+  // Completed by another process while this claim waited for it: not yet in the statement's snapshot.
+  const payload = row.payload ?? (await readPayload(sql, reportId));
+  return { outcome, reportId, payload, deliveries: row.deliveries };
 }
 
 /** A connection of an owner whose report is complete. */

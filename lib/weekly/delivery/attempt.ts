@@ -2,7 +2,7 @@ import type { Log } from "../../platform/log/log.ts";
 import type { SendOutcome } from "../../providers/send-outcome.ts";
 import type { ChannelStopReason } from "../context/channel-stop.ts";
 import { MONDAY_ENDED, type Stop } from "../context/run-stop.ts";
-import type { DeliveryClaim } from "../database/deliveries.ts";
+import type { GrantedClaim } from "../database/deliveries.ts";
 import type { Scope } from "../database/recipients.ts";
 import {
   databaseCode,
@@ -30,7 +30,7 @@ export type DeliveryInProgress = {
   id: string;
   token: string;
   channel: DeliveryChannel;
-  claim: DeliveryClaim;
+  claim: GrantedClaim;
   scope: Scope;
   payload: Payload;
   leaseLeftMs(): number;

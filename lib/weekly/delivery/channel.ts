@@ -6,6 +6,7 @@ import type {
   DeliveryChannelName,
   DeliveryClaim,
   DeliveryResult,
+  GrantedClaim,
   Settled,
 } from "../database/deliveries.ts";
 import type { Scope } from "../database/recipients.ts";
@@ -52,7 +53,7 @@ export type DeliveryChannel = {
     senderTenantId: string,
     claimToken: string,
   ): Promise<{ settled: Settled; claim: DeliveryClaim }>;
-  prepare(claim: DeliveryClaim, payload: Payload, signal: AbortSignal): Promise<Prepared>;
+  prepare(claim: GrantedClaim, payload: Payload, signal: AbortSignal): Promise<Prepared>;
 };
 
 /** A delivery that can be addressed, or the code of what is missing. */

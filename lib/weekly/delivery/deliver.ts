@@ -150,14 +150,14 @@ async function useClaim(
   report: DeliverableReport,
   { claim, count, before, after }: Counting & { claim: DeliveryClaim },
 ): Promise<BusyDelivery | null> {
-  const { deliveryId, token } = claim;
+  const { deliveryId } = claim;
   if (claim.outcome === "sent") count("reused", null);
   else if (claim.outcome === "unknown") count("unknown", "delivery_unknown", { deliveryId });
-  else if (claim.outcome === "busy" || token === null) return { busy: deliveryId };
+  else if (claim.outcome === "busy") return { busy: deliveryId };
   else {
     const leaseLeftMs = () => before.askedAtMs! + LEASE_MS - dependencies.monotonicMs();
     const { scope, payload } = report;
-    const delivery = { id: deliveryId, token, channel, claim, scope, payload, leaseLeftMs };
+    const delivery = { id: deliveryId, token: claim.token, channel, claim, scope, payload, leaseLeftMs };
     const outcome = await attempt(dependencies, delivery);
     stopChannelIfNoUse(dependencies, channel, outcome);
     await settle(dependencies, delivery, outcome, count, settlerOf(dependencies, after, report));

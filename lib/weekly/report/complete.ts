@@ -12,7 +12,7 @@ import {
   REPORT_PATIENCE_MS,
   repeatWhileLost,
 } from "../database/refusals.ts";
-import type { ClaimedReport, ReportClaim } from "../database/reports.ts";
+import type { ClaimedReport, CompletedClaim, ReportClaim } from "../database/reports.ts";
 import type { DeliveryChannel } from "../delivery/channel.ts";
 import type { CompletedReport } from "../delivery/completed-report.ts";
 import type { HandOver } from "../delivery/hand-over.ts";
@@ -64,14 +64,13 @@ export async function completeReport(
     if (await isErasure(run.dependencies.store, scope, error)) return ineligible(run);
     return failed(run, { scope, code: "report_claim_failed", cause: error });
   }
-  const { outcome, reportId, token, connections } = claim;
-  if (outcome === "busy") return { status: "busy" };
-  if (outcome === "ineligible" || reportId === null) return ineligible(run);
-  if (outcome === "completed" || token === null) return reuse(run, { scope, reportId, claim });
+  if (claim.outcome === "busy") return { status: "busy" };
+  if (claim.outcome === "ineligible") return ineligible(run);
+  if (claim.outcome === "completed") return reuse(run, scope, claim);
 
   return await finish(run, {
-    report: { id: reportId, token, scope, window: run.window },
-    connections,
+    report: { id: claim.reportId, token: claim.token, scope, window: run.window },
+    connections: claim.connections,
     leaseLeftMs: () => claimedAtMs + REPORT_LEASE_MS - run.dependencies.monotonicMs(),
     turn,
     isSecondChance: owner.isSecondChance,
@@ -153,11 +152,12 @@ function ineligible(run: Run): ReportResult {
  */
 function reuse(
   run: Run,
-  { scope, reportId, claim }: { scope: Scope; reportId: string; claim: ReportClaim },
+  scope: Scope,
+  { reportId, payload: stored, deliveries: known }: CompletedClaim,
 ): ReportResult {
-  const parsed = v.safeParse(payloadSchema, claim.payload);
+  const parsed = v.safeParse(payloadSchema, stored);
   const payload = parsed.success ? parsed.output : null;
-  const report = { id: reportId, scope, payload, known: claim.deliveries };
+  const report = { id: reportId, scope, payload, known };
   if (payload === null && run.channels.some((channel) => needsPayload(channel, report)))
     return failed(run, { scope, code: "report_payload_unreadable", reportId });
   run.tally.reports.reused += 1;
