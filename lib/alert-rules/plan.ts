@@ -8,7 +8,7 @@ import type {
 } from "../providers/grafana/client.ts";
 import type { NotificationSettings, RuleDocument } from "../providers/grafana/document.ts";
 import { type FieldChange, fieldChanges } from "./changes.ts";
-import { NO_RECEIVERS, type Receivers } from "./receivers.ts";
+import type { Receivers } from "./receivers.ts";
 import { type PlatformUids, ruleDocument } from "./rule-document.ts";
 import type { AlertRule } from "./rules/rule.ts";
 
@@ -39,7 +39,7 @@ export async function planRules(
   platform: GrafanaClient,
   rules: readonly AlertRule[],
   uids: PlatformUids,
-  receivers: Receivers = NO_RECEIVERS,
+  receivers: Receivers,
 ): Promise<PlannedRule[]> {
   const [folder, list] = await Promise.all([platform.folderPath(uids.folder), platform.listRules()]);
   const listed = mustRead(list, "read the list of alert rules") ?? [];

@@ -1,18 +1,8 @@
 import type postgres from "postgres";
+import type { Reconciliation } from "../ledger/reconciliation.ts";
 import { type Delivery, deliveryColumns, instant } from "./delivery.ts";
 import { deliveryNotFound } from "./list.ts";
 import { nextSteps } from "./next-steps.ts";
-
-/** What a person decided about a delivery in doubt. */
-export type Reconciliation = {
-  state: "sent" | "failed";
-  providerMessageId: string | null;
-  reason: string;
-  actor: string;
-  /** The login of the session in which it was recorded; null before that was kept. */
-  sessionUser: string | null;
-  at: string;
-};
 
 /** A delivery with its history and the next steps, one line each. */
 export type DeliveryDetails = { delivery: Delivery; reconciliations: Reconciliation[]; next: string[] };

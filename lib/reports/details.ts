@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import type { Reconciliation } from "../ledger/reconciliation.ts";
 import type { OwnerDeliveryState, OwnerReportState } from "../ledger/week-owners.ts";
 
 /** A stored report as its row and payload tell it; instants in UTC text. */
@@ -35,17 +36,7 @@ export type StoredDelivery = {
   maskedHint: string | null;
   senderTenantId: string | null;
   providerMessageId: string | null;
-  reconciliations: StoredReconciliation[];
-};
-
-/** What a person decided about a delivery in doubt. */
-export type StoredReconciliation = {
-  state: "sent" | "failed";
-  providerMessageId: string | null;
-  reason: string;
-  actor: string;
-  sessionUser: string | null;
-  at: string;
+  reconciliations: Reconciliation[];
 };
 
 /** A report with its deliveries, WhatsApp first. */

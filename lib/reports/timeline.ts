@@ -1,5 +1,6 @@
+import type { Reconciliation } from "../ledger/reconciliation.ts";
 import { localTime } from "../time/local-time.ts";
-import type { ReportDetails, StoredDelivery, StoredReconciliation, StoredReport } from "./details.ts";
+import type { ReportDetails, StoredDelivery, StoredReport } from "./details.ts";
 
 /** One thing that happened, in words; times inside the text are those of the report's zone. */
 export type TimelineEntry = { at: string; about: "report" | "whatsapp" | "email"; text: string };
@@ -61,13 +62,7 @@ function dispatchText({ maskedHint, senderTenantId }: StoredDelivery): string {
   return `given to the provider${to}${senderTenantId === null ? "" : `, by sender tenant ${senderTenantId}`}`;
 }
 
-function reconciledText({
-  state,
-  actor,
-  sessionUser,
-  reason,
-  providerMessageId,
-}: StoredReconciliation): string {
+function reconciledText({ state, actor, sessionUser, reason, providerMessageId }: Reconciliation): string {
   const login = sessionUser === null ? "" : ` (login ${sessionUser})`;
   const id = providerMessageId === null ? "" : `, provider id ${providerMessageId}`;
   return `reconciled as ${state} by ${actor}${login}: ${reason}${id}`;

@@ -13,7 +13,7 @@ const ALERTS: Record<AlertOutcome, string> = {
 export function renderMonitored(
   { readings, alert }: SocketMonitorReport,
   threshold: number,
-  width: number | null = null,
+  width: number | null,
 ): string {
   const { total, closeWait } = readings;
   if (total === null) return "The sockets could not be counted\n";

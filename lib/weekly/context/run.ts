@@ -1,4 +1,4 @@
-import type { WeekState } from "../../ledger/week-state.ts";
+import type { WeekBounds, WeekState } from "../../ledger/week-state.ts";
 import { Temporal } from "../../time/temporal.ts";
 import type { Scope } from "../database/recipients.ts";
 import {
@@ -7,7 +7,6 @@ import {
   RUN_PATIENCE_MS,
   repeatWhileLost,
 } from "../database/refusals.ts";
-import type { WindowBounds } from "../database/reports.ts";
 import type { DeliveryChannel } from "../delivery/channel.ts";
 import type { Admission } from "../outage/admission.ts";
 import type { PutBackOwners } from "../outage/put-back.ts";
@@ -20,7 +19,7 @@ import type { Tally } from "./summary.ts";
 export type Run = {
   dependencies: WeeklyDependencies;
   options: WeeklyOptions;
-  window: WindowBounds;
+  window: WeekBounds;
   startedAt: Temporal.Instant;
   startedMs: number;
   tally: Tally;

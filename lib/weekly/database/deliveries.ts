@@ -56,16 +56,8 @@ export async function claimWhatsapp(
   senderTenantId: string,
   claimToken: string,
 ): Promise<DeliveryClaim> {
-  const [row] = await sql`
-    with claim as materialized (
-      select * from public.claim_weekly_performance_delivery(
-        p_report_id => ${reportId}::uuid, p_channel => 'whatsapp', p_claim_token => ${claimToken}::uuid)
-    )
-    select c.delivery_id, c.outcome, c.claim_token, u.phone as recipient,
-      ${newestInstance(sql, senderTenantId)} as sender
-    from claim as c
-    left join ${owner(sql, scope)}`;
-  return deliveryClaim(row);
+  const address = { recipient: sql`u.phone`, sender: newestInstance(sql, senderTenantId) };
+  return await claimDelivery(sql, { channel: "whatsapp", reportId, claimToken }, scope, address);
 }
 
 /** Step 10: claims the e-mail delivery as `claimWhatsapp` does; recipient and central sender are read with it. */
@@ -76,13 +68,24 @@ export async function claimEmail(
   senderTenantId: string,
   claimToken: string,
 ): Promise<DeliveryClaim> {
+  const address = { recipient: sql`u.email`, sender: emailSettings(sql, senderTenantId) };
+  return await claimDelivery(sql, { channel: "email", reportId, claimToken }, scope, address);
+}
+
+type Fragment = postgres.PendingQuery<postgres.Row[]>;
+
+async function claimDelivery(
+  sql: postgres.Sql,
+  { channel, reportId, claimToken }: { channel: DeliveryChannelName; reportId: string; claimToken: string },
+  scope: Scope,
+  { recipient, sender }: { recipient: Fragment; sender: Fragment },
+): Promise<DeliveryClaim> {
   const [row] = await sql`
     with claim as materialized (
       select * from public.claim_weekly_performance_delivery(
-        p_report_id => ${reportId}::uuid, p_channel => 'email', p_claim_token => ${claimToken}::uuid)
+        p_report_id => ${reportId}::uuid, p_channel => ${channel}::text, p_claim_token => ${claimToken}::uuid)
     )
-    select c.delivery_id, c.outcome, c.claim_token, u.email as recipient,
-      ${emailSettings(sql, senderTenantId)} as sender
+    select c.delivery_id, c.outcome, c.claim_token, ${recipient} as recipient, ${sender} as sender
     from claim as c
     left join ${owner(sql, scope)}`;
   return deliveryClaim(row);

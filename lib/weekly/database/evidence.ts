@@ -1,8 +1,8 @@
 import type postgres from "postgres";
+import type { WeekBounds } from "../../ledger/week-state.ts";
 import { OpsError } from "../../platform/errors.ts";
 import { SCHEMA_VERSION, SCORE_WEEKS } from "../payload.ts";
 import type { Scope } from "./recipients.ts";
-import type { WindowBounds } from "./reports.ts";
 
 /** An analysis row of the window, as read. */
 export type AnalysisRow = {
@@ -79,7 +79,7 @@ export type EvidenceRows = {
 export async function readEvidence(
   sql: postgres.Sql,
   scope: Scope,
-  window: WindowBounds,
+  window: WeekBounds,
   connectionIds: string[],
 ): Promise<EvidenceRows> {
   const [row] = await sql`

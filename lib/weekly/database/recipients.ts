@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import type { WeekBounds } from "../../ledger/week-state.ts";
 import { emailSettings, newestInstance } from "./senders.ts";
 
 /** A tenant owner who gets a report. */
@@ -54,7 +55,7 @@ export async function ownerExists(sql: postgres.Sql, { tenantId, userId }: Scope
 export async function listNewScopes(
   sql: postgres.Sql,
   tenantId: string | null,
-  window: { start: string; end: string },
+  window: WeekBounds,
   after: Scope | null,
   limit: number,
 ): Promise<Scope[]> {

@@ -3,9 +3,6 @@ import type { WeekBounds } from "../../ledger/week-state.ts";
 import type { DeliveryChannelName, KnownDelivery } from "./deliveries.ts";
 import type { Scope } from "./recipients.ts";
 
-/** The closed week: instants in canonical UTC text. */
-export type WindowBounds = WeekBounds;
-
 /** A connection whose weekly analysis the application is asked for. */
 export type Connection = { id: string; network: "instagram" | "linkedin" };
 
@@ -30,7 +27,7 @@ export type CompletedClaim = {
 };
 
 /** A report that this process may write, while the claim's lease lasts. */
-export type ClaimedReport = { id: string; token: string; scope: Scope; window: WindowBounds };
+export type ClaimedReport = { id: string; token: string; scope: Scope; window: WeekBounds };
 
 /** What a report's row keeps when the report is completed. */
 export type ReportContent = {
@@ -49,7 +46,7 @@ export type ReportContent = {
 export async function claimReport(
   sql: postgres.Sql,
   scope: Scope,
-  window: WindowBounds,
+  window: WeekBounds,
   schemaVersion: number,
   claimToken: string,
 ): Promise<ReportClaim> {
@@ -96,7 +93,7 @@ export type AnalysedPage = { tenantId: string | null; after: string; limit: numb
 /** Connections that were analysed in this week's completed reports and are still active, one per owner. */
 export async function listAnalysedConnections(
   sql: postgres.Sql,
-  window: WindowBounds,
+  window: WeekBounds,
   { tenantId, after, limit }: AnalysedPage,
 ): Promise<AnalysedConnection[]> {
   // The ids are sorted before a payload is read: a payload costs more than a row.

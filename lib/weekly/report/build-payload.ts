@@ -1,7 +1,7 @@
 import * as v from "valibot";
+import type { WeekBounds } from "../../ledger/week-state.ts";
 import type { EvidenceRows } from "../database/evidence.ts";
 import type { Scope } from "../database/recipients.ts";
-import type { WindowBounds } from "../database/reports.ts";
 import {
   CHANNELS,
   type Payload,
@@ -20,7 +20,7 @@ import { keptTenantName } from "./tenant-name.ts";
 /** What one report is built from. */
 export type PayloadInput = {
   scope: Scope;
-  window: WindowBounds;
+  window: WeekBounds;
   generatedAt: string;
   connections: CollectedConnection[];
   rows: EvidenceRows;

@@ -1,6 +1,7 @@
+import type { WeekBounds } from "../../ledger/week-state.ts";
 import type { AnalysisFailure, ApplicationClient } from "../../providers/application/client.ts";
 import type { Scope } from "../database/recipients.ts";
-import type { Connection, WindowBounds } from "../database/reports.ts";
+import type { Connection } from "../database/reports.ts";
 import type { ThrottledCall } from "../outage/throttle.ts";
 
 /**
@@ -61,7 +62,7 @@ export type CollectDependencies = {
 /** Whose connections are collected, and what is known of them already. */
 export type CollectWork = {
   scope: Scope;
-  window: WindowBounds;
+  window: WeekBounds;
   connections: Connection[];
   known: ReadonlyMap<string, AnalysisAnswer>;
 };
@@ -115,7 +116,7 @@ function withoutCall({ leaseLeftMs }: CollectDependencies): AnalysisAnswer | nul
   return leaseLeftMs() < LEASE_NEEDED_MS ? { code: LEASE_EXHAUSTED, failure: null, beganAt: 0 } : null;
 }
 
-type Question = { scope: Scope; window: WindowBounds; connection: Connection };
+type Question = { scope: Scope; window: WeekBounds; connection: Connection };
 
 /** One analysis, or the wait before it is asked for again. */
 async function askUnlessThrottled(

@@ -1,5 +1,5 @@
+import type { WeekBounds } from "../../ledger/week-state.ts";
 import type { EmailCounts } from "../database/evidence.ts";
-import type { WindowBounds } from "../database/reports.ts";
 import { type Payload, unavailableChannel } from "../payload.ts";
 import { type EmailMetrics, emailInsights } from "./email-insights.ts";
 
@@ -12,7 +12,7 @@ import { type EmailMetrics, emailInsights } from "./email-insights.ts";
  *            follows the last state.
  * Source:    weekly report document, Payload V1.
  */
-export function emailChannel(counts: EmailCounts | null, window: WindowBounds): Payload["channels"]["email"] {
+export function emailChannel(counts: EmailCounts | null, window: WeekBounds): Payload["channels"]["email"] {
   if (counts === null) return unavailableChannel("no_sends_in_window");
   const metrics = counts.events > 0 ? knownMetrics(counts) : unknownMetrics(counts.sends);
   const reason = reasonOf(counts);

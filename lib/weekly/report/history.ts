@@ -1,8 +1,9 @@
 import * as v from "valibot";
+import type { WeekBounds } from "../../ledger/week-state.ts";
 import { localDate } from "../../time/local-date.ts";
 import { Temporal } from "../../time/temporal.ts";
 import type { HistoryRows } from "../database/evidence.ts";
-import type { Connection, WindowBounds } from "../database/reports.ts";
+import type { Connection } from "../database/reports.ts";
 import {
   CHANNELS,
   type ChannelName,
@@ -50,7 +51,7 @@ export function previousPartialChannels({ previous }: HistoryRows): ChannelName[
 /** The score of each of the last weeks, oldest first, this one's from its own evidence; null for a week without one. */
 export function scoreHistory(
   { scores }: HistoryRows,
-  { start }: WindowBounds,
+  { start }: WeekBounds,
   score: number | null,
 ): ScoreHistory {
   const monday = localDate(Temporal.Instant.from(start)).toString();

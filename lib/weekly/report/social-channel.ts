@@ -1,5 +1,6 @@
+import type { WeekBounds } from "../../ledger/week-state.ts";
 import type { AnalysisRow } from "../database/evidence.ts";
-import type { Connection, WindowBounds } from "../database/reports.ts";
+import type { Connection } from "../database/reports.ts";
 import { type PlainChannel, type Source, unavailableChannel } from "../payload.ts";
 import { LEFT_OUT } from "./collect.ts";
 import { parseAnalysis } from "./evidence.ts";
@@ -31,7 +32,7 @@ export function socialChannel(
   network: "instagram" | "linkedin",
   connections: CollectedConnection[],
   analyses: AnalysisRow[],
-  window: WindowBounds,
+  window: WeekBounds,
 ): SocialChannel {
   const own = connections.filter((connection) => connection.network === network);
   if (own.length === 0) {
@@ -92,7 +93,7 @@ function missingChannel(findings: Finding[]): PlainChannel {
 function shownChannel(
   { row, content }: UsableFinding,
   findings: Finding[],
-  window: WindowBounds,
+  window: WeekBounds,
 ): PlainChannel {
   const isWhole = findings.every(({ reason }) => reason === null) && content.coverageStatus === "complete";
   return {

@@ -1,10 +1,10 @@
 /** A completed report of an earlier week, as an opsctl of then has stored it. */
 import { createHash, randomUUID } from "node:crypto";
 import type postgres from "postgres";
+import type { WeekBounds } from "../../../lib/ledger/week-state.ts";
 import { localDate, startOfDate } from "../../../lib/time/local-date.ts";
 import { Temporal } from "../../../lib/time/temporal.ts";
 import type { Scope } from "../../../lib/weekly/database/recipients.ts";
-import type { WindowBounds } from "../../../lib/weekly/database/reports.ts";
 
 /** What may differ from a report of the same version that has its content. */
 export type PastReport = {
@@ -15,7 +15,7 @@ export type PastReport = {
 };
 
 /** The week that is `weeks` calendar weeks before another. */
-export function weeksBefore({ start, end }: WindowBounds, weeks: number): WindowBounds {
+export function weeksBefore({ start, end }: WeekBounds, weeks: number): WeekBounds {
   const back = (instant: string) =>
     startOfDate(localDate(Temporal.Instant.from(instant)).subtract({ weeks })).toString();
   return { start: back(start), end: back(end) };
@@ -34,7 +34,7 @@ export function pastPayload(score: number | null, metrics: Record<string, unknow
 export async function writePastReport(
   sql: postgres.Sql,
   { tenantId, userId }: Scope,
-  { start, end }: WindowBounds,
+  { start, end }: WeekBounds,
   { payload = pastPayload(50), version = 1, status = "completed", pruned = false }: PastReport = {},
 ): Promise<string> {
   const id = randomUUID();
