@@ -18,11 +18,11 @@ test.each<[AlertOutcome, string]>([
   ["failed", "alert not sent"],
 ])("renderMonitored() says in one line: %s", (alert, said) => {
   const line = `10001 TCP sockets (threshold 10000), 7 in CLOSE_WAIT: ${said}\n`;
-  expect(renderMonitored(monitored(10_001, alert), 10_000)).toBe(line);
+  expect(renderMonitored(monitored(10_001, alert), 10_000, null)).toBe(line);
 });
 
 test("renderMonitored() says that there is no count, and no zero", () => {
-  expect(renderMonitored(monitored(null), 10_000)).toBe("The sockets could not be counted\n");
+  expect(renderMonitored(monitored(null), 10_000, null)).toBe("The sockets could not be counted\n");
 });
 
 test("renderMonitored() breaks the line at the width of a terminal, and indents what follows", () => {
