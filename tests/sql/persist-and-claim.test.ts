@@ -66,9 +66,9 @@ describeLedger("a report that is stored and whose message is claimed in one stat
          masked_hint, provider_message_id, dispatched_at, settled_at)
       select id, tenant_id, user_id, 'whatsapp', 'sent', 1, gen_random_uuid(), now(), ${SENDER}, '4321', '3EB0', now(), now()
       from other`;
-    expect(await ask(owner, report, crypto.randomUUID())).toMatchObject({
-      claim: { outcome: "sent", token: null },
-    });
+    const { claim } = await ask(owner, report, crypto.randomUUID());
+    expect(claim).toMatchObject({ outcome: "sent" });
+    expect(claim).not.toHaveProperty("token");
     expect(await ledger.report(report.id)).toMatchObject({ status: "completed" });
   });
 });

@@ -5,7 +5,7 @@ describe("hintFor()", () => {
   test.each([
     ["meta_190", undefined, "Meta refuses the access token of the gateway's instance. Give the instance"],
     ["gateway_unauthorized", undefined, "the gateway refuses the key. Correct GATEWAY_ADMIN_KEY"],
-    ["sem_instancia_gateway", "instance_close", "the instance is not connected to its phone. Open the"],
+    ["sem_instancia_gateway", "instance_close", "the instance is not connected to its phone. Wait a"],
     ["sem_instancia_gateway", "gateway_timeout", "the gateway did not answer in time. Look whether"],
     [
       "sem_instancia_gateway",
