@@ -92,6 +92,7 @@ export class Handout {
       };
       const begun = this.#waitFor({ isSent: () => false, fail });
       let ended = () => {};
+      let isSettled = false;
       const watched = async (tx: postgres.TransactionSql) => {
         begun();
         if (failure !== undefined) throw failure.cause;
@@ -103,12 +104,14 @@ export class Handout {
           transaction.end(error);
           throw error;
         } finally {
-          if (transaction.loss === undefined) ended = this.#waitFor({ isSent: () => true, fail });
-          else fail(transaction.loss);
+          if (transaction.loss !== undefined) fail(transaction.loss);
+          // The driver ends a transaction with its connection, whatever its work still does.
+          else if (!isSettled) ended = this.#waitFor({ isSent: () => true, fail });
         }
       };
       const driven: Promise<unknown> = Reflect.apply(pool.begin, undefined, [...args, watched]);
       const settled = () => {
+        isSettled = true;
         begun();
         ended();
       };
