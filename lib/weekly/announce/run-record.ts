@@ -174,8 +174,8 @@ function announcementOf(held: Announcement | null, { week, at }: { week: string;
 }
 
 /**
- * How many messages of the week are known to be sent: to the ledger, else to the run before, and to this run itself,
- * whose ledger may have lost rows meanwhile.
+ * How many messages of the week are known to be sent: to the ledger, to the run before, and to this run itself, whose
+ * ledger may have lost rows meanwhile.
  */
 function sentIn(
   { window, week, whatsapp, failures }: WeeklySummary,
@@ -184,8 +184,9 @@ function sentIn(
   if (window === null) return before;
   const lost = failures.filter((failure) => failure.step === "whatsapp" && isLostSend(failure)).length;
   const sentBefore = before?.week === window.week ? before.whatsapp : 0;
-  const known = week === null ? sentBefore : week.whatsapp.sent + week.whatsapp.partial;
-  return { week: window.week, whatsapp: Math.max(known, whatsapp.sent + whatsapp.reused + lost) };
+  const inLedger = week === null ? 0 : week.whatsapp.sent + week.whatsapp.partial;
+  const byThisRun = whatsapp.sent + whatsapp.reused + lost;
+  return { week: window.week, whatsapp: Math.max(inLedger, sentBefore, byThisRun) };
 }
 
 function heldIn(run: LastRun | null): Announcement | null {

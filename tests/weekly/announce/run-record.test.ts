@@ -614,6 +614,12 @@ describe("what a record knows to be sent", () => {
     ).toBe(7);
   });
 
+  test("is never less than a run before it counted, also when the run is interrupted after the loss", async () => {
+    await end({});
+    const week = weekOf({ whatsapp: { sent: 4 } });
+    expect(await end({ week, whatsapp: { ...none, reused: 1 } })).toBe(10);
+  });
+
   test("also counts messages whose rows were lost before they were recorded, and no other channel's", async () => {
     const providerMessageId = "3EB0";
     const failures = [
