@@ -58,10 +58,15 @@ function directoryMissing(directory: string, way: Way): OpsError {
   });
 }
 
-/** Whether nothing is there, and no account but root and this one could lead the line that makes it elsewhere. */
+/**
+ * Whether nothing is there, and no account but root and this one could lead the line that makes it elsewhere.
+ *
+ * Behaviour: the line makes each directory that is missing, and `..` behind one would go on where nobody has looked.
+ */
 function mayBeMade(directory: string, { steps, end }: Way): boolean {
   const last = steps.at(-1);
   if (end !== null || last === undefined || !directory.startsWith("/")) return false;
+  if (directory.split("/").includes("..")) return false;
   return (untrustedStep(steps, trustedUids()) ?? untrustedEnd(last, trustedUids())) === null;
 }
 

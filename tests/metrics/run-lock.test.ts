@@ -119,6 +119,8 @@ describe("findTextDirectory()", () => {
       expect(missingHint(missing)).toBe(SET);
     }
     chmodSync(folder, 0o755);
+    // The line makes what is missing, and then goes up from it.
+    expect(missingHint(`${missing}/../../shared/elsewhere`)).toBe(SET);
     symlinkSync(join(folder, "nowhere"), missing);
     if (isRootHere) {
       giveAway(missing);
