@@ -90,7 +90,7 @@ export class UnkeptAlerts {
     if (this.#claims.areOwedFor(requests)) await this.#claims.handOver();
     const tries: Tries = {
       issue: (fingerprint) => this.#claims.triedAtMs(fingerprint),
-      message: (alert) => this.#messages.tried(alert),
+      message: this.#messages.triedOnce(),
     };
     const accepting = this.#messages.handOver(requests, () => accept(tries));
     const outcomes = await this.#issues.notDuring(accepting);

@@ -91,10 +91,20 @@ export class UnkeptMessages {
     return isAllTaken ? tellings : null;
   }
 
-  /** What is kept with an alert, so that what may have arrived is asked for, whatever the state still hears of it. */
-  tried(alert: Alert): TriedBefore | undefined {
-    const telling = this.#tellings.size === 0 ? null : this.#tellings.find(alert);
-    return telling === null ? undefined : triedFor(telling, this.#dependencies);
+  /**
+   * Says what is kept with each alert of one hand-over, so that what may have arrived is asked for, whatever the state
+   * still hears of it.
+   *
+   * Behaviour: of alerts with the same key the first was tried, however often it is asked: another is one more.
+   */
+  triedOnce(): (alert: Alert) => TriedBefore | undefined {
+    const firsts = new Map<Telling, Alert>();
+    return (alert) => {
+      const telling = this.#tellings.size === 0 ? null : this.#tellings.find(alert);
+      if (telling === null) return undefined;
+      if (!firsts.has(telling)) firsts.set(telling, alert);
+      return firsts.get(telling) === alert ? triedFor(telling, this.#dependencies) : undefined;
+    };
   }
 
   /** Has the state accept requests, and tells it what became of their alerts before any of their rows is sent. */
@@ -104,15 +114,17 @@ export class UnkeptMessages {
   ): Promise<AcceptOutcome[]> {
     const isKnown =
       this.#tellings.size > 0 && requests.flat().some((alert) => this.#tellings.find(alert) !== null);
-    if (!isKnown) return await accept();
-    this.#handingOver += 1;
+    this.#handingOver += Number(isKnown);
     try {
       const outcomes = await accept();
-      const accepted = outcomes.flatMap((outcome) => ("accepted" in outcome ? outcome.accepted : []));
-      await Promise.all(accepted.map((one) => this.#leaveToState(one)));
+      // Another post of an alert may have begun meanwhile.
+      if (this.#tellings.size > 0) {
+        const accepted = outcomes.flatMap((outcome) => ("accepted" in outcome ? outcome.accepted : []));
+        await Promise.all(accepted.map((one) => this.#leaveToState(one)));
+      }
       return outcomes;
     } finally {
-      this.#handingOver -= 1;
+      this.#handingOver -= Number(isKnown);
     }
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { AttemptResult } from "../../../../lib/webhook/delivery/attempts/attempt.ts";
-import type { AcceptOutcome, DueRow } from "../../../../lib/webhook/state/contract.ts";
+import type { AcceptOutcome, DueRow, TriedBefore } from "../../../../lib/webhook/state/contract.ts";
 import { dueRow } from "../../support/due-row.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
@@ -287,6 +287,36 @@ describe("UnkeptAlerts: messages", () => {
     resolve(taken);
     await fixture.settle();
     expect([fixture.seen.settled, fixture.seen.issues]).toEqual([[[7, taken]], []]);
+  });
+
+  test("one that began only after the state was given its alert is left to the state that keeps it", async () => {
+    const fixture = openUnkept();
+    const { promise: accepted, resolve: accept } = Promise.withResolvers<AcceptOutcome[]>();
+    const handedOver = fixture.unkept.handOver([[alert("a")]], () => accepted);
+    const { promise: answer, resolve } = Promise.withResolvers<AttemptResult>();
+    fixture.answers.message = () => answer;
+    const post = fixture.take(alert("a"));
+    await fixture.settle();
+    const issue = { status: "not_firing" } as const;
+    accept([{ accepted: [{ alert: alert("a"), messageRow: 7, isRepeat: false, issue }] }]);
+    await handedOver;
+    expect(fixture.seen.takenUp).toMatchObject([[7, { attempts: 1, unclear: 1, delayMs: 65_000 }]]);
+    resolve(REFUSED);
+    expect(await post).toMatchObject([{ whatsapp: "queued" }]);
+  });
+
+  test("an alert that is posted twice at once was tried once: the other one is told as it says itself", async () => {
+    const fixture = openUnkept();
+    fixture.answers.message = () => UNCLEAR;
+    await fixture.take(alert("a"));
+    const [one, other] = [alert("a"), alert("a")];
+    const asked: (TriedBefore | undefined)[] = [];
+    await fixture.unkept.handOver([[one], [other]], async (tries) => {
+      // Asked again where what is written together fails.
+      for (const each of [one, other, one, other]) asked.push(tries.message(each));
+      return [{ refused: "state_unavailable" }, { refused: "state_unavailable" }];
+    });
+    expect(asked.map((tried) => tried?.attempts)).toEqual([1, undefined, 1, undefined]);
   });
 
   test("one whose turn comes just when the state begins to keep its alert is not sent", async () => {
