@@ -45,6 +45,16 @@ describe("codes", () => {
   });
 
   test.each([
+    "delivery_in_doubt",
+    "gateway_aborted",
+    "state_unavailable",
+    "alert_unreadable",
+    "issue_given_up",
+  ])("explains %s, which a row of the alert webhook may have from opsctl itself", (code) => {
+    expect(codes.explain(code).map((each) => each.section)).toContain("The alert webhook");
+  });
+
+  test.each([
     "APP_HTTP_9",
     "APP_HTTP_5020",
     "XAPP_HTTP_401",
