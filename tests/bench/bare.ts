@@ -3,6 +3,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { cronEnvironment } from "../support/cron-environment.ts";
 import { ROOT, run } from "./child.ts";
+import type { ManyOwners } from "./many-owners.ts";
 
 /** How much work one report is: round trips, calls on a connection of their own, and calls over a kept one. */
 export type BareReport = { roundTrips: number; posts: number; reads: number };
@@ -20,12 +21,23 @@ export async function bareReports(
   report: BareReport,
   { count, concurrency }: { count: number; concurrency: number },
 ): Promise<BareSpeed> {
-  const script = join(ROOT, "tests/bench/bare-reports.ts");
   const args = [databaseUrl, peerUrl, JSON.stringify(report), String(count), String(concurrency)];
-  const { exitCode, stdout, stderr, cpuMs } = await run(
-    [process.execPath, script, ...args],
-    cronEnvironment(),
-  );
-  if (exitCode !== 0) throw new Error(`The bare reports failed: ${stderr.slice(0, 2_000)}`);
+  return await speedOf("bare-reports.ts", args, count);
+}
+
+/** The run's own statements and its bare calls, for each owner of `data` once: what opsctl itself adds is left out. */
+export async function ledgerReports(
+  { db, senders }: ManyOwners,
+  peerUrl: string,
+  { count, concurrency }: { count: number; concurrency: number },
+): Promise<BareSpeed> {
+  const args = [db.url, peerUrl, JSON.stringify(senders), String(concurrency)];
+  return await speedOf("ledger-reports.ts", args, count);
+}
+
+async function speedOf(script: string, args: string[], count: number): Promise<BareSpeed> {
+  const command = [process.execPath, join(ROOT, "tests/bench", script), ...args];
+  const { exitCode, stdout, stderr, cpuMs } = await run(command, cronEnvironment());
+  if (exitCode !== 0) throw new Error(`${script} failed: ${stderr.slice(0, 2_000)}`);
   return { perSecond: Number(stdout), cpuMs: cpuMs / count };
 }

@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { SCORE_WEEKS } from "../../lib/weekly/payload.ts";
 import type { PostgresServer } from "../support/postgres.ts";
-import { type BareSpeed, bareReports, CALLS_OF_A_REPORT } from "./bare.ts";
+import { type BareSpeed, bareReports, CALLS_OF_A_REPORT, ledgerReports } from "./bare.ts";
 import { processorMsOf, startScript } from "./child.ts";
 import { startCountingProxy } from "./counting-proxy.ts";
 import { type Figure, median } from "./figure.ts";
@@ -56,12 +56,13 @@ type Speed = {
   weekly: number;
   database: BareSpeed;
   both: BareSpeed;
+  ledger: BareSpeed;
   cpuMs: number;
   serverMs: number;
   peersMs: number;
 };
 
-/** Reports a second at one concurrency, and both baselines; the three take turns, and the medians count. */
+/** Reports a second at one concurrency, and its baselines; they take turns, and the medians count. */
 export async function speedFigures(
   server: PostgresServer,
   roundTrips: number,
@@ -72,14 +73,13 @@ export async function speedFigures(
   const rounds: Speed[] = [];
   try {
     for (let i = 0; i < ROUNDS; i += 1) {
+      const size = { count: REPORTS, concurrency };
+      const ledgerOnly = await manyOwners(server, REPORTS, { pastWeeks: PAST_WEEKS });
+      const ledger = await ledgerReports(ledgerOnly, peers.answer, size);
+      await ledgerOnly.db.drop();
       const data = await manyOwners(server, REPORTS, { pastWeeks: PAST_WEEKS });
       const bare = (calls: { posts: number; reads: number }) =>
-        bareReports(
-          data.db.url,
-          peers.answer,
-          { roundTrips: trips, ...calls },
-          { count: REPORTS, concurrency },
-        );
+        bareReports(data.db.url, peers.answer, { roundTrips: trips, ...calls }, size);
       const both = await bare(CALLS_OF_A_REPORT);
       const serverMs = stopwatch(postmasterOf(server));
       const peersMs = stopwatch(peers.pid);
@@ -90,7 +90,8 @@ export async function speedFigures(
         peersMs: peersMs() / REPORTS,
       };
       const weekly = REPORTS / (summary.durationMs / 1000);
-      rounds.push({ weekly, both, database: await bare({ posts: 0, reads: 0 }), ...costs });
+      const database = await bare({ posts: 0, reads: 0 });
+      rounds.push({ weekly, both, database, ledger, ...costs });
       await data.db.drop();
     }
   } finally {
@@ -130,6 +131,13 @@ function figuresOf(rounds: Speed[], trips: number, concurrency: number): Figure[
     {
       ...against(`${trips} bare round trips + ${calls} calls of ${LATENCY_MS} ms`, ({ both }) => both),
       ...goal,
+    },
+    // How fast a run could be whose own work cost nothing: the rest of the way to the bare baseline is the ledger's.
+    against("its own statements, with the bare calls", ({ ledger }) => ledger),
+    {
+      measure: "  those against the bare round trips and calls",
+      value: `${median(rounds.map(({ ledger }) => ledger.perSecond)).toFixed(0)}/s`,
+      ratio: median(rounds.map(({ ledger, both }) => ledger.perSecond / both.perSecond)),
     },
     against(`${trips} bare round trips alone`, ({ database }) => database),
     processorFigure(median(rounds.map(({ cpuMs }) => cpuMs))),
