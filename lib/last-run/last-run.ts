@@ -7,8 +7,15 @@ const week = v.pipe(v.string(), v.isoDate());
 /** An alert that was posted and has not been resolved; `week` and `fingerprint` are those of the alert. */
 const announcementSchema = v.object({ week, fingerprint: v.string(), startsAt: instant });
 
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
 /** How many WhatsApp messages of a week were sent, by all runs and hosts, as this host saw it last. */
-const sentSchema = v.object({ week, whatsapp: v.pipe(v.number(), v.integer(), v.minValue(0)) });
+const sentSchema = v.object({
+  week,
+  whatsapp: count,
+  /** Of how many of them the row was gone before they were recorded: the ledger counts each as an erased owner's. */
+  lost: v.optional(count, 0),
+});
 
 /** What a run that has not begun yet waits for; its times are those of this host's clock. */
 const waitingSchema = v.object({
@@ -50,6 +57,9 @@ export type Waiting = v.InferOutput<typeof waitingSchema>;
  *        `sent` stays until a run has counted anew, so that a ledger which went back is noticed.
  */
 export type LastRun = v.InferOutput<typeof lastRunSchema>;
+
+/** The WhatsApp messages of one week that are known to be sent, as `LastRun` has them. */
+export type SentBefore = Pick<NonNullable<LastRun["sent"]>, "whatsapp" | "lost">;
 
 /** The last run in the text of its file; null when the text is something else. */
 export function parseLastRun(text: string): LastRun | null {

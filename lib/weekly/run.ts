@@ -97,10 +97,13 @@ async function runUntilStopped(
   if (!isReportDay(startedAt) && !dryRun) return finish(outsideMonday(start.startedAt));
 
   // The e-mail provider knows a message by its key; the gateway would send it again.
-  const before = options.skipWhatsapp ? 0 : dependencies.sentBefore(start.window.week);
-  const known =
-    before === 0 ? 0 : await asking("count what was sent", () => store.countSentWhatsapp(start.window));
-  if (known < before) return finish(ledgerWentBack({ before, known }, options.logDir));
+  const before = options.skipWhatsapp ? null : dependencies.sentBefore(start.window.week);
+  if (before !== null && before.whatsapp > 0) {
+    const { lost } = before;
+    const known = await asking("count what was sent", () => store.countSentWhatsapp(start.window, { lost }));
+    if (known < before.whatsapp)
+      return finish(ledgerWentBack({ before: before.whatsapp, known }, options.logDir));
+  }
 
   const tally = createTally();
   tally.reports.scopes = await asking("list the tenant owners", () => store.countScopes(tenantId));

@@ -1,4 +1,4 @@
-import type { Announcement, LastRun } from "../../last-run/last-run.ts";
+import type { Announcement, LastRun, SentBefore } from "../../last-run/last-run.ts";
 import { ownProcessMark, type ProcessMark } from "../../last-run/process-mark.ts";
 import type { Log } from "../../platform/log/log.ts";
 import { Temporal } from "../../time/temporal.ts";
@@ -32,8 +32,8 @@ export type RecordDependencies = AnnounceDependencies & {
 
 /** The record of one run: when it began, how it ended, and who was told. */
 export type RunRecord = {
-  /** How many WhatsApp messages of this week this host knows to be sent. */
-  sentBefore(week: string): number;
+  /** How many WhatsApp messages of this week this host knows to be sent, and of how many the row was lost. */
+  sentBefore(week: string): SentBefore;
   /** The run waits for the database before it can begin: for its first connection or for an answer. */
   wait(wait: DatabaseWait): void;
   /** The run writes from here on. */
@@ -73,10 +73,7 @@ export function createRunRecord(dependencies: RecordDependencies): RunRecord {
   }
 
   return {
-    sentBefore(week) {
-      const sent = file.read()?.sent ?? null;
-      return sent?.week === week ? sent.whatsapp : 0;
-    },
+    sentBefore: (week) => sentOf(file.read()?.sent ?? null, week),
     wait({ code, limitMs, ...run }) {
       const before = file.read();
       if (!isWhole || isOtherRun(before, process)) return;
@@ -183,10 +180,16 @@ function sentIn(
 ): LastRun["sent"] {
   if (window === null) return before;
   const lost = failures.filter((failure) => failure.step === "whatsapp" && isLostSend(failure)).length;
-  const sentBefore = before?.week === window.week ? before.whatsapp : 0;
+  const known = sentOf(before, window.week);
   const inLedger = week === null ? 0 : week.whatsapp.sent + week.whatsapp.partial;
-  const byThisRun = whatsapp.sent + whatsapp.reused + lost;
-  return { week: window.week, whatsapp: Math.max(inLedger, sentBefore, byThisRun) };
+  const kept = Math.max(inLedger, known.whatsapp, whatsapp.sent + whatsapp.reused);
+  return { week: window.week, whatsapp: kept + lost, lost: known.lost + lost };
+}
+
+function sentOf(sent: LastRun["sent"], week: string): SentBefore {
+  if (sent?.week !== week) return { whatsapp: 0, lost: 0 };
+  const { whatsapp, lost } = sent;
+  return { whatsapp, lost };
 }
 
 function heldIn(run: LastRun | null): Announcement | null {

@@ -1,3 +1,4 @@
+import type { SentBefore } from "../../last-run/last-run.ts";
 import type { Log } from "../../platform/log/log.ts";
 import type { Progress } from "../../platform/log/progress.ts";
 import type { Pace } from "../../platform/rate/pace.ts";
@@ -44,8 +45,8 @@ export type WeeklyDependencies = {
   progress: Progress;
   /** Aborted by SIGTERM or SIGINT. */
   interrupt: AbortSignal;
-  /** How many WhatsApp messages of the week that begins on this Monday this host knows to be sent. */
-  sentBefore(week: string): number;
+  /** The WhatsApp messages of the week that begins on this Monday which this host knows to be sent. */
+  sentBefore(week: string): SentBefore;
   /** Told before the run begins, each time that it has to wait for the database. */
   onDatabaseWait(wait: DatabaseWait): void;
   /** Told once, when the run is going to write: from here on it leaves a record. */

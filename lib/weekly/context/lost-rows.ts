@@ -19,7 +19,7 @@ export async function hasLostRows({
 }: Pick<Run, "dependencies" | "stop" | "window" | "tally">): Promise<boolean> {
   const { whatsapp, failures } = tally;
   if (failures.some(isLostSend)) return true;
-  const known = await repeatWhileLost(() => dependencies.store.countSentWhatsapp(window), {
+  const known = await repeatWhileLost(() => dependencies.store.countSentWhatsapp(window, { lost: 0 }), {
     ...dependencies,
     deadlineMs: dependencies.monotonicMs() + RUN_PATIENCE_MS,
     signal: stop.signal,

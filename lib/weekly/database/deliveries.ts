@@ -169,9 +169,14 @@ export async function readDelivery(sql: postgres.Sql, deliveryId: string): Promi
  * How many WhatsApp messages of this week were sent, as far as the ledger knows.
  *
  * Behaviour: as long as the ledger loses nothing, it only grows: of those whose owner was deleted since Monday a digest
- *            is counted, which may be of another week or an e-mail's.
+ *            is counted, which may be of another week or an e-mail's. A message whose row was lost before it was
+ *            recorded left a digest, too, as often as it was recorded: `lost` says of how many that is known.
  */
-export async function countSentWhatsapp(sql: postgres.Sql, { start, end }: WeekBounds): Promise<number> {
+export async function countSentWhatsapp(
+  sql: postgres.Sql,
+  { start, end }: WeekBounds,
+  { lost }: { lost: number },
+): Promise<number> {
   const [row] = await sql`
     select (
       select count(*) from public.weekly_performance_reports as r
@@ -179,7 +184,7 @@ export async function countSentWhatsapp(sql: postgres.Sql, { start, end }: WeekB
       where r.window_start = ${start}::text::timestamptz and r.window_end = ${end}::text::timestamptz
         and d.channel = 'whatsapp' and d.status = 'sent'
     )::int + (
-      select count(*) from public.weekly_performance_erased_messages as e
+      select greatest(count(distinct e.digest) - ${lost}::int, 0) from public.weekly_performance_erased_messages as e
       where e.erased_on >= (${end}::text::timestamptz at time zone 'America/Sao_Paulo')::date
     )::int as count`;
   return row!.count;

@@ -21,7 +21,7 @@ async function ended(summary: WeeklySummary, { isWhole = true, timeoutMs = 10_00
   const ping = await openPingEnd(context as unknown as CommandContext, { timeoutMs });
   const begun: unknown[] = [];
   const inner = {
-    sentBefore: () => 0,
+    sentBefore: () => ({ whatsapp: 0, lost: 0 }),
     wait() {},
     begin: (start: unknown) => void begun.push(start),
     end: async (end: WeeklySummary) => ({ ...end, announced: "none" as const }),

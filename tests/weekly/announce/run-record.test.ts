@@ -605,19 +605,19 @@ describe("what a record knows to be sent", () => {
   });
 
   test("is what the ledger counts, whoever sent it", async () => {
-    expect(await end({ whatsapp: { ...none, sent: 3 } })).toBe(10);
+    expect(await end({ whatsapp: { ...none, sent: 3 } })).toEqual({ whatsapp: 10, lost: 0 });
   });
 
   test("is what the run counted when the ledger has lost rows meanwhile: the next run is refused", async () => {
     expect(
       await end({ week: weekOf({ whatsapp: { sent: 4 } }), whatsapp: { ...none, sent: 5, reused: 2 } }),
-    ).toBe(7);
+    ).toEqual({ whatsapp: 7, lost: 0 });
   });
 
   test("is never less than a run before it counted, also when the run is interrupted after the loss", async () => {
     await end({});
     const week = weekOf({ whatsapp: { sent: 4 } });
-    expect(await end({ week, whatsapp: { ...none, reused: 1 } })).toBe(10);
+    expect(await end({ week, whatsapp: { ...none, reused: 1 } })).toEqual({ whatsapp: 10, lost: 0 });
   });
 
   test("also counts messages whose rows were lost before they were recorded, and no other channel's", async () => {
@@ -628,13 +628,33 @@ describe("what a record knows to be sent", () => {
       rowLost({ step: "email", providerMessageId }),
     ];
     const week = weekOf({ whatsapp: { sent: 0 } });
-    expect(await end({ week, failures, whatsapp: { ...none, partial: 2 } })).toBe(1);
+    expect(await end({ week, failures, whatsapp: { ...none, partial: 2 } })).toEqual({
+      whatsapp: 1,
+      lost: 1,
+    });
+  });
+
+  test("adds those to what a run before counted, as long as it is the same week", async () => {
+    await end({});
+    const failures = [rowLost({ providerMessageId: "3EB0" })];
+    expect(await end({ week: null, failures })).toEqual({ whatsapp: 11, lost: 1 });
+    expect(await end({ week: null, failures })).toEqual({ whatsapp: 12, lost: 2 });
+    expect(open().sentBefore("2026-11-23")).toEqual({ whatsapp: 0, lost: 0 });
+  });
+
+  test("is what the file of an earlier release says", async () => {
+    await end({});
+    writeFileSync(path(), JSON.stringify({ ...read(), sent: { week: WEEK, whatsapp: 8 } }));
+    expect(open().sentBefore(WEEK)).toEqual({ whatsapp: 8, lost: 0 });
   });
 
   test("stays what it was after a run without a verdict, unless that run knows of more", async () => {
     await end({});
-    expect(await end({ week: null, whatsapp: { ...none, sent: 3 } })).toBe(10);
-    expect(await end({ week: null, whatsapp: { ...none, sent: 3, reused: 9 } })).toBe(12);
+    expect(await end({ week: null, whatsapp: { ...none, sent: 3 } })).toEqual({ whatsapp: 10, lost: 0 });
+    expect(await end({ week: null, whatsapp: { ...none, sent: 3, reused: 9 } })).toEqual({
+      whatsapp: 12,
+      lost: 0,
+    });
   });
 });
 

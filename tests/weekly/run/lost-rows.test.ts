@@ -1,11 +1,29 @@
 import { describe, expect, test } from "bun:test";
+import { createRunRecord } from "../../../lib/weekly/announce/run-record.ts";
 import { type SeededOwner, seedOwner } from "../../support/seed.ts";
+import { silentLog } from "../../support/silent-log.ts";
 import { eraseOwner } from "../support/erase-owner.ts";
 import { deliveryStates, forgetLedger, isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import { recordingLog, type WeeklyFixture } from "../support/weekly-fixture.ts";
 
 const shared = sharedWeekly();
+
+/** The record of a run that tells nobody. */
+function recordOf({ logDir }: WeeklyFixture) {
+  return createRunRecord({
+    isWhole: true,
+    logDir,
+    webhook: null,
+    log: silentLog,
+    host: "vps-1",
+    interrupt: new AbortController().signal,
+    limitsMs: { usual: 1_000, interrupted: 1_000 },
+    nowMs: () => Date.now(),
+    monotonicMs: () => performance.now(),
+    sleep: async () => {},
+  });
+}
 
 async function threeOwners(): Promise<WeeklyFixture & { owners: SeededOwner[] }> {
   const weekly = shared();
@@ -66,6 +84,38 @@ describe("runWeekly() in a failover to a replica that lagged", () => {
     expect(weekly.gateway.accepted).toHaveLength(1);
     expect(summary.failures.map(({ code }) => code)).toContain("delivery_row_lost");
     expect(summary.error?.code).toBe("LEDGER_WENT_BACK");
+  });
+
+  test.each([
+    ["once", 1],
+    ["twice, because the answer was lost", 2],
+  ])("nor does the next run, when it was recorded %s that the row is gone", async (_how, times) => {
+    const weekly = shared();
+    await seedOwner(weekly.db.sql, { networks: [] });
+    const first = recordOf(weekly);
+    const summary = await weekly.run(
+      { concurrency: 1, skipEmail: true },
+      {
+        onBegin: first.begin,
+        wrapStore: ({ settleDelivery }) => ({
+          async settleDelivery(...settling) {
+            await forgetLedger(weekly);
+            for (let asked = 1; asked < times; asked += 1) await settleDelivery(...settling);
+            return await settleDelivery(...settling);
+          },
+        }),
+      },
+    );
+    await first.end(summary);
+    const known = { sentBefore: recordOf(weekly).sentBefore };
+
+    const next = await weekly.run({ skipEmail: true }, known);
+
+    expect(next).toMatchObject({ exitCode: 3, error: { code: "LEDGER_WENT_BACK" } });
+    expect(next.error?.message).toContain(
+      "counted 1 WhatsApp messages of this week as sent, and the database knows of 0",
+    );
+    expect(weekly.gateway.accepted).toHaveLength(1);
   });
 
   test("takes those who became eligible when it has lost nothing, whoever was deleted meanwhile", async () => {

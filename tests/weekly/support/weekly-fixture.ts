@@ -129,7 +129,7 @@ export async function weeklyFixture(
             log: silentLog,
             progress: createProgress({ stream: { write() {} }, enabled: false }),
             interrupt: new AbortController().signal,
-            sentBefore: () => 0,
+            sentBefore: () => ({ whatsapp: 0, lost: 0 }),
             onBegin() {},
             onDatabaseWait() {},
             statementLimitMs: 60_000,
