@@ -10,14 +10,15 @@ import { PASSWORD, type PostgresServer } from "../support/postgres.ts";
 export type Pooler = { url(database: string, user?: string): string; stop(): Promise<void> };
 
 /**
- * Starts the machine's `pgbouncer` with `sessions` server sessions per database, so that clients share them.
+ * Starts the machine's `pgbouncer` with `sessions` server sessions per database, so that clients share them, and more
+ * `settings` of its file.
  *
  * Errors: when the program is not installed; this run proves something or fails.
  */
 export async function startPgbouncer(
   server: PostgresServer,
   logins: readonly string[],
-  sessions = 2,
+  { sessions = 2, settings = [] }: { sessions?: number; settings?: readonly string[] } = {},
 ): Promise<Pooler> {
   const home = mkdtempSync(join(tmpdir(), "opsctl-pgbouncer-"));
   chmodSync(home, 0o755);
@@ -36,6 +37,7 @@ export async function startPgbouncer(
       `default_pool_size = ${sessions}`,
       "auth_type = scram-sha-256",
       `auth_file = ${join(home, "users.txt")}`,
+      ...settings,
       "",
     ].join("\n"),
   );

@@ -72,6 +72,35 @@ test("a hundred rounds leave no prepared statement and no lock behind in the ses
   expect(left).toEqual({ prepared: 0, locks: 0 });
 });
 
+test("a pooler that has no connection left is waited for", async () => {
+  const own = await startPgbouncer(await sharedPostgres(), ["postgres"], {
+    settings: ["max_client_conn = 1"],
+  });
+  const url = new Secret(own.url(direct.name));
+  try {
+    const first = await openDatabase(url, { max: 1, applicationName: "pooler" });
+    await first.sql`select 1`;
+    const waits: string[] = [];
+    const second = await openDatabase(url, {
+      max: 1,
+      applicationName: "pooler",
+      patience: {
+        limitMs: 600_000,
+        unreachableLimitMs: 600_000,
+        signal: new AbortController().signal,
+        onWait(code) {
+          waits.push(code);
+          void first.close();
+        },
+      },
+    });
+    await second.close();
+    expect(waits).toHaveLength(1);
+  } finally {
+    await own.stop();
+  }
+});
+
 test("two weekly runs of the binary send each report once, and doctor gets an answer to everything", async () => {
   const login = await serviceLogin();
   const own = await startPgbouncer(await sharedPostgres(), [login]);

@@ -222,8 +222,10 @@ function faultOfConnection(error: unknown, { sqlState }: Pick<DatabaseFault, "sq
   return connectionFault(textOf(error, "code") ?? "", textOf(error, "about"));
 }
 
+// PgBouncer's own errors have no field `V`, the severity that is never translated.
 function isServerError(error: unknown): boolean {
-  return textOf(error, "severity") !== undefined && /^[0-9A-Z]{5}$/.test(textOf(error, "code") ?? "");
+  const severity = textOf(error, "severity") ?? textOf(error, "severity_local");
+  return severity !== undefined && /^[0-9A-Z]{5}$/.test(textOf(error, "code") ?? "");
 }
 
 function textOf(error: unknown, key: string): string | undefined {

@@ -37,6 +37,17 @@ describe("classifyDatabaseError()", () => {
   });
 
   test.each([
+    ["08P01", "no more connections allowed (max_client_conn)", "DATABASE_LOST", true],
+    ["08P01", "server login has been failing, try again later (server_login_retry)", "DATABASE_LOST", true],
+    ["53300", "no more connections allowed (max_client_conn)", "DATABASE_BUSY", true],
+    ["28P01", "password authentication failed", "DATABASE_AUTH_FAILED", false],
+  ] as const)("PgBouncer's own %s, %s, is %s", (sqlState, message, code, transient) => {
+    // As the driver names the fields that it sends: the severity in the server's language, and no other.
+    const own = Object.assign(new Error(message), { severity_local: "FATAL", code: sqlState });
+    expect(classifyDatabaseError(own)).toEqual({ code, sqlState, transient });
+  });
+
+  test.each([
     ["ECONNREFUSED", "DATABASE_UNREACHABLE", true],
     ["ENOTFOUND", "DATABASE_UNREACHABLE", true],
     ["CONNECT_TIMEOUT", "DATABASE_UNREACHABLE", true],
