@@ -79,8 +79,8 @@ const NO_CODES = new Set(
       "answer_too_large connection_lost tracker_team_missing",
     "kinds of doctor's warnings, which docs/doctor.md explains": "no_run_yet not_checked",
     "words of the e-mail provider, which become ours": "invalid_api_key missing_api_key restricted_api_key",
-    "keys of peers, of the driver and of headers":
-      "constraint_name delivery_id last_event match_re memory_stats no_proxy notification_settings object_matchers",
+    "keys of peers, of the driver and of headers": `constraint_name delivery_id last_event match_re memory_stats no_proxy notification_settings object_matchers
+      severity_local`,
     "keys of a container's memory": "inactive_file total_inactive_file",
     "tables and constraints": `resend_email_events resend_email_sends social_channel_analyses
       weekly_performance_reconciliations_privacy`,
