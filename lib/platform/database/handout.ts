@@ -28,6 +28,7 @@ export class Handout {
   readonly #limitMs: () => number;
   readonly #onLate: () => void;
   readonly #unsettled = new Set<Handed>();
+  #transactions = 0;
   #gone: Error | undefined;
 
   /** `onLate` is called when the limit is over for something that was not sent. */
@@ -36,8 +37,9 @@ export class Handout {
     this.#onLate = onLate;
   }
 
+  /** Whether nothing is waited for, and no transaction is open that may hand out more. */
   get isEmpty(): boolean {
-    return this.#unsettled.size === 0;
+    return this.#unsettled.size === 0 && this.#transactions === 0;
   }
 
   /** The pool with everything handed out by this. */
@@ -97,6 +99,7 @@ export class Handout {
         begun();
         if (failure !== undefined) throw failure.cause;
         const transaction = new LostTransaction();
+        this.#transactions += 1;
         try {
           const made = work(watchStatements(tx, (statement) => this.#watch(statement, transaction)));
           return await (Array.isArray(made) ? Promise.all(made) : made);
@@ -104,6 +107,7 @@ export class Handout {
           transaction.end(error);
           throw error;
         } finally {
+          this.#transactions -= 1;
           if (transaction.loss !== undefined) fail(transaction.loss);
           // The driver ends a transaction with its connection, whatever its work still does.
           else if (!isSettled) ended = this.#waitFor({ isSent: () => true, fail });

@@ -125,7 +125,8 @@ type PoolOptions = {
 class Pools {
   readonly #driver: Driver;
   readonly #options: PoolOptions & { address: DatabaseAddress };
-  readonly #streams = new Set<DriverStream>();
+  /** With what each was used for. */
+  readonly #streams = new Map<DriverStream, Handout>();
   readonly #handouts = new Set<Handout>();
   /** The connection that was begun while the driver was being loaded, until the pool takes it. */
   #early: ((watch: StreamWatch) => Promise<DriverStream>) | null;
@@ -181,7 +182,7 @@ class Pools {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#end(this.current);
-    for (const stream of this.#streams) stream.destroy();
+    for (const stream of this.#streams.keys()) stream.destroy();
     for (const handout of this.#handouts) handout.failAll(closedByUs());
   }
 
@@ -193,6 +194,7 @@ class Pools {
   #open(): postgres.Sql {
     for (const name of VARIABLES_OF_THE_DRIVER) delete process.env[name];
     for (const handout of this.#handouts) if (handout.isEmpty) this.#handouts.delete(handout);
+    this.#letStrandedGo();
     const { max } = this.#options;
     let stranded = 0;
     const watch: StreamWatch = {
@@ -203,7 +205,9 @@ class Pools {
         if (stranded === max) handout.failUnsent(closedByServer());
       },
     };
-    const driven = this.#driver(driverSettings(this.#options, this.#prepare, () => this.#connect(watch)));
+    const driven = this.#driver(
+      driverSettings(this.#options, this.#prepare, () => this.#connect(watch, handout)),
+    );
     const handout = new Handout(
       // While opening, a statement waits for network and login before it is sent: each has the same limit.
       () => (this.isOpened ? this.#answerLimitMs : 3 * this.#answerLimitMs),
@@ -219,16 +223,23 @@ class Pools {
     return this.isOpened ? answerLimitMs : limitOf(this.#options);
   }
 
-  async #connect(watch: StreamWatch): Promise<DriverStream> {
+  async #connect(watch: StreamWatch, handout: Handout): Promise<DriverStream> {
     // What waits for its turn in a pool that was left would get it only now.
     if (this.#isClosed) return new DriverStream(closedByUs());
     const early = this.#early;
     this.#early = null;
     const limitMs = limitOf(this.#options);
     const stream = await (early?.(watch) ?? connectDatabase(this.#options.address, { limitMs, watch }));
-    this.#streams.add(stream);
+    this.#streams.set(stream, handout);
     stream.once("close", () => this.#streams.delete(stream));
     return stream;
+  }
+
+  /** Closes what no transaction uses any more: the driver keeps such a connection, and all that it refers to. */
+  #letStrandedGo(): void {
+    // Later, because the driver may be about to write the end of the transaction.
+    for (const [stream, handout] of this.#streams)
+      if (stream.isStranded && handout.isEmpty) setImmediate(() => stream.destroy());
   }
 
   /** Gives nothing new to a pool that lost a connection. */

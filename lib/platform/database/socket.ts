@@ -102,6 +102,11 @@ export class DriverStream extends EventEmitter {
       .on("close", closed);
   }
 
+  /** Whether it broke inside a transaction, so that the driver has not been told that it is closed. */
+  get isStranded(): boolean {
+    return this.#fault !== undefined && this.#session.isInTransaction;
+  }
+
   get readyState(): string {
     return this.#fault === undefined ? (this.#socket?.readyState ?? "closed") : "closed";
   }

@@ -1,4 +1,5 @@
 /** Each statement that is handed to the database settles, whatever becomes of its connection. */
+import { heapStats } from "bun:jsc";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type postgres from "postgres";
 import { type Database, openDatabase } from "../../../lib/platform/database/pool.ts";
@@ -14,6 +15,7 @@ const SHORT_MS = 2_000;
 /** So long that a test which waits for it fails. */
 const LONG_MS = 600_000;
 const CONNECTIONS = 2;
+const LOSSES_IN_A_ROW = 20;
 
 let server: PostgresServer;
 let database: TestDatabase;
@@ -218,4 +220,50 @@ describe("a limit of an answer", () => {
     expect(await outcome(waited)).toBe("ok");
     await db.close();
   });
+});
+
+test("connections that broke inside transactions are let go: in months they do not fill the memory", async () => {
+  await using proxy = await faultProxy(server.port);
+  const db = await open(proxy.port);
+  const loseOne = (n: number) =>
+    db.sql.begin(async (tx) => {
+      await tx`select ${n}::int`;
+      proxy.cut();
+      await tx`select ${n}::text`;
+    });
+  const timers = () => heapStats().protectedObjectTypeCounts.Timeout ?? 0;
+  expect(await outcome(loseOne(0))).toBe("DATABASE_LOST");
+  const before = timers();
+  for (let n = 1; n <= LOSSES_IN_A_ROW; n += 1) expect(await outcome(loseOne(n))).toBe("DATABASE_LOST");
+  // Each of the driver's connections has its own.
+  expect(timers() - before).toBeLessThan(LOSSES_IN_A_ROW / 2);
+  await db.close();
+});
+
+test("a transaction that works on for longer than its connection holds fails with that loss", async () => {
+  await using proxy = await faultProxy(server.port);
+  const db = await open(proxy.port);
+  const begun = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const working = db.sql.begin(async (tx) => {
+    await tx`select 1`;
+    begun.resolve();
+    await goOn.promise;
+    await tx`select 2`;
+  });
+  await begun.promise;
+  proxy.cut();
+  for (let losses = 0; losses < 2; losses += 1) {
+    const lost = db.sql.begin(async (tx) => {
+      await tx`select 1`;
+      proxy.cut();
+      await tx`select 2`;
+    });
+    expect(await outcome(lost)).toBe("DATABASE_LOST");
+    // Until what was let go is closed.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  goOn.resolve();
+  expect(await outcome(working)).toBe("DATABASE_LOST");
+  await db.close();
 });
