@@ -127,7 +127,8 @@ class Pools {
   readonly #options: PoolOptions & { address: DatabaseAddress };
   /** With what each was used for. */
   readonly #streams = new Map<DriverStream, Handout>();
-  readonly #handouts = new Set<Handout>();
+  /** The pools in which something may still be under way, each with what hands it out. */
+  readonly #driven = new Map<Handout, postgres.Sql>();
   /** The connection that was begun while the driver was being loaded, until the pool takes it. */
   #early: ((watch: StreamWatch) => Promise<DriverStream>) | null;
   #prepare = true;
@@ -182,8 +183,11 @@ class Pools {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#end(this.current);
+    // First the driver's own end: on a connection that it takes for open, the end of a transaction would be written to
+    // nothing and end the process.
+    await Promise.all([...this.#driven.values()].map((driven) => driven.end({ timeout: 0 })));
     for (const stream of this.#streams.keys()) stream.destroy();
-    for (const handout of this.#handouts) handout.failAll(closedByUs());
+    for (const handout of this.#driven.keys()) handout.failAll(closedByUs());
   }
 
   async #end(pool: postgres.Sql): Promise<void> {
@@ -193,7 +197,7 @@ class Pools {
 
   #open(): postgres.Sql {
     for (const name of VARIABLES_OF_THE_DRIVER) delete process.env[name];
-    for (const handout of this.#handouts) if (handout.isEmpty) this.#handouts.delete(handout);
+    for (const handout of this.#driven.keys()) if (handout.isEmpty) this.#driven.delete(handout);
     this.#letStrandedGo();
     const { max } = this.#options;
     let stranded = 0;
@@ -213,7 +217,7 @@ class Pools {
       () => (this.isOpened ? this.#answerLimitMs : 3 * this.#answerLimitMs),
       () => this.#leave(pool),
     );
-    this.#handouts.add(handout);
+    this.#driven.set(handout, driven);
     const pool = handout.of(this.#prepare ? driven : inTurns(driven, max));
     return pool;
   }

@@ -28,7 +28,7 @@ afterAll(() => database.drop());
 
 function open(
   port: number,
-  options: { max?: number; connectLimitMs?: number; answerLimitMs?: number } = {},
+  options: { max?: number; connectLimitMs?: number; answerLimitMs?: number; closeLimitMs?: number } = {},
 ): Promise<Database> {
   const url = new URL(database.url);
   url.port = String(port);
@@ -266,4 +266,32 @@ test("a transaction that works on for longer than its connection holds fails wit
   goOn.resolve();
   expect(await outcome(working)).toBe("DATABASE_LOST");
   await db.close();
+});
+
+test.each<[string, (tx: postgres.TransactionSql, closed: Promise<void>) => unknown]>([
+  ["ends", async (_tx, closed) => await closed],
+  ["goes on with a statement", async (tx, closed) => closed.then(() => tx`select 2`)],
+  ["waits for an answer", async (tx) => await tx`select pg_sleep(600)`],
+])("a transaction that %s when its connections are closed fails, and ends no process", async (_how, goOn) => {
+  for (const isLeft of [false, true]) {
+    await using proxy = await faultProxy(server.port);
+    const db = await open(proxy.port, { closeLimitMs: 100 });
+    const begun = Promise.withResolvers<void>();
+    const closed = Promise.withResolvers<void>();
+    const working = outcome(
+      db.sql.begin(async (tx) => {
+        await tx`select 1`;
+        begun.resolve();
+        await goOn(tx, closed.promise);
+      }),
+    );
+    await begun.promise;
+    if (isLeft) db.renew();
+    await db.close();
+    await until("no connection is left", () => proxy.open() === 0);
+    closed.resolve();
+    expect(await working).toBe("DATABASE_LOST");
+    // Until the driver has written what it would write.
+    for (let turns = 0; turns < 3; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+  }
 });

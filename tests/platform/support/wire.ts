@@ -1,8 +1,8 @@
 /** Servers and proxies on loopback that behave badly, for the tests of the database connection. */
 import { connect, createServer, type Server, type Socket } from "node:net";
 
-/** A listening server; `connections` counts those it has had. */
-export type Listening = AsyncDisposable & { port: number; connections: () => number };
+/** A listening server; `connections` counts those it has had, `open` those it has. */
+export type Listening = AsyncDisposable & { port: number; connections: () => number; open: () => number };
 
 /** A proxy in front of PostgreSQL. */
 export type Proxy = Listening & {
@@ -25,6 +25,7 @@ export async function listen(serve: (socket: Socket) => void): Promise<Listening
   return {
     port: (server.address() as { port: number }).port,
     connections: () => count,
+    open: () => open.size,
     async [Symbol.asyncDispose]() {
       for (const socket of open) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
