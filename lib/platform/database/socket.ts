@@ -6,17 +6,13 @@ import { isLoopback } from "../loopback.ts";
 import { withTimeLimit } from "../time-limit.ts";
 import { clearTextAnswer } from "./clear-text-password.ts";
 import { noAnswer } from "./error.ts";
+import { ErrorCodeReader } from "./error-code.ts";
 import { MessageReader } from "./messages.ts";
 import { rootCertificates } from "./root-certificates.ts";
 import type { DatabaseAddress } from "./url.ts";
 
-/**
- * The refusal of a write by a server that is read-only, in an answer: severity ERROR, SQLSTATE 25006. No row has it,
- * because no text has a zero byte.
- *
- * Source: PostgreSQL documentation, Frontend/Backend Protocol, Error and Notice Message Fields.
- */
-const READ_ONLY_REFUSAL = Buffer.from("VERROR\0C25006\0", "latin1");
+/** The SQLSTATE of a server's refusal to write because it is read-only. */
+const READ_ONLY = "25006";
 
 /** PostgreSQL's request to go on with TLS: length 8 and the code 80877103. */
 const TLS_REQUEST = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47);
@@ -93,7 +89,7 @@ export class DriverStream extends EventEmitter {
     connection.on("data", (bytes: Buffer) => {
       if (this.#session.receive(bytes)) this.#limitAnswer();
       this.emit("data", bytes);
-      if (bytes.includes(READ_ONLY_REFUSAL)) this.#break(isReadOnly());
+      if (this.#session.isReadOnly) this.#break(isReadOnly());
     });
     connection.on("drain", () => this.emit("drain"));
     connection
@@ -184,17 +180,21 @@ class Session {
   isInTransaction = false;
   /** Whether the server has accepted the login and waited for a statement at least once. */
   wasReady = false;
+  /** Whether the server has refused a write as read-only. */
+  isReadOnly = false;
   #isReady = false;
   #unanswered = 0;
   /** Whether the driver has asked for a part of an answer, before it sends the rest of the statement. */
   #isHalfSent = false;
+  readonly #errorCode = new ErrorCodeReader();
   readonly #fromServer = new MessageReader((type, status) => {
+    if (type === "E" && this.#errorCode.end() === READ_ONLY) this.isReadOnly = true;
     if (type !== "Z") return;
     if (this.wasReady) this.#unanswered -= 1;
     this.wasReady = true;
     this.#isReady = true;
     this.isInTransaction = status !== "I".charCodeAt(0);
-  });
+  }, this.#errorCode);
   readonly #fromDriver = new MessageReader((type) => {
     if (type === "Q" || type === "S") this.#unanswered += 1;
     this.#isHalfSent = type === "H";
@@ -299,7 +299,7 @@ export function closedByServer(): Error {
 
 /** With a severity, so that it counts as the server's own word, which it is. */
 function isReadOnly(): Error {
-  return Object.assign(failure("25006", "the server is read-only"), { severity: "ERROR" });
+  return Object.assign(failure(READ_ONLY, "the server is read-only"), { severity: "ERROR" });
 }
 
 function passwordWithheld(): Error {

@@ -26,3 +26,16 @@ test("MessageReader finds each message, wherever the network cuts them", () => {
     }),
   );
 });
+
+test.each([0x0102, 0x010203, 0x01020304])("MessageReader takes all bytes of a length: %i", (length) => {
+  const found: [string, number][] = [];
+  const reader = new MessageReader((type, lastByte) => found.push([type, lastByte]));
+  const header = new DataView(new ArrayBuffer(5));
+  header.setUint8(0, "D".charCodeAt(0));
+  header.setUint32(1, length);
+  reader.read(new Uint8Array(header.buffer));
+  reader.read(new Uint8Array(length - 5));
+  expect(found).toEqual([]);
+  reader.read(Uint8Array.of(7));
+  expect(found).toEqual([["D", 7]]);
+});

@@ -8,6 +8,7 @@ import { OpsError } from "../../../lib/platform/errors.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { startTcpProxy } from "../../standins/tcp-proxy.ts";
 import { PASSWORD, type PostgresServer, sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
+import { cuttingProxy } from "../support/cutting-proxy.ts";
 import { announceOtherProcess, countingPooler, listen, proxyTo } from "../support/wire.ts";
 
 let server: PostgresServer;
@@ -333,6 +334,16 @@ describe("a server that refuses a write as read-only", () => {
     expect(await readOnly(db.sql)).toMatchObject({ code: "DATABASE_READ_ONLY", transient: true });
     expect(await pid(db.sql)).not.toBe(before);
     expect(proxy.connections()).toBe(2);
+    await db.close();
+  });
+
+  test("is understood wherever its packets are cut", async () => {
+    await using proxy = await cuttingProxy(server.port, "25006");
+    const db = await open(at(proxy.port), { max: 1 });
+    const before = await pid(db.sql);
+    expect(await readOnly(db.sql)).toMatchObject({ code: "DATABASE_READ_ONLY", transient: true });
+    expect(proxy.cuts()).toBeGreaterThan(4);
+    expect(await pid(db.sql)).not.toBe(before);
     await db.close();
   });
 
