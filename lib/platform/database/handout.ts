@@ -16,7 +16,7 @@ const GONE: ReadonlySet<string> = new Set(["DATABASE_LOST", "DATABASE_UNREACHABL
  * Behaviour: the driver (3.4.9) leaves some of them unsettled for ever: what stands in its queue when the connections
  *            broke inside transactions, and each further statement, commit and rollback of a transaction whose connection
  *            broke under a statement with parameters. Therefore:
- *            - What was not sent within the limit fails, and is not sent later.
+ *            - What was not sent within the limit fails, and is not sent later; in a transaction it is, and rolled back.
  *            - What was sent has the limit of its connection (`DriverStream`), and fails after twice the limit at the
  *              latest. It may take effect; so may a transaction whose commit is waited for.
  *            - A transaction that has lost its connection fails with that loss once its work has ended, and meanwhile
@@ -67,7 +67,8 @@ export class Handout {
       if (gone !== undefined) return statement.reject(gone);
       const fail = (error: unknown) => {
         statement.reject(error);
-        if (statement.state === null) statement.cancel();
+        // In a transaction the driver would stop at it, and never send the rollback that undoes it.
+        if (statement.state === null && transaction === undefined) statement.cancel();
       };
       const settled = this.#waitFor({ isSent: () => statement.state !== null, fail });
       const left = transaction?.enter(fail);

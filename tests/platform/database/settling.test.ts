@@ -197,6 +197,71 @@ describe("a limit of an answer", () => {
     await db.close();
   });
 
+  test("of a statement that waits behind others of its transaction ends it: the server lets go of what it held", async () => {
+    await make("waited_for");
+    const db = await open(server.port, { answerLimitMs: SHORT_MS });
+    const holding = db.sql.begin(async (tx) => {
+      await tx`lock table waited_for in access exclusive mode`;
+      // Each is answered within the limit, and the last one is not sent within it.
+      const asked = [1, 2, 3].map((n) => tx`select ${n}::int, pg_sleep(${(SHORT_MS * 0.6) / 1000}::float8)`);
+      await Promise.all(asked);
+    });
+    expect(await outcome(holding)).toBe("DATABASE_TIMEOUT");
+    expect(await rows("waited_for")).toBe(0);
+    await db.close();
+  });
+
+  test("gives up a statement that goes on at the server: what it does there may come later", async () => {
+    await make("later");
+    const db = await open(server.port, { answerLimitMs: SHORT_MS });
+    const inserting = () => outcome(db.sql`insert into later values (1)`);
+    await database.sql.begin(async (tx) => {
+      await tx`lock table later in access exclusive mode`;
+      expect(await inserting()).toBe("DATABASE_TIMEOUT");
+    });
+    await until("the row is there", async () => (await rows("later")) === 1);
+    await db.close();
+  });
+
+  test("gives up a transaction whose statement goes on at the server: nothing of it takes effect", async () => {
+    await make("undone");
+    await make("locked");
+    const db = await open(server.port, { answerLimitMs: SHORT_MS });
+    let pid = 0;
+    await database.sql.begin(async (tx) => {
+      await tx`lock table locked in access exclusive mode`;
+      const inserting = db.sql.begin(async (given) => {
+        const [row] = await given`select pg_backend_pid() as pid`;
+        pid = row!.pid;
+        await given`insert into undone values (1)`;
+        await given`insert into locked values (1)`;
+      });
+      expect(await outcome(inserting)).toBe("DATABASE_TIMEOUT");
+      expect(await backends()).toContain(pid);
+    });
+    await until("the server has ended it", async () => !(await backends()).includes(pid));
+    expect([await rows("undone"), await rows("locked")]).toEqual([0, 0]);
+    await db.close();
+  });
+
+  test("leaves nothing behind at a server that looks whether its client is still there", async () => {
+    await make("watched");
+    const url = new URL(database.url);
+    url.searchParams.set("client_connection_check_interval", "100ms");
+    const db = await openDatabase(new Secret(url.href), {
+      max: CONNECTIONS,
+      applicationName: "opsctl settling",
+      answerLimitMs: SHORT_MS,
+    });
+    await database.sql.begin(async (tx) => {
+      await tx`lock table watched in access exclusive mode`;
+      expect(await outcome(db.sql`insert into watched values (1)`)).toBe("DATABASE_TIMEOUT");
+      await until("the server has ended it", async () => (await backends()).length === 0);
+    });
+    expect(await rows("watched")).toBe(0);
+    await db.close();
+  });
+
   test("holds for opening, too: a server that takes the login and then is silent", async () => {
     await using proxy = await faultProxy(server.port);
     proxy.loseFrom("pg_backend_pid");
