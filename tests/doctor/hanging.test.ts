@@ -2,36 +2,34 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import type { Finding } from "../../lib/doctor/finding.ts";
 import { startSilentPeer } from "../standins/raw-peer.ts";
-import { openHost } from "./support/host.ts";
+import { until } from "../support/until.ts";
+import { type Host, openHost } from "./support/host.ts";
 
 /** A time limit that runs out when the test calls `runOut`. */
 function handLimit() {
   const { promise, resolve } = Promise.withResolvers<void>();
   let waiting = 0;
-  let open = 0;
   return {
     get waiting() {
       return waiting;
     },
-    /** Checks that have begun and not ended. */
-    get open() {
-      return open;
-    },
     runOut: resolve,
     async wait(_ms: number, signal: AbortSignal): Promise<void> {
       waiting += 1;
-      open += 1;
       const ended = new Promise<void>((end) => signal.addEventListener("abort", () => end(), { once: true }));
-      void ended.then(() => {
-        open -= 1;
-      });
       await Promise.race([promise, ended]);
     },
   };
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+/** Waits until all checks but these have ended; some of these may have ended, too. */
+async function othersEnded(host: Host, hanging: readonly string[]): Promise<void> {
+  const others = () => host.open().filter((name) => !hanging.includes(name));
+  await until("all checks end but those that are meant to hang", () => others().length === 0).catch(
+    (error) => {
+      throw new Error(`these hang, too: ${others().join(", ")}`, { cause: error });
+    },
+  );
 }
 
 const outOfTime = (findings: readonly Finding[]) =>
@@ -80,9 +78,10 @@ describe("runDoctor() when peers hang", () => {
     host.dependencies.wait = limit.wait;
 
     const running = host.examine();
-    await until(() => host.peers.every((peer) => peer.ledger.length > 0) && database.connections > 0);
-    // All other checks have ended.
-    await until(() => limit.open === HANGING.length);
+    const areAsked = () => host.peers.every((peer) => peer.ledger.length > 0) && database.connections > 0;
+    await until("every peer is asked", areAsked);
+    await othersEnded(host, HANGING);
+    expect(host.open()).toEqual(HANGING);
     limit.runOut();
     const findings = await running;
 
@@ -103,8 +102,8 @@ describe("runDoctor() when peers hang", () => {
     const limit = handLimit();
     host.dependencies.wait = limit.wait;
     const running = host.examine("webhook");
-    await until(() => host.gateway.ledger.length > 0 && host.tracker.ledger.length > 0);
-    await until(() => limit.open === 1);
+    await until("both are asked", () => host.gateway.ledger.length > 0 && host.tracker.ledger.length > 0);
+    await othersEnded(host, ["webhook: messaging gateway"]);
     limit.runOut();
     const findings = await running;
     expect(outOfTime(findings).map(({ check }) => check)).toEqual(["messaging gateway"]);
@@ -118,11 +117,12 @@ describe("runDoctor() when peers hang", () => {
     const limit = handLimit();
     host.dependencies.wait = limit.wait;
     const running = host.examine("alert-rules");
-    await until(() => limit.waiting === 9);
+    const all = host.open().length;
+    await until("each has begun", () => limit.waiting === all);
     limit.runOut();
     await running;
     // One more, because closing the databases has a limit too.
-    expect(limit.waiting).toBe(10);
+    expect(limit.waiting).toBe(all + 1);
   });
 
   test("ends a secret command that hangs, and names it", async () => {

@@ -76,6 +76,8 @@ export type Host = {
   /** Sets a variable of a command's environment file; null removes it. */
   setting(command: string, name: string, value: string | null): void;
   examine(command?: CommandName | null): Promise<Finding[]>;
+  /** The checks of the last `examine` that have not ended, each as "command: name", in their order. */
+  open(): string[];
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -123,11 +125,13 @@ export async function openHost(): Promise<Host> {
       else files[command]![name] = value;
       writeSettings(command);
     },
-    examine: (command = null) =>
-      runDoctor(
-        host.dependencies,
-        checksFor(command === null ? DOCTOR_COMMANDS : [command], { isNamed: command !== null }),
-      ),
+    examine: (command = null) => {
+      const commands = command === null ? DOCTOR_COMMANDS : [command];
+      const open = new Set(checksFor(commands, { isNamed: command !== null }));
+      host.open = () => [...open].map((check) => `${check.command}: ${check.name}`);
+      return runDoctor(host.dependencies, [...open], (check) => open.delete(check));
+    },
+    open: () => [],
     [Symbol.asyncDispose]: async () => {
       await Promise.all(peers.map((peer) => peer.stop()));
       await db.drop();
