@@ -20,25 +20,34 @@ async function monday(owners = 1): Promise<WeeklyFixture> {
   return weekly;
 }
 
-/** Does something while another session holds a table; a statement that still waits for it at the end is killed. */
-async function whileLocked<T>({ db }: WeeklyFixture, table: string, act: () => Promise<T>): Promise<T> {
+/** Does something while another session holds a table; what still waits for it at the end is killed, or goes on. */
+async function whileLocked<T>(
+  { db }: WeeklyFixture,
+  table: string,
+  act: () => Promise<T>,
+  { goesOn = false } = {},
+): Promise<T> {
   return (await db.sql.begin(async (tx) => {
     await tx.unsafe(`lock table ${table} in access exclusive mode`);
     try {
       return await act();
     } finally {
-      await tx`select pg_terminate_backend(pid) from pg_stat_activity
+      if (!goesOn)
+        await tx`select pg_terminate_backend(pid) from pg_stat_activity
                where datname = current_database() and application_name = 'opsctl-test'`;
     }
   })) as T;
 }
 
-async function isWaitingForLock({ db }: WeeklyFixture): Promise<boolean> {
+/** What each statement of the runs waits for at the server; of a run that has ended, those that go on. */
+async function underWay({ db }: WeeklyFixture): Promise<unknown[]> {
   const rows = await db.sql`
-    select 1 from pg_stat_activity
-    where datname = current_database() and application_name = 'opsctl-test' and wait_event_type = 'Lock'`;
-  return rows.length > 0;
+    select wait_event_type from pg_stat_activity
+    where datname = current_database() and application_name = 'opsctl-test' and state = 'active'`;
+  return rows.map((row) => row.wait_event_type);
 }
+
+const isWaitingForLock = async (weekly: WeeklyFixture) => (await underWay(weekly)).includes("Lock");
 
 /** A sleep in which the stages of the end come at once, and every other wait lasts until it is aborted. */
 const endingAtOnce = (ms: number, signal?: AbortSignal) =>
@@ -92,6 +101,27 @@ describe("runWeekly() on a database that does not answer", () => {
     expect(summary.failures.map(({ code }) => code)).toEqual(Array(2).fill("report_claim_failed"));
     expect(weekly.application.ledger).toEqual([]);
     expect(isHeartbeatKept(weekly)).toBe(true);
+  });
+
+  test("to a claim that takes effect when the run has ended: it holds the owner until its lease ends, and sends nothing", async () => {
+    const weekly = await monday();
+    const monotonicMs = () => (performance.now() * 60_000) / LIMIT_MS;
+    const claiming = () => weekly.run({}, { statementLimitMs: LIMIT_MS, monotonicMs });
+    const given = await whileLocked(weekly, "weekly_performance_reports", claiming, { goesOn: true });
+    expect(given.failures.map(({ code }) => code)).toEqual(["report_claim_failed"]);
+    await until(async () => (await underWay(weekly)).length === 0);
+    const claimed = await weekly.db.sql`
+      select 1 from weekly_performance_reports where status = 'running' and lease_expires_at > weekly_performance_now()`;
+    expect(claimed).toHaveLength(1);
+
+    expect(await weekly.run()).toMatchObject({ exitCode: 1, reports: { busy: 1 }, whatsapp: { sent: 0 } });
+    await weekly.db.sql`update weekly_performance_reports set lease_expires_at = weekly_performance_now()`;
+    expect(await weekly.run()).toMatchObject({
+      exitCode: 0,
+      reports: { completed: 1 },
+      whatsapp: { sent: 1 },
+    });
+    expect(weekly.gateway.accepted).toHaveLength(1);
   });
 
   test("to the first questions: DATABASE_TIMEOUT", async () => {
