@@ -246,13 +246,9 @@ describe("a limit of an answer", () => {
 
   test("leaves nothing behind at a server that looks whether its client is still there", async () => {
     await make("watched");
-    const url = new URL(database.url);
-    url.searchParams.set("client_connection_check_interval", "100ms");
-    const db = await openDatabase(new Secret(url.href), {
-      max: CONNECTIONS,
-      applicationName: "opsctl settling",
-      answerLimitMs: SHORT_MS,
-    });
+    const setting = `alter role postgres in database ${database.name}`;
+    await database.sql.unsafe(`${setting} set client_connection_check_interval = '100ms'`);
+    const db = await open(server.port, { answerLimitMs: SHORT_MS });
     await database.sql.begin(async (tx) => {
       await tx`lock table watched in access exclusive mode`;
       expect(await outcome(db.sql`insert into watched values (1)`)).toBe("DATABASE_TIMEOUT");
@@ -260,6 +256,7 @@ describe("a limit of an answer", () => {
     });
     expect(await rows("watched")).toBe(0);
     await db.close();
+    await database.sql.unsafe(`${setting} reset client_connection_check_interval`);
   });
 
   test("holds for opening, too: a server that takes the login and then is silent", async () => {
