@@ -61,10 +61,11 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
     name: "service",
     async run(context, signal) {
       const { dependencies } = context;
-      const health = await readServiceHealth(dependencies, signal);
+      const { adminUrl, callLimitMs: limitMs } = dependencies;
+      const health = await readServiceHealth({ adminUrl, limitMs }, signal);
       if (health === null) {
         const next = (await isStarted(dependencies, signal)) ? JOURNAL : START;
-        return [warn(`the service does not answer on ${dependencies.adminUrl.host}`, next)];
+        return [warn(`the service does not answer on ${adminUrl.host}`, next)];
       }
       const ready = health.isReady
         ? pass("the service is ready")

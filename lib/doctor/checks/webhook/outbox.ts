@@ -14,7 +14,8 @@ export async function outboxVerdicts(
   state: StateConfig,
   signal: AbortSignal,
 ): Promise<Verdict[]> {
-  const health = await readServiceHealth(context.dependencies, signal);
+  const { adminUrl, callLimitMs: limitMs } = context.dependencies;
+  const health = await readServiceHealth({ adminUrl, limitMs }, signal);
   if (health?.outbox) return verdictsOf(health.outbox);
   if ("url" in state) {
     const { sql } = await stateDatabase(context, state.url);
