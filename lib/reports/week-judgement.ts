@@ -41,7 +41,6 @@ export function judgeWeek(ledger: LedgerWeek, lastRun: LastRunFinding): WeekJudg
   const hasHostWorked = lastRun.status === "none" && lastRun.hasHostWorked;
   const stage = weekStage(counts, { isRunDue: runDue, lastRun: run, hasHostWorked, hasRun });
   const madeStatus = clean ? "clean" : "open";
-  const isAwaited = stage === "awaited" || stage === "running";
   return {
     status: stage === "made" ? madeStatus : stage,
     run,
@@ -51,7 +50,7 @@ export function judgeWeek(ledger: LedgerWeek, lastRun: LastRunFinding): WeekJudg
     steps: weekSteps(counts, { isClosed }),
     dropped: stage === "made" ? ownersDropped(counts) : null,
     renewal: stage === "made" && clean && run !== null ? renewalAfter(run, { isClosed }) : null,
-    decision: isClosed || isAwaited ? null : decisionBeforeRun(run),
+    decision: isClosed || stage === "running" ? null : decisionBeforeRun(run),
   };
 }
 

@@ -281,6 +281,24 @@ describe("screenOf()", () => {
     );
     expect(screenOf({ ...status, counts: fewer }, null)).toContain(advice);
     expect(screenOf({ ...status, counts }, null)).not.toContain(advice);
+    // Nobody has been left out before the run.
+    const early = { ...fewer, reports: { ...counts.reports, missing: 2, completed: 0 } };
+    const awaited = screenOf({ ...status, clean: false, runDue: false, counts: early }, null);
+    expect(awaited).toContain(": the run is due at 08:00\n");
+    expect(awaited).not.toContain(advice);
+  });
+
+  test("names the decision that a run waits for, unless one works, or the week is closed", () => {
+    const status = { ...week, clean: false, hasRun: true, counts, contentRemoved: 0, changedAt: null, open };
+    const refused = { ...run, status: "not_ready" as const, code: "LEDGER_WENT_BACK" };
+    const decision = "\nNo run begins before this is decided: opsctl explain LEDGER_WENT_BACK\n";
+    expect(screenOf(status, refused)).toContain(decision);
+    // Another host's run holds a lease.
+    const inWork = { ...counts, email: { ...counts.email, running: 1 } };
+    const works = screenOf({ ...status, counts: inWork }, refused);
+    expect(works).toContain(": OPEN, a run works on it\n");
+    expect(works).not.toContain(decision);
+    expect(screenOf({ ...status, retryableUntil: null }, refused)).not.toContain(decision);
   });
 
   test("says of a run that has not begun what it waits for, since when and until when", () => {

@@ -148,6 +148,12 @@ describe("judgeLedger()", () => {
       { text: "no run yet; the first is on Monday at 08:00 (São Paulo)" },
     ],
     [
+      "a new host without owners, on a Monday",
+      { week: reportWeek({ now: DUE }), state: weekOf(NOBODY) },
+      NONE,
+      { text: `no run has begun; it can be made until ${DEADLINE}`, next: "doctor weekly" },
+    ],
+    [
       "a Monday that was missed",
       { week: reportWeek(CLOSED), state: EMPTY },
       lastRun({ window: { start: "2026-11-09T03:00:00Z", end: "2026-11-16T03:00:00Z", week: "2026-11-09" } }),
