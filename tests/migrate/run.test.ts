@@ -24,6 +24,29 @@ test("applyMigrations() applies every file in order and records its checksum", a
   });
 });
 
+test("the record takes no row that names no file of its own, or not its whole checksum", async () => {
+  await withUnmigrated({}, async ({ sql }) => {
+    await applyMigrations({ sql });
+    const row = { version: 900, name: "0900_later", checksum: "0".repeat(64) };
+    const refusals: [object, string][] = [
+      [{ version: 1 }, "23505"],
+      [{ name: ALL[0] }, "23505"],
+      [{ name: null }, "23502"],
+      [{ checksum: null }, "23502"],
+      [{ checksum: "0".repeat(65) }, "23514"],
+      [{ checksum: `x${"0".repeat(64)}` }, "23514"],
+      [{ applied_at: null }, "23502"],
+    ];
+    for (const [change, code] of refusals) {
+      const insert = sql`insert into opsctl_migrations ${sql({ ...row, ...change })}`;
+      expect(await errorOf(insert)).toMatchObject({ code });
+    }
+    const kept =
+      await sql`insert into opsctl_migrations ${sql(row)} returning applied_at = now() as is_of_now`;
+    expect(Array.from(kept)).toEqual([{ is_of_now: true }]);
+  });
+});
+
 test("applyMigrations() a second time applies nothing", async () => {
   await withUnmigrated({}, async ({ sql }) => {
     const first = await applyMigrations({ sql });
