@@ -71,9 +71,9 @@ describe("analyses of the week", () => {
     await analyse(scope, failed, WEEK, 2);
     await analyse(colleague, theirs, WEEK, 3);
     // Rows that name this connection, but another user or tenant.
-    for (const other of [colleague, stranger]) {
+    for (const other of [colleague, { ...scope, tenantId: stranger.tenantId }]) {
       const misplaced = await connect(scope);
-      await analyse({ ...scope, ...other }, misplaced, WEEK, 4);
+      await analyse(other, misplaced, WEEK, 4);
       expect((await weekly.read(scope, [misplaced])).analyses).toEqual([]);
     }
     const { analyses } = await weekly.read(scope, [own, theirs]);
@@ -83,12 +83,27 @@ describe("analyses of the week", () => {
   test("come in the order of their connections, with microseconds", async () => {
     const scope = await weekly.newOwner();
     const ids = [await connect(scope), await connect(scope, "linkedin"), await connect(scope)];
-    for (const connection of ids) await analyse(scope, connection, WEEK, 1);
+    for (const connection of ids.toSorted().toReversed()) await analyse(scope, connection, WEEK, 1);
     await weekly.db.sql`
       update social_channel_analyses set updated_at = '2026-11-23T10:00:00.123456Z' where user_id = ${scope.userId}`;
     const { analyses } = await weekly.read(scope, ids);
     expect(analyses.map(({ connectionId }) => connectionId)).toEqual(ids.toSorted());
     expect(analyses[0]!.updatedAt).toBe("2026-11-23T10:00:00.123456Z");
+  });
+
+  test.each([
+    ["1969-12-31T23:59:59.999999Z", null],
+    ["1970-01-01T00:00:00Z", "1970-01-01T00:00:00.000000Z"],
+    ["9999-12-31T00:00:00Z", "9999-12-31T00:00:00.000000Z"],
+    ["9999-12-31T00:00:00.000001Z", null],
+  ])("have the time %s as %p", async (written, read) => {
+    const scope = await weekly.newOwner();
+    const connection = await connect(scope);
+    await analyse(scope, connection, WEEK, 1);
+    await weekly.db.sql`
+      update social_channel_analyses set updated_at = ${written}::text::timestamptz where user_id = ${scope.userId}`;
+    const { analyses } = await weekly.read(scope, [connection]);
+    expect(analyses.map(({ updatedAt }) => updatedAt)).toEqual([read]);
   });
 });
 
@@ -114,7 +129,9 @@ describe("the score of the week", () => {
   test("is of exactly this window, the previous one of exactly the week before", async () => {
     const scope = await weekly.newOwner();
     for (const window of OTHER_WINDOWS.slice(1)) await writeScore(scope, window, 55);
-    await writeScore(scope, { start: "2026-11-02T03:00:00Z", end: PREVIOUS.start }, 44);
+    const longBefore = "2026-11-02T03:00:00Z";
+    await writeScore(scope, { start: longBefore, end: PREVIOUS.start }, 44);
+    await writeScore(scope, { start: longBefore, end: PREVIOUS.end }, 45);
     expect(await scoreOf(scope)).toEqual({ value: null, previous: null });
 
     await writeScore(scope, PREVIOUS, 33);
