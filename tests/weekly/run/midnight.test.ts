@@ -87,8 +87,22 @@ describe("runWeekly() when midnight passes before a report is complete", () => {
 
   test("before the claim: no row at all", async () => {
     const weekly = await monday(3);
-    const summary = await weekly.run({}, around(weekly, "claimReport", "before"));
+    let claims = 0;
+    const summary = await weekly.run(
+      { concurrency: 1 },
+      {
+        wrapStore: ({ claimReport }) => ({
+          async claimReport(...claim) {
+            claims += 1;
+            await midnight(weekly);
+            return await claimReport(...claim);
+          },
+        }),
+      },
+    );
     expectEnded(weekly, summary);
+    expect(claims).toBe(1);
+    expect(summary).toMatchObject({ reports: { scopes: 3, failed: 0 }, failures: [] });
     expect((await reportsByOwner(weekly)).size).toBe(0);
     expect(weekly.application.ledger).toHaveLength(0);
   });
