@@ -6,6 +6,7 @@ import { seedOwner } from "../../support/seed.ts";
 import { deliveryStates, isHeartbeatKept, plantHeartbeat, until } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import { skippingTime } from "../support/skipping-time.ts";
+import { virtualTime } from "../support/virtual-time.ts";
 import type { FixtureChanges, WeeklyFixture } from "../support/weekly-fixture.ts";
 
 type Step = Exclude<keyof Store, "withDrainLock">;
@@ -124,6 +125,44 @@ describe("runWeekly() when the answer to a commit is lost", () => {
     const attempts = await weekly.db.sql`
       select attempts from weekly_performance_reports union all select attempts from weekly_performance_deliveries`;
     expect(attempts.map((row) => row.attempts)).toEqual([1, 1, 1]);
+  });
+});
+
+describe("runWeekly() whose database is away at one step alone", () => {
+  const LOST = Object.assign(new Error("lost"), { code: "ECONNRESET" });
+  const REFUSED = Object.assign(new Error("refused"), { code: "22P02" });
+  const MINUTE = 60_000;
+
+  /** Refuses each call of a step, and tells for how long it was repeated. */
+  async function repeatedFor(step: Step, failing: Partial<Record<Step, Error>>): Promise<number> {
+    const weekly = await oneOwner();
+    const { monotonicMs, sleep } = virtualTime();
+    const calls: number[] = [];
+    const fail = (name: Step, error: Error) => async () => {
+      if (name === step) calls.push(monotonicMs());
+      throw error;
+    };
+    const wrapped = Object.entries(failing).map(([name, error]) => [name, fail(name as Step, error)]);
+    const summary = await weekly.run(
+      {},
+      { monotonicMs, sleep, wrapStore: () => Object.fromEntries(wrapped) },
+    );
+    expect(summary).toMatchObject({ exitCode: 1, heartbeat: "kept" });
+    return calls.at(-1)! - calls[0]!;
+  }
+
+  test.each<[Step, string, number, Partial<Record<Step, Error>>]>([
+    ["claimReport", "", 2 * MINUTE, { claimReport: LOST }],
+    ["readEvidence", "", 2 * MINUTE, { readEvidence: LOST }],
+    [
+      "failReport",
+      " of a report that failed by itself",
+      2 * MINUTE,
+      { readEvidence: REFUSED, failReport: LOST },
+    ],
+    ["failReport", " of a report that has waited already", 5_000, { readEvidence: LOST, failReport: LOST }],
+  ])("%s%s is repeated for as long as it is worth it", async (step, _what, patienceMs, failing) => {
+    expect(await repeatedFor(step, failing)).toBe(patienceMs);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Store } from "../../../lib/weekly/database/store.ts";
 import { type SeededOwner, seedOwner } from "../../support/seed.ts";
 import { eraseOwner } from "../support/erase-owner.ts";
-import { deliveryStates, isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";
+import { deliveryStates, isHeartbeatKept, plantHeartbeat, until } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import { recordingLog, type WeeklyFixture } from "../support/weekly-fixture.ts";
 
@@ -172,6 +172,36 @@ describe("an owner whom the application deletes while the run works for it", () 
       { wrapStore: around("readDelivery", "before", () => eraseOwner(weekly, owner)) },
     );
     expect(summary).toMatchObject({ exitCode: 0, whatsapp: { partial: 0, skipped: 1 }, failures: [] });
+  });
+
+  test("while the report is claimed, its row has nobody to refer to: that is no failure either", async () => {
+    const weekly = shared();
+    const { sql } = weekly.db;
+    const { userId } = await seedOwner(sql, { networks: [], sends: [] });
+    const codes: unknown[] = [];
+    const summary = await weekly.run(
+      {},
+      {
+        wrapStore: ({ claimReport }) => ({
+          async claimReport(...claim) {
+            let claiming: ReturnType<typeof claimReport> | undefined;
+            await sql.begin(async (tx) => {
+              await tx`delete from users where id = ${userId}`;
+              claiming = claimReport(...claim);
+              claiming.catch(({ code }) => codes.push(code));
+              await until(async () => {
+                const waiting = await sql`
+                  select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+                return waiting.length > 0;
+              });
+            });
+            return await claiming!;
+          },
+        }),
+      },
+    );
+    expect(codes).toEqual(["23503"]);
+    expect(summary).toMatchObject({ status: "success", exitCode: 0, reports: GONE, failures: [] });
   });
 
   test("the others get their reports", async () => {

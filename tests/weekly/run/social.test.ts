@@ -112,17 +112,18 @@ describe("the analysis calls of runWeekly()", () => {
 
   test("connections that the lease leaves no time for are named, and are no failed calls", async () => {
     const weekly = shared();
-    await seedOwner(weekly.db.sql);
+    await seedOwner(weekly.db.sql, { networks: ["instagram", "linkedin", "linkedin"] });
     let minutes = 0;
     const analyse = weekly.onAnalyze;
     weekly.onAnalyze = async (body) => {
-      minutes += 19;
+      // A lease of twenty minutes has time for the second call, and none for the third.
+      minutes += minutes === 0 ? 17 : 2;
       await analyse(body);
     };
     const summary = await weekly.run({}, { monotonicMs: () => performance.now() + minutes * 60_000 });
     expect(summary).toMatchObject({
       exitCode: 0,
-      social: { calls: 1, failed: 0 },
+      social: { calls: 2, failed: 0 },
       failures: [{ step: "social", code: "collection_lease_exhausted" }],
     });
   });
