@@ -134,9 +134,18 @@ describe("runWeekly() whose database is away at one step alone", () => {
   const MINUTE = 60_000;
 
   /** Refuses each call of a step, and tells for how long it was repeated. */
-  async function repeatedFor(step: Step, failing: Partial<Record<Step, Error>>): Promise<number> {
+  async function repeatedFor(
+    step: Step,
+    failing: Partial<Record<Step, Error>>,
+    analysisMs: number,
+  ): Promise<number> {
     const weekly = await oneOwner();
     const { monotonicMs, sleep } = virtualTime();
+    const analyse = weekly.onAnalyze;
+    weekly.onAnalyze = async (body) => {
+      await sleep(analysisMs);
+      await analyse(body);
+    };
     const calls: number[] = [];
     const fail = (name: Step, error: Error) => async () => {
       if (name === step) calls.push(monotonicMs());
@@ -151,19 +160,30 @@ describe("runWeekly() whose database is away at one step alone", () => {
     return calls.at(-1)! - calls[0]!;
   }
 
-  test.each<[Step, string, number, Partial<Record<Step, Error>>]>([
-    ["claimReport", "", 2 * MINUTE, { claimReport: LOST }],
-    ["readEvidence", "", 2 * MINUTE, { readEvidence: LOST }],
+  test.each<[Step, string, number, Partial<Record<Step, Error>>, number]>([
+    ["claimReport", "", 2 * MINUTE, { claimReport: LOST }, 0],
+    ["readEvidence", "", 2 * MINUTE, { readEvidence: LOST }, 0],
+    ["readEvidence", " before a lease ends", MINUTE, { readEvidence: LOST }, 19 * MINUTE],
     [
       "failReport",
       " of a report that failed by itself",
       2 * MINUTE,
       { readEvidence: REFUSED, failReport: LOST },
+      0,
     ],
-    ["failReport", " of a report that has waited already", 5_000, { readEvidence: LOST, failReport: LOST }],
-  ])("%s%s is repeated for as long as it is worth it", async (step, _what, patienceMs, failing) => {
-    expect(await repeatedFor(step, failing)).toBe(patienceMs);
-  });
+    [
+      "failReport",
+      " of a report that has waited already",
+      5_000,
+      { readEvidence: LOST, failReport: LOST },
+      0,
+    ],
+  ])(
+    "%s%s is repeated for as long as it is worth it",
+    async (step, _what, patienceMs, failing, analysisMs) => {
+      expect(await repeatedFor(step, failing, analysisMs)).toBe(patienceMs);
+    },
+  );
 });
 
 describe("runWeekly() when the database is away for a while", () => {
