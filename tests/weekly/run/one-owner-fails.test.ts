@@ -64,14 +64,21 @@ describe("runWeekly() when the database refuses one owner", () => {
 
   test("the persistence: report_persist_failed, the row is failed, nothing is sent for it, the next run resumes it", async () => {
     const { weekly, victim } = await threeOwners();
+    const log = recordingLog();
     const condition = `new.tenant_id = '${victim.tenantId}' and new.status = 'completed'`;
     const mend = await refuseTenant(weekly, "weekly_performance_reports", "update", condition);
     try {
-      expect(await weekly.run()).toMatchObject({
+      const ids = { tenantId: victim.tenantId, reportId: expect.any(String) };
+      expect(await weekly.run({}, { log })).toMatchObject({
         exitCode: 1,
         heartbeat: "kept",
         reports: { completed: 2, failed: 1 },
-        failures: [{ step: "report", code: "report_persist_failed", tenantId: victim.tenantId }],
+        failures: [{ step: "report", code: "report_persist_failed", ...ids }],
+      });
+      expect(log.lines.map(({ fields }) => fields)).toContainEqual({
+        ...ids,
+        code: "report_persist_failed",
+        cause: "P0001",
       });
     } finally {
       await mend();
