@@ -10,6 +10,7 @@ import { HEARTBEAT_FILE } from "../../../lib/host/heartbeat-file-name.ts";
 import type { ProcessMark } from "../../../lib/last-run/process-mark.ts";
 import { readLastRun } from "../../../lib/last-run/read.ts";
 import { readTextEnd } from "../../../lib/platform/files/read-text.ts";
+import type { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { findLastRun } from "../../../lib/reports/last-run.ts";
 import { renderStatus } from "../../../lib/reports/render-status.ts";
 import { readWeekStatus } from "../../../lib/reports/status.ts";
@@ -63,7 +64,9 @@ export type Windows = {
 export async function openWindows(): Promise<Windows> {
   const weekly = await weeklyFixture();
   const { logDir, db } = weekly;
-  const host = await openHost();
+  const opened = await openHost();
+  const connection = keptConnection(opened.dependencies.openDatabase);
+  const host = { ...opened, dependencies: { ...opened.dependencies, openDatabase: connection.open } };
   host.put("secrets/DATABASE_URL", db.url);
   host.setting("weekly", "OPSCTL_LOG_DIR", logDir);
   let nowMs = 0;
@@ -110,13 +113,29 @@ export async function openWindows(): Promise<Windows> {
       };
     },
     async [Symbol.asyncDispose]() {
-      await host[Symbol.asyncDispose]();
+      await connection.close();
+      await opened[Symbol.asyncDispose]();
       await weekly[Symbol.asyncDispose]();
     },
   };
 }
 
-async function statusOf(host: Host, nowMs: number): Promise<PartReport> {
+/** The windows' one connection: to open one, and what it has to load and plan, costs more than to look. */
+function keptConnection(openDatabase: Host["dependencies"]["openDatabase"]) {
+  let database: ReturnType<typeof openDatabase> | undefined;
+  return {
+    async open(url: Secret) {
+      database ??= openDatabase(url);
+      return { ...(await database), close: async () => {} };
+    },
+    close: async () => await (await database)?.close(),
+  };
+}
+
+async function statusOf(
+  host: Pick<Host, "dependencies" | "path" | "service">,
+  nowMs: number,
+): Promise<PartReport> {
   return await weeklyStatus({
     env: { OPSCTL_ENV_DIR: host.path("etc"), OPSCTL_SECRETS_DIR: host.path("secrets") },
     ...{ viewer: "service", collector: { status: "unreadable", code: "" } },
