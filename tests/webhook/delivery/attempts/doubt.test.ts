@@ -13,6 +13,9 @@ import { retry } from "../../support/retry.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../support/state-fixture.ts";
 
+/** How often rows are looked for in an hour's outage, and in a day's, at whose end a row waits for so long. */
+const OFTEN_MS = 10 * SECOND_MS;
+const SELDOM_MS = 2.5 * MINUTE_MS;
 const UNCLEAR = retry("gateway_http_500", { peerDown: true, unclear: { knownAfterMs: 5_000 } });
 const TAKEN = { status: "delivered", reference: "id", url: null } as const;
 
@@ -31,7 +34,7 @@ describe("a gateway that keeps nothing", () => {
       await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
       return await new Promise(() => {});
     };
-    run = await startDispatcher({ message: attempt });
+    run = await startDispatcher({ message: attempt, lookMs: OFTEN_MS });
     await run.accept(resolvedAlert());
     await run.advance(SECOND_MS);
     expect(sends).toBe(1);
@@ -55,6 +58,7 @@ describe("a gateway that keeps nothing", () => {
   test("is an outage to nobody: an outage is repeated for as long as it takes", async () => {
     let sends = 0;
     run = await startDispatcher({
+      lookMs: OFTEN_MS,
       async message() {
         sends += 1;
         return { ...UNCLEAR, code: "gateway_http_502", unclear: null };
@@ -68,7 +72,7 @@ describe("a gateway that keeps nothing", () => {
 
   test("and refuses us after an unclear answer counts as one unclear send, however long it lasts", async () => {
     let answer: Retry | typeof TAKEN = { ...UNCLEAR, stopsChannel: true, code: "sem_instancia_gateway" };
-    run = await startDispatcher({ message: async () => answer });
+    run = await startDispatcher({ message: async () => answer, lookMs: OFTEN_MS });
     await run.accept(resolvedAlert());
     await run.advance(60 * MINUTE_MS);
     expect(await message()).toMatchObject({ queued: 1, inDoubt: 0 });
@@ -105,6 +109,7 @@ describe("a look-up", () => {
   test("is made for no issue: the tracker knows a repetition by its id", async () => {
     let creations = 0;
     run = await startDispatcher({
+      lookMs: OFTEN_MS,
       async issue() {
         creations += 1;
         return creations < 9 ? { ...UNCLEAR, code: "tracker_timeout", unclear: null } : TAKEN;
@@ -164,7 +169,7 @@ describe("a connection that breaks once the message is written", () => {
     sentAtMs = [];
     let beganMs = 0;
     run = await startDispatcher({
-      lookMs: 5 * SECOND_MS,
+      lookMs: OFTEN_MS,
       async message() {
         sentAtMs.push(run.nowMs - beganMs);
         return answer;
@@ -255,7 +260,7 @@ describe("an outage in which a proxy may have passed the message on", () => {
   test.each<LookUpResult>([{ status: "not_found" }, { status: "unanswered", code: "gateway_http_502" }])(
     "is repeated for 24 hours after one question each (%p), then dead and never in doubt",
     async (says) => {
-      await start({ lookMs: MINUTE_MS });
+      await start({ lookMs: SELDOM_MS });
       found = says;
       await run.accept(resolvedAlert());
       await run.advance(23 * 60 * MINUTE_MS);
