@@ -211,7 +211,7 @@ function urlAt(port: number, database: string, user = "postgres"): string {
 function serverOn({ port, guardian, ...control }: Launched, hasTemplate: boolean): PostgresServer {
   const url = (database: string, user?: string) => urlAt(port, database, user);
   const admin = postgres(url("postgres"), { max: 2, onnotice: () => {} });
-  let template = hasTemplate ? Promise.resolve() : undefined;
+  let template: Promise<void> | undefined;
   return {
     ...control,
     port,
@@ -219,7 +219,7 @@ function serverOn({ port, guardian, ...control }: Launched, hasTemplate: boolean
     async createDatabase({ migrated = true, appSchema = true, connections = 10 } = {}) {
       const name = `test_${randomBytes(6).toString("hex")}`;
       if (migrated) {
-        template ??= makeTemplate(admin, url);
+        template ??= hasTemplate ? warmTemplate(url) : makeTemplate(admin, url);
         await template;
       }
       await copyDatabase(admin, migrated ? TEMPLATE : "template0", name);
@@ -267,6 +267,19 @@ type TypesOfPool = { parsers: object; serializers: object; shared: { typeArrayMa
 /** The other strategy writes each page to the log as well. */
 async function copyDatabase(admin: postgres.Sql, from: string, to: string): Promise<void> {
   await admin.unsafe(`create database ${to} template ${from} strategy file_copy`);
+}
+
+/**
+ * Has the server write down what each session reads first of the template's catalogs: a copy has that file, too, and its
+ * first session costs a third less than one that has to make it. A server removes it when it starts.
+ */
+async function warmTemplate(url: (database: string) => string): Promise<void> {
+  const sql = connect(url(TEMPLATE));
+  try {
+    await sql`select 1`;
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
 }
 
 async function makeTemplate(admin: postgres.Sql, url: (database: string) => string): Promise<void> {
