@@ -1,0 +1,66 @@
+import { describe as bunDescribe, test as bunTest } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { networkInterfaces } from "node:os";
+import process from "node:process";
+import { findChromium } from "./chromium.ts";
+import { findDebianTool } from "./debian-tool.ts";
+import { findPromtool } from "./promtool.ts";
+
+/** What some tests need of the machine, each with the question whether it is there. */
+const CHECKS = {
+  /** The account root. */
+  root: () => process.geteuid?.() === 0,
+  /** A file system in memory, mounted by this process. */
+  mount: () => inNamespace("mount -t tmpfs none /run"),
+  /** An account `opsctl` that only a mount namespace has. */
+  account: () => inNamespace("mount --bind /etc/hosts /etc/passwd"),
+  /** An IPv4 address of this machine that is not loopback. */
+  address: () =>
+    Object.values(networkInterfaces()).some((addresses) =>
+      addresses?.some(({ family, internal }) => family === "IPv4" && !internal),
+    ),
+  chromium: () => findChromium() !== null,
+  promtool: () => findPromtool() !== null,
+  shellcheck: () => findDebianTool({ program: "shellcheck", packageName: "shellcheck" }) !== null,
+  mandoc: () => findDebianTool({ program: "mandoc", packageName: "mandoc", versionWord: "-Kutf-8" }) !== null,
+  zsh: () => findDebianTool({ program: "zsh", packageName: "zsh", needsOthers: true }) !== null,
+  fish: () => findDebianTool({ program: "fish", packageName: "fish" }) !== null,
+};
+
+/** Something that a machine may lack. */
+export type Need = keyof typeof CHECKS;
+
+const known = new Map<Need, boolean>();
+
+/** Whether this machine has it; asked once in a process. */
+export function has(need: Need): boolean {
+  const answer = known.get(need) ?? CHECKS[need]();
+  known.set(need, answer);
+  return answer;
+}
+
+/**
+ * `test` and `describe` for what needs more than every machine has; where something is missing they skip.
+ *
+ * Shape: `const { test, describe } = requires("root", "mount")`, or `requires("mount").test("...", run)`. The title of
+ *        what is skipped ends with `[requires mount]`, by which tests/run.ts counts it; in CI a need that
+ *        .ci/known-skips does not name fails the run.
+ */
+export function requires(...needs: Need[]): { test: typeof bunTest; describe: typeof bunDescribe } {
+  const missing = needs.filter((need) => !has(need));
+  if (missing.length === 0) return { test: bunTest, describe: bunDescribe };
+  const tag = ` [requires ${missing.join(", ")}]`;
+  return { test: skipping(bunTest, tag), describe: skipping(bunDescribe, tag) };
+}
+
+/** The same function, which skips everything and ends each title with the tag. */
+function skipping<Define extends typeof bunTest | typeof bunDescribe>(define: Define, tag: string): Define {
+  const skip = define.skip as unknown as (title: string, run: unknown) => void;
+  const titled = (title: string, run: unknown) => skip(`${title}${tag}`, run);
+  const each = () => titled;
+  return Object.assign(titled, { each, skipIf: () => titled, if: () => titled }) as unknown as Define;
+}
+
+function inNamespace(command: string): boolean {
+  return process.geteuid?.() === 0 && spawnSync("unshare", ["-m", "sh", "-c", command]).status === 0;
+}
