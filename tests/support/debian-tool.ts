@@ -112,7 +112,9 @@ function librariesIn(place: string): string[] {
   if (!existsSync(place)) return [];
   const folders = readdirSync(place).filter((name) => name.endsWith("-linux-gnu"));
   // Below it are libraries that are one package's own.
-  const own = folders.map((name) => join(name, "systemd")).filter((name) => existsSync(join(place, name)));
+  const own = folders
+    .flatMap((name) => [join(name, "systemd"), join(name, "pulseaudio")])
+    .filter((name) => existsSync(join(place, name)));
   return [...folders, ...own].map((name) => join(place, name));
 }
 

@@ -19,6 +19,8 @@ const CHECKS = {
     Object.values(networkInterfaces()).some((addresses) =>
       addresses?.some(({ family, internal }) => family === "IPv4" && !internal),
     ),
+  /** A network of its own, in which nothing else opens sockets. */
+  network: () => spawnSync("unshare", ["--net", "true"]).status === 0,
   chromium: () => findChromium() !== null,
   promtool: () => findPromtool() !== null,
   shellcheck: () => findDebianTool({ program: "shellcheck", packageName: "shellcheck" }) !== null,
