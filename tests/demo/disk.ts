@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { statfsSync } from "node:fs";
 import { join } from "node:path";
-import { smallDisk } from "../webhook/support/small-disk.ts";
+import { type SmallDisk, smallDisk } from "../support/small-disk.ts";
 import type { Stage } from "./stage.ts";
 
 /** Room for the state's reserve and its log. */
@@ -19,8 +19,12 @@ export type Disk = { directory: string; isReal: boolean; fill(pid: number): void
 
 /** Mounts a small disk until the demo ends, where this user may. */
 export function openDisk(stage: Stage): Disk {
-  const disk = smallDisk(MEBIBYTES);
-  if (disk === null) return forbiddenDisk(join(stage.folder, "host"));
+  let disk: SmallDisk;
+  try {
+    disk = smallDisk(MEBIBYTES);
+  } catch {
+    return forbiddenDisk(join(stage.folder, "host"));
+  }
   stage.onClose(async () => disk.remove());
   return { directory: disk.directory, isReal: true, fill: disk.fill, empty: disk.empty };
 }

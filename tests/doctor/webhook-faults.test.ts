@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { smallDisk } from "../webhook/support/small-disk.ts";
+import { requires } from "../support/requires.ts";
+import { smallDisk } from "../support/small-disk.ts";
 import { ofCheck, testFaults } from "./support/fault.ts";
 import { gatewayDown } from "./support/gateway-down.ts";
 import { type Host, NOW_MS, openHost } from "./support/host.ts";
@@ -363,21 +364,23 @@ describe("runDoctor() finds of the webhook and the socket monitor that", () => {
   });
 });
 
-test("runDoctor() finds that the disk of the state is full, and says nothing of one with room", async () => {
-  const disk = smallDisk(20);
-  if (disk === null) return;
-  try {
-    await using host = await openHost();
-    host.setting("webhook", "OPSCTL_STATE_DIR", disk.directory);
-    const look = async () => ofCheck(await host.examine("webhook"), "state directory").slice(1);
-    expect(await look()).toEqual([]);
-    disk.fill();
-    const reason = expect.stringMatching(/^the disk of \/.* has 0 MiB left; /);
-    expect(await look()).toEqual([{ status: "warn", reason }]);
-  } finally {
-    disk.remove();
-  }
-});
+requires("mount").test(
+  "runDoctor() finds that the disk of the state is full, and says nothing of one with room",
+  async () => {
+    const disk = smallDisk(20);
+    try {
+      await using host = await openHost();
+      host.setting("webhook", "OPSCTL_STATE_DIR", disk.directory);
+      const look = async () => ofCheck(await host.examine("webhook"), "state directory").slice(1);
+      expect(await look()).toEqual([]);
+      disk.fill();
+      const reason = expect.stringMatching(/^the disk of \/.* has 0 MiB left; /);
+      expect(await look()).toEqual([{ status: "warn", reason }]);
+    } finally {
+      disk.remove();
+    }
+  },
+);
 
 describe("runDoctor() finds no fault with a unit that", () => {
   const open: Record<string, (state: string) => string> = {

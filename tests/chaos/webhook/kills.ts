@@ -9,8 +9,8 @@ import {
   type WebhookArena,
 } from "../../e2e/support/webhook-process.ts";
 import type { Scripted } from "../../standins/standin.ts";
+import { type SmallDisk, smallDisk } from "../../support/small-disk.ts";
 import { until } from "../../support/until.ts";
-import { type SmallDisk, smallDisk } from "../../webhook/support/small-disk.ts";
 import { type Random, randomFrom } from "../random.ts";
 import { namesIn, timesTold } from "./names-told.ts";
 
@@ -44,16 +44,14 @@ const LEAST_RESERVE_BYTES = 8 * 2 ** 20;
 /**
  * Posts alerts from several senders while the service is killed at random; then lets everything heal.
  *
- * Shape:     `doubled` is how many messages went out more often than their alert was posted; null where `fullDisk` was
- *            asked for and no disk can be mounted.
+ * Shape:     `doubled` is how many messages went out more often than their alert was posted.
  * Behaviour: fails unless every alert that was answered with 200 has reached the gateway at least once, or is kept as
  *            one that may have, no row was sent more than three times, and every fingerprint of those kept has one
  *            issue.
  */
-export async function killWebhookAtRandom(disturbance: Disturbance): Promise<Damage | null> {
+export async function killWebhookAtRandom(disturbance: Disturbance): Promise<Damage> {
   const { seed, posts, fullDisk = false } = disturbance;
   const disk = fullDisk ? smallDisk(DISK_MIB) : null;
-  if (fullDisk && disk === null) return null;
   await using arena = await openWebhookArena();
   if (disk !== null) arena.env.OPSCTL_STATE_DIR = disk.directory;
   try {

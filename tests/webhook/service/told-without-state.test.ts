@@ -6,9 +6,10 @@ import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { alertEmailSender } from "../../../lib/webhook/second-channel/email-sender.ts";
 import type { State } from "../../../lib/webhook/state/contract.ts";
 import { type EmailProvider, startEmailProvider } from "../../standins/email-provider.ts";
+import { requires } from "../../support/requires.ts";
+import { type SmallDisk, smallDisk } from "../../support/small-disk.ts";
 import { until } from "../../support/until.ts";
 import { alertOf, NO_WATCH, type Service, startService } from "../support/service-fixture.ts";
-import { type SmallDisk, smallDisk } from "../support/small-disk.ts";
 import { type TestClock, testClock } from "../support/test-clock.ts";
 
 const MINUTE_MS = 60_000;
@@ -57,28 +58,30 @@ async function post(): Promise<{ status: number; body: unknown }> {
   return await answer;
 }
 
-test("one that neither a full disk nor the gateway takes goes out by e-mail within four minutes, once", async () => {
-  disk = smallDisk(6);
-  if (disk === null) return;
-  const directory = join(disk.directory, "state");
-  mkdirSync(directory, { mode: 0o700 });
-  await start(directory);
-  disk.fill();
-  await until("nothing more can be kept", () => service.state.check().then(isFalse, isTrue));
-  setGateway(false);
-  for (let half = 0; half < 8; half += 1) expect((await post()).status).toBe(503);
-  expect(emailed()).toHaveLength(1);
-  for (let half = 0; half < 6; half += 1) await post();
-  expect(emailed()).toHaveLength(1);
-  setGateway(true);
-  await clock.advance(MINUTE_MS);
-  expect(await post()).toMatchObject({ status: 200, body: { durable: false } });
-  expect(onPhone()).toHaveLength(1);
-  disk.empty();
-  expect((await post()).body).not.toHaveProperty("durable");
-  await clock.advance(5 * MINUTE_MS);
-  expect(emailed()).toHaveLength(1);
-});
+requires("mount").test(
+  "one that neither a full disk nor the gateway takes goes out by e-mail within four minutes, once",
+  async () => {
+    disk = smallDisk(6);
+    const directory = join(disk.directory, "state");
+    mkdirSync(directory, { mode: 0o700 });
+    await start(directory);
+    disk.fill();
+    await until("nothing more can be kept", () => service.state.check().then(isFalse, isTrue));
+    setGateway(false);
+    for (let half = 0; half < 8; half += 1) expect((await post()).status).toBe(503);
+    expect(emailed()).toHaveLength(1);
+    for (let half = 0; half < 6; half += 1) await post();
+    expect(emailed()).toHaveLength(1);
+    setGateway(true);
+    await clock.advance(MINUTE_MS);
+    expect(await post()).toMatchObject({ status: 200, body: { durable: false } });
+    expect(onPhone()).toHaveLength(1);
+    disk.empty();
+    expect((await post()).body).not.toHaveProperty("durable");
+    await clock.advance(5 * MINUTE_MS);
+    expect(emailed()).toHaveLength(1);
+  },
+);
 
 test("one that waits for the gateway when the disk begins to fail goes out by e-mail, and by WhatsApp later", async () => {
   await start();

@@ -1,15 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { logDirectoryProblem } from "../../../lib/weekly/setup/log-directory.ts";
-import { smallDisk } from "../../webhook/support/small-disk.ts";
+import { requires } from "../../support/requires.ts";
+import { smallDisk } from "../../support/small-disk.ts";
 
-const disk = smallDisk(1);
-const UNTRIED = disk === null ? " (not tried: a disk of its own needs the right to mount)" : "";
-disk?.remove();
-
-describe(`logDirectoryProblem()${UNTRIED}`, () => {
-  test.skipIf(disk === null)("is that of a full file system, and none once there is room", async () => {
-    const own = smallDisk(1)!;
+describe("logDirectoryProblem()", () => {
+  requires("mount").test("is that of a full file system, and none once there is room", async () => {
+    const own = smallDisk(1);
     try {
       expect(await logDirectoryProblem(own.directory)).toBeNull();
       own.fill();

@@ -1,28 +1,27 @@
-/** A service that starts on a real disk without a byte left; without the right to mount one, nothing is tested. */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+/** A service that starts on a real disk without a byte left. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import type { State } from "../../../../lib/webhook/state/contract.ts";
 import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
+import { requires } from "../../../support/requires.ts";
 import { silentLog } from "../../../support/silent-log.ts";
+import { type SmallDisk, smallDisk } from "../../../support/small-disk.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
-import { type SmallDisk, smallDisk } from "../../support/small-disk.ts";
 import { acceptAll, dueIds, START_MS } from "../../support/state-fixture.ts";
 import { createVersion1 } from "../../support/state-version-1.ts";
 
 const MIB = 2 ** 20;
 const SIZE = { rows: 16, rowBytes: MIB / 4, logBytes: 4 * MIB };
-const isRoot = process.geteuid?.() === 0;
+const { describe } = requires("root", "mount");
 
-let disk: SmallDisk | null;
+let disk: SmallDisk;
 let said: string[];
 let nowMs: number;
 beforeEach(() => {
-  disk = smallDisk(64);
   said = [];
   nowMs = START_MS;
 });
-afterEach(() => disk?.remove());
 
 function open(directory: string): Promise<State> {
   const say = (msg: string) => void said.push(msg);
@@ -48,11 +47,15 @@ const BEFORE: Record<string, (directory: string) => Promise<number>> = {
   },
 };
 
-describe.skipIf(!isRoot)("openSqliteState() with a reserve, on a full disk", () => {
+describe("openSqliteState() with a reserve, on a full disk", () => {
+  beforeEach(() => {
+    disk = smallDisk(64);
+  });
+  afterEach(() => disk.remove());
+
   test.each(Object.keys(BEFORE))(
     "that has %s, starts, and keeps alerts when there is room",
     async (before) => {
-      if (disk === null) return;
       const { directory } = disk;
       const queued = await BEFORE[before]!(directory);
       disk.fill();
@@ -85,7 +88,6 @@ describe.skipIf(!isRoot)("openSqliteState() with a reserve, on a full disk", () 
   );
 
   test("tries to open the file again every five seconds, whatever asks for it", async () => {
-    if (disk === null) return;
     disk.fill();
     const state = await open(disk.directory);
     disk.empty();
@@ -97,7 +99,6 @@ describe.skipIf(!isRoot)("openSqliteState() with a reserve, on a full disk", () 
   });
 
   test("does not stand for a directory that is missing, and a short command names the full disk", async () => {
-    if (disk === null) return;
     const { directory } = disk;
     await expect(open(join(directory, "missing"))).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
     disk.fill();

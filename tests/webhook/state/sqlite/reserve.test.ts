@@ -1,5 +1,5 @@
-/** The reserve of a state on a real disk that is filled to the last byte; not tested without the right to mount one. */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+/** The reserve of a state on a real disk that is filled to the last byte. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -7,9 +7,10 @@ import { DatabaseSync } from "node:sqlite";
 import type { State } from "../../../../lib/webhook/state/contract.ts";
 import { RESERVE } from "../../../../lib/webhook/state/sqlite/reserve/reserve-size.ts";
 import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
+import { requires } from "../../../support/requires.ts";
 import { silentLog } from "../../../support/silent-log.ts";
+import { type SmallDisk, smallDisk } from "../../../support/small-disk.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
-import { type SmallDisk, smallDisk } from "../../support/small-disk.ts";
 import { acceptAll, DELIVERED, issueRowOf, START_MS } from "../../support/state-fixture.ts";
 import { RUNTIMES, startStateProcess } from "../../support/state-process.ts";
 
@@ -18,15 +19,10 @@ const SIZE = { rows: 16, rowBytes: MIB / 4, logBytes: 16 * MIB };
 const WHOLE = SIZE.rows * SIZE.rowBytes;
 const ALERT_BYTES = 1_000;
 
-let disk: SmallDisk | null;
+let disk: SmallDisk;
 let said: string[];
-beforeEach(() => {
-  disk = smallDisk(64);
-  said = [];
-});
-afterEach(() => disk?.remove());
 
-const isRoot = process.geteuid?.() === 0;
+const { describe } = requires("root", "mount");
 
 function open(directory: string): Promise<State> {
   const say = (msg: string) => void said.push(msg);
@@ -68,9 +64,14 @@ function lookAt(directory: string): { waiting: number[]; isSound: boolean } {
 
 const freeOn = (directory: string) => statfsSync(directory).bfree;
 
-describe.skipIf(!isRoot)("the reserve of a state", () => {
+describe("the reserve of a state", () => {
+  beforeEach(() => {
+    disk = smallDisk(64);
+    said = [];
+  });
+  afterEach(() => disk.remove());
+
   test("pays for alerts and what becomes of them on a full disk, and is whole again when there is room", async () => {
-    if (disk === null) return;
     const { directory } = disk;
     const state = await open(directory);
     expect(await kept(state)).toBe(0);
@@ -100,7 +101,6 @@ describe.skipIf(!isRoot)("the reserve of a state", () => {
   });
 
   test("is not needed twice: rows that end on a full disk make room for others", async () => {
-    if (disk === null) return;
     const state = await open(disk.directory);
     await state.prune();
     disk.fill();
@@ -116,7 +116,6 @@ describe.skipIf(!isRoot)("the reserve of a state", () => {
   });
 
   test("keeps what was in the log alone when the disk became full", async () => {
-    if (disk === null) return;
     const { directory } = disk;
     const state = await open(directory);
     await state.prune();
@@ -131,7 +130,6 @@ describe.skipIf(!isRoot)("the reserve of a state", () => {
   });
 
   test("is still there when the service stops and starts on a full disk", async () => {
-    if (disk === null) return;
     const { directory } = disk;
     const state = await open(directory);
     await state.prune();
@@ -147,9 +145,8 @@ describe.skipIf(!isRoot)("the reserve of a state", () => {
   });
 
   test("takes a quarter of a small disk at most, and says that this is little", async () => {
-    disk?.remove();
+    disk.remove();
     disk = smallDisk(4);
-    if (disk === null) return;
     const state = await open(disk.directory);
     await state.prune();
     const bytes = await kept(state);
@@ -161,7 +158,6 @@ describe.skipIf(!isRoot)("the reserve of a state", () => {
   });
 
   test("that never had room does not keep the service from starting while it has a byte to read with", async () => {
-    if (disk === null) return;
     const { directory } = disk;
     await (await openSqliteState({ directory, nowMs: () => START_MS, log: silentLog })).close();
     disk.fill();
@@ -173,7 +169,6 @@ describe.skipIf(!isRoot)("the reserve of a state", () => {
   });
 
   test("has a part that is given away so that a service can start on a full disk", async () => {
-    if (disk === null) return;
     const { directory } = disk;
     const state = await open(directory);
     await state.prune();
@@ -186,7 +181,6 @@ describe.skipIf(!isRoot)("the reserve of a state", () => {
   });
 
   test("pays while another process takes every byte that it can get", async () => {
-    if (disk === null) return;
     const { directory } = disk;
     const state = await open(directory);
     await state.prune();
@@ -208,11 +202,10 @@ describe.skipIf(!isRoot)("the reserve of a state", () => {
   });
 
   test("is made, and used, where the log cannot be made longer: the disk has room, but not for this account", async () => {
-    if (disk === null) return;
     const { directory } = disk;
     await (await openSqliteState({ directory, nowMs: () => START_MS, log: silentLog })).close();
     // A quota of its own for the log: another small disk under its name.
-    const other = smallDisk(3)!;
+    const other = smallDisk(3);
     const [log, there] = [join(directory, "state.db-wal"), join(other.directory, "log")];
     copyFileSync(log, there);
     chmodSync(there, 0o600);
@@ -232,11 +225,10 @@ describe.skipIf(!isRoot)("the reserve of a state", () => {
   });
 
   test("pays where the account's quota is used up and the disk is not", async () => {
-    if (disk === null) return;
     const { directory } = disk;
     await (await openSqliteState({ directory, nowMs: () => START_MS, log: silentLog })).close();
     // A quota for the state's files: another small disk under their names.
-    const other = smallDisk(24)!;
+    const other = smallDisk(24);
     const paths = ["state.db", "state.db-wal"].map((name) => join(directory, name));
     for (const [at, path] of paths.entries()) {
       const there = join(other.directory, `${at}`);
@@ -267,7 +259,6 @@ describe.skipIf(!isRoot)("the reserve of a state", () => {
   });
 
   test("is made in steps of a mebibyte of the log and a row, and alerts are accepted in between", async () => {
-    if (disk === null) return;
     const { directory } = disk;
     const state = await open(directory);
     const seen = { log: [] as number[], rows: [] as number[] };
@@ -294,7 +285,6 @@ describe.skipIf(!isRoot)("the reserve of a state", () => {
   test.each(Object.keys(RUNTIMES) as (keyof typeof RUNTIMES)[])(
     "keeps everything that a process on %s accepted before it was killed on a full disk",
     async (runtime) => {
-      if (disk === null) return;
       const { directory } = disk;
       const child = startStateProcess(runtime, "reserve", directory);
       expect(await child.next()).toBe("ready");

@@ -15,13 +15,13 @@ export type SmallDisk = {
   remove(): void;
 };
 
-/** Mounts a small disk; null without the right to. */
-export function smallDisk(mebibytes: number): SmallDisk | null {
+/** Mounts a small disk, for which a test says `requires("mount")`; throws without the right to. */
+export function smallDisk(mebibytes: number): SmallDisk {
   const directory = mkdtempSync(join(tmpdir(), "opsctl-disk-"));
   const options = `size=${mebibytes}m,mode=0700`;
   if (spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", directory]).status !== 0) {
     rmSync(directory, { recursive: true });
-    return null;
+    throw new Error("A small disk cannot be mounted");
   }
   const ballast = join(directory, "ballast");
   return {
