@@ -30,7 +30,7 @@ install uninstall: export PREFIX := $(PREFIX)
 install uninstall: export SYSCONFDIR := $(SYSCONFDIR)
 
 .DEFAULT_GOAL := help
-.PHONY: help bun setup build man build-all install uninstall release demo test unit check types-bun types-deno style bench chaos peers pictures clean
+.PHONY: help bun setup build man build-all install uninstall release demo test run-tests check types-bun types-deno style bench chaos peers pictures clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -91,14 +91,14 @@ release: ## Make what is published, in dist/release: tarballs, Debian packages, 
 demo: build ## Watch a Monday fail and mend, then a host's alarm in trouble: two minutes, stand-in peers
 	$(BUN) tests/demo/demo.ts
 
-test: build ## Run every test, and make check beside them
-	$(BUN) tests/run.ts --check
-
-unit: setup ## Run the tests that start no binary of ours, no database, no other large program
-	$(BUN) tests/run.ts --unit
-
 # Beside each other: each of them leaves a core idle for a while.
 CHECKS := types-bun types-deno style
+test: build ## Run every test, and make check beside them (ONLY="tests/webhook tests/docs.test.ts": some tests)
+	@$(MAKE) --no-print-directory --jobs=4 run-tests $(if $(ONLY),,$(CHECKS))
+
+run-tests: setup
+	@$(BUN) tests/run.ts $(ONLY)
+
 check: setup ## Types for Bun and for Deno, lint, format
 	@$(MAKE) --no-print-directory --jobs=3 $(CHECKS)
 
