@@ -40,10 +40,12 @@ function missing(names: string[], path: string): string[] {
   return names.filter((name) => !words.has(name));
 }
 
-test("docs/codes.md explains every code that ends a command", () => {
+test("docs/codes.md explains every code that ends a command, or that a finding of doctor has", () => {
   const codes = [
     ...found(/\bcode: "([A-Z]+(?:_[A-Z]+)+)"/g),
     ...found(/^ {2}([A-Z]+(?:_[A-Z]+)+): EXIT\./gm),
+    // Those of doctor's findings.
+    ...found(/(?<![.\w])(?:warn|fail|notChecked|\(\w+ \? warn : fail\))\(\s*"([A-Z]+(?:_[A-Z]+)+)"/g),
   ].filter((code) => !NEVER_SHOWN.has(code));
   expect(codes.length).toBeGreaterThan(50);
   expect(missing(codes, "docs/codes.md")).toEqual([]);

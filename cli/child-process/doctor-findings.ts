@@ -239,7 +239,7 @@ function isOf(
 
 /** Why there are no findings about a command of the account. */
 function unavailable(command: CommandName, problem: OpsError): Finding {
-  return { command, check: ACCOUNT_CHECK, ...fail(reasonOf(problem), problem.hint ?? null) };
+  return { command, check: ACCOUNT_CHECK, ...fail(problem.code, reasonOf(problem), problem.hint ?? null) };
 }
 
 function nothingReported(
@@ -248,6 +248,7 @@ function nothingReported(
 ): Finding {
   const opsctl = selfCommand().map(shellWord).join(" ");
   const verdict = fail(
+    "CHECK_FAILED",
     `the checks as the account ${name} said nothing: they could not be started, or did not end in time`,
     // `--pty` gives it a terminal of its own: into root's terminal the account could type.
     `runuser --pty -u ${name} -- ${opsctl} doctor ${command}${envDirOption(envDir)}`,

@@ -17,11 +17,14 @@ export type CommandName = (typeof DOCTOR_COMMANDS)[number];
  * What a check found: `not_set_up` is something that this host does not use, which is no fault; `mend` is the command
  * or line that puts it right or sets it up, null where nothing has to be done.
  *
- * Shape: `because` is there for a warning of a kind that programs tell apart: nothing was checked, or no run has been
+ * Shape: `code` names the kind of problem, as docs/codes.md lists them; null for `pass` and `not_set_up`. Where an error
+ *        of opsctl or a peer is behind the finding, it is that error's code.
+ *        `because` is there for a warning of a kind that programs tell apart: nothing was checked, or no run has been
  *        yet, which only a Monday changes.
  */
 export type Verdict = {
   status: "pass" | "warn" | "fail" | "not_set_up";
+  code: string | null;
   reason: string;
   mend: string | null;
   because?: Because;
@@ -38,27 +41,27 @@ export type Finding = { command: CommandName; check: string } & Verdict;
 
 /** The command has what it needs. */
 export function pass(reason: string): Verdict {
-  return { status: "pass", reason, mend: null };
+  return { status: "pass", code: null, reason, mend: null };
 }
 
 /** The command works, and a person should look. */
-export function warn(reason: string, mend: string | null = null): Verdict {
-  return { status: "warn", reason, mend };
+export function warn(code: string, reason: string, mend: string | null = null): Verdict {
+  return { status: "warn", code, reason, mend };
 }
 
 /** The command, or a part of it, does not work. */
-export function fail(reason: string, mend: string | null = null): Verdict {
-  return { status: "fail", reason, mend };
+export function fail(code: string, reason: string, mend: string | null = null): Verdict {
+  return { status: "fail", code, reason, mend };
 }
 
 /** This host does not use it; `mend` sets it up. */
 export function notSetUp(what: string, mend: string): Verdict {
-  return { status: "not_set_up", reason: `not set up: ${what}`, mend };
+  return { status: "not_set_up", code: null, reason: `not set up: ${what}`, mend };
 }
 
 /** It was not checked, which counts as a warning: neither as good nor as a fault. */
-export function notChecked(reason: string, mend: string | null = null): Verdict {
-  return { ...warn(`not checked: ${reason}`, mend), because: "not_checked" };
+export function notChecked(code: string, reason: string, mend: string | null = null): Verdict {
+  return { ...warn(code, `not checked: ${reason}`, mend), because: "not_checked" };
 }
 
 /** What sets the clock of a host right. */
@@ -74,5 +77,5 @@ export const NEXT_MONDAY =
  * Behaviour: no fault of a new host, and nothing but a Monday mends it: every other step comes before it.
  */
 export function noRunYet(reason: string): Verdict {
-  return { ...warn(reason, NEXT_MONDAY), because: "no_run_yet" };
+  return { ...warn("NO_RUN_YET", reason, NEXT_MONDAY), because: "no_run_yet" };
 }

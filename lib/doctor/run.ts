@@ -54,10 +54,15 @@ async function attempt(check: Check, context: CheckContext, signal: AbortSignal)
   try {
     return await check.run(context, signal);
   } catch (error) {
-    if (error instanceof OpsError) return [fail(reasonOf(error), error.hint ?? null)];
+    if (error instanceof OpsError) return [fail(error.code, reasonOf(error), error.hint ?? null)];
     // The message of the engine or a library may quote data.
     const { name, code } = error as { name?: string; code?: unknown };
-    return [fail(`the check broke off: ${typeof code === "string" ? code : (name ?? "unknown error")}`)];
+    return [
+      fail(
+        "CHECK_FAILED",
+        `the check broke off: ${typeof code === "string" ? code : (name ?? "unknown error")}`,
+      ),
+    ];
   }
 }
 
@@ -66,7 +71,7 @@ export function noAnswer(
   check: Pick<Check, "command" | "name">,
   { limitMs, envDir }: Pick<DoctorDependencies, "limitMs" | "envDir">,
 ): Verdict {
-  return fail(`no answer within ${limitMs / 1000} s`, whenSilent(check, envDir));
+  return fail("CHECK_TIMED_OUT", `no answer within ${limitMs / 1000} s`, whenSilent(check, envDir));
 }
 
 /** What is to be done where a check does not end; it names the peer, as it may stand alone. */

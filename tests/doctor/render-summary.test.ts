@@ -20,16 +20,24 @@ const of = (command: CommandName, ...found: [check: string, verdict: Verdict][])
 const renderSummary = (findings: readonly Finding[]) => render(findings, NO_TERMINAL);
 
 const MISSING = fail(
+  "CONFIG_INVALID",
   "DATABASE_URL is missing; expected a postgres:// URL",
   "install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/secrets/DATABASE_URL",
 );
-const BEHIND = notChecked("the settings of weekly that it needs are incomplete, see configuration");
+const BEHIND = notChecked(
+  "PREREQUISITE_FAILED",
+  "the settings of weekly that it needs are incomplete, see configuration",
+);
 const ALL = "Everything that was looked at: opsctl doctor --all\n";
 
 describe("renderSummary()", () => {
   test("is a line for each command, and what no one can check is no fault", () => {
     const findings = [
-      ...of("weekly", ["database", pass("answers")], ["application", notChecked("its routes")]),
+      ...of(
+        "weekly",
+        ["database", pass("answers")],
+        ["application", notChecked("CHECK_HAS_EFFECTS", "its routes")],
+      ),
       ...of("collect-metrics", ["socket table", pass("can be read")]),
     ];
     expect(renderSummary(findings)).toBe(
@@ -42,7 +50,11 @@ describe("renderSummary()", () => {
       const closed = (command: CommandName) =>
         of(command, [
           "environment file",
-          fail(`${command}.env may not be read`, `sudo opsctl doctor ${command}${option}`),
+          fail(
+            "SECRET_FILE_UNREADABLE",
+            `${command}.env may not be read`,
+            `sudo opsctl doctor ${command}${option}`,
+          ),
         ]);
       const text = renderSummary([...closed("weekly"), ...closed("webhook")]);
       expect(text).toContain(`\nNext:\n  sudo opsctl doctor${option}\n`);
@@ -55,7 +67,7 @@ describe("renderSummary()", () => {
     expect(at(of("weekly", ["cron", pass("starts")]))).toEndWith(
       ": opsctl doctor --all --env-dir /etc/opsctl/staging\n",
     );
-    expect(at(of("weekly", ["port", warn("nothing listens")]))).toContain(
+    expect(at(of("weekly", ["port", warn("PORT_CLOSED", "nothing listens")]))).toContain(
       "\n  opsctl doctor weekly --env-dir /etc/opsctl/staging\n",
     );
     expect(at(of("weekly", ["part", notSetUp("it", "Set it")]))).toEndWith(
@@ -70,7 +82,7 @@ describe("renderSummary()", () => {
       ...of(
         "deliveries",
         ["configuration", MISSING],
-        ["configuration", fail("GATEWAY_URL is missing", "Set it")],
+        ["configuration", fail("CONFIG_INVALID", "GATEWAY_URL is missing", "Set it")],
       ),
     ];
     expect(renderSummary(findings)).toBe(
@@ -89,12 +101,18 @@ describe("renderSummary()", () => {
 
   test("shows the worst, how much more there is, and begins with what fails", () => {
     const findings = [
-      ...of("weekly", ["host time zone", warn("the host is not on UTC", "timedatectl set-timezone UTC")]),
+      ...of("weekly", [
+        "host time zone",
+        warn("TIME_ZONE_NOT_UTC", "the host is not on UTC", "timedatectl set-timezone UTC"),
+      ]),
       ...of(
         "webhook",
-        ["unit", warn("it is disabled", "systemctl enable it")],
-        ["issue tracker", fail("tracker_unauthorized: refused", "Correct ISSUE_TRACKER_TOKEN")],
-        ["port", warn("nothing listens", "systemctl start it")],
+        ["unit", warn("UNIT_INACTIVE", "it is disabled", "systemctl enable it")],
+        [
+          "issue tracker",
+          fail("tracker_unauthorized", "tracker_unauthorized: refused", "Correct ISSUE_TRACKER_TOKEN"),
+        ],
+        ["port", warn("PORT_CLOSED", "nothing listens", "systemctl start it")],
       ),
     ];
     expect(renderSummary(findings)).toBe(
@@ -111,27 +129,27 @@ describe("renderSummary()", () => {
   });
 
   test("names the command that says more where no line mends a finding", () => {
-    const text = renderSummary(of("weekly", ["recipients", warn("no owner is eligible")]));
+    const text = renderSummary(of("weekly", ["recipients", warn("NO_OWNERS", "no owner is eligible")]));
     expect(text).toContain("Next, for weekly:\n  opsctl doctor weekly\n");
   });
 
   test("begins with the warning that a line mends, where nothing fails", () => {
     const text = renderSummary([
-      ...of("weekly", ["last success", warn("no run has ended yet")]),
+      ...of("weekly", ["last success", warn("LAST_RUN_MISSING", "no run has ended yet")]),
       ...of(
         "webhook",
-        ["port", warn("nothing listens")],
-        ["unit", warn("it is disabled", "systemctl enable it")],
+        ["port", warn("PORT_CLOSED", "nothing listens")],
+        ["unit", warn("UNIT_INACTIVE", "it is disabled", "systemctl enable it")],
       ),
     ]);
     expect(text).toContain("Next, for webhook:\n  systemctl enable it\n");
   });
 
   test("begins with what a person can do today, and with Monday's run where nothing else is left", () => {
-    const settled = of("weekly", ["last success", warn("it is 9 days old", NEXT_MONDAY)]);
+    const settled = of("weekly", ["last success", warn("HEARTBEAT_STALE", "it is 9 days old", NEXT_MONDAY)]);
     const monday = of("weekly", ["last success", noRunYet("no run has ended yet")]);
-    const port = of("webhook", ["port", warn("nothing listens")]);
-    const unit = of("webhook", ["unit", warn("it is disabled", "systemctl enable it")]);
+    const port = of("webhook", ["port", warn("PORT_CLOSED", "nothing listens")]);
+    const unit = of("webhook", ["unit", warn("UNIT_INACTIVE", "it is disabled", "systemctl enable it")]);
     expect(renderSummary([...monday, ...unit])).toContain("Next, for webhook:\n  systemctl enable it\n");
     expect(renderSummary([...settled, ...unit])).toContain("Next, for webhook:\n  systemctl enable it\n");
     expect(renderSummary([...monday, ...port])).toContain("Next, for webhook:\n  opsctl doctor webhook\n");
@@ -141,16 +159,22 @@ describe("renderSummary()", () => {
   });
 
   test("decides by the kind of a warning, not by its words", () => {
-    const worded = of("weekly", ["port", warn("not checked: it is in the log")]);
+    const worded = of("weekly", ["port", warn("SYSTEMD_MISSING", "not checked: it is in the log")]);
     expect(renderSummary(worded)).toContain("  warn  weekly  port: not checked: it is in the log");
-    const kind = of("weekly", ["port", { ...warn("nobody looked"), because: "not_checked" as const }]);
+    const kind = of("weekly", [
+      "port",
+      { ...warn("SYSTEMD_MISSING", "nobody looked"), because: "not_checked" as const },
+    ]);
     expect(renderSummary(kind)).toContain("  ok    weekly  0 ok, 1 not checked");
   });
 
   test("begins with a fault that no line mends before a warning that one does", () => {
     const text = renderSummary([
-      ...of("weekly", ["host time zone", warn("the host is not on UTC", "timedatectl set-timezone UTC")]),
-      ...of("webhook", ["port", fail("nothing listens")]),
+      ...of("weekly", [
+        "host time zone",
+        warn("TIME_ZONE_NOT_UTC", "the host is not on UTC", "timedatectl set-timezone UTC"),
+      ]),
+      ...of("webhook", ["port", fail("PORT_CLOSED", "nothing listens")]),
     ]);
     expect(text).toContain("Next, for webhook:\n  opsctl doctor webhook\n");
   });
@@ -178,7 +202,7 @@ describe("renderSummary()", () => {
   });
 
   test("keeps two faults apart that have the same reason in different checks", () => {
-    const late = fail("no answer within 4 s", "See that the peer runs");
+    const late = fail("CHECK_TIMED_OUT", "no answer within 4 s", "See that the peer runs");
     const findings = [...of("weekly", ["database", late]), ...of("webhook", ["issue tracker", late])];
     expect(renderSummary(findings)).toContain("  FAIL  webhook  issue tracker: no answer within 4 s\n");
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { openDoctorDependencies } from "../../cli/wiring/host/doctor.ts";
 import type { Check } from "../../lib/doctor/context/check.ts";
-import { notSetUp, pass, warn } from "../../lib/doctor/finding.ts";
+import { fail, notSetUp, pass, warn } from "../../lib/doctor/finding.ts";
 import { renderFindings } from "../../lib/doctor/render.ts";
 import { runDoctor } from "../../lib/doctor/run.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
@@ -33,6 +33,7 @@ describe("runDoctor()", () => {
         command: "weekly",
         check: "one",
         status: "fail",
+        code: "CHECK_TIMED_OUT",
         reason: "no answer within 4 s",
         mend: "See whether this host is too busy, or a disk hangs (one), then: opsctl doctor weekly --env-dir /nonexistent",
       },
@@ -49,7 +50,7 @@ describe("runDoctor()", () => {
       }),
       check("quick", async () => {
         first.resolve();
-        return [pass("early"), warn("and more", "mend it")];
+        return [pass("early"), warn("RECIPIENTS_UNUSABLE", "and more", "mend it")];
       }),
     ]);
     expect(findings.map(({ reason }) => reason)).toEqual(["late", "early", "and more"]);
@@ -66,11 +67,11 @@ describe("runDoctor()", () => {
       unhurried(),
       thrown.map((error) => check("one", () => Promise.reject(error))),
     );
-    expect(findings.map(({ status, reason, mend }) => [status, reason, mend])).toEqual([
-      ["fail", "X_Y: it is broken", "repair it"],
-      ["fail", "the check broke off: EACCES", null],
-      ["fail", "the check broke off: TypeError", null],
-      ["fail", "the check broke off: unknown error", null],
+    expect(findings.map(({ status, code, reason, mend }) => [status, code, reason, mend])).toEqual([
+      ["fail", "X_Y", "X_Y: it is broken", "repair it"],
+      ["fail", "CHECK_FAILED", "the check broke off: EACCES", null],
+      ["fail", "CHECK_FAILED", "the check broke off: TypeError", null],
+      ["fail", "CHECK_FAILED", "the check broke off: unknown error", null],
     ]);
   });
 });
@@ -80,8 +81,8 @@ describe("renderFindings()", () => {
     const text = renderFindings(
       [
         { command: "weekly", check: "one", ...pass("is well") },
-        { command: "weekly", check: "two", ...warn("is old", "renew it") },
-        { command: "migrate", check: "one", status: "fail", reason: "is gone", mend: null },
+        { command: "weekly", check: "two", ...warn("HEARTBEAT_STALE", "is old", "renew it") },
+        { command: "migrate", check: "one", ...fail("CRON_MISSING", "is gone") },
         { command: "webhook", check: "one", ...notSetUp("a ping", "Set it") },
       ],
       NO_TERMINAL,

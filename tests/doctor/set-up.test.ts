@@ -59,7 +59,7 @@ describe("a part of a host", () => {
       Array(8).fill(["configuration", "not_set_up"]),
     );
     expect(findings[1]).toEqual({
-      ...{ command: "webhook", check: "configuration", status: "not_set_up" },
+      ...{ command: "webhook", check: "configuration", status: "not_set_up", code: null },
       reason: "not set up: this host does not use it",
       mend: "What it needs: opsctl doctor webhook",
     });

@@ -4,6 +4,7 @@ import { BECAUSE, DOCTOR_COMMANDS, type Finding } from "../finding.ts";
 
 const STATUSES: readonly string[] = ["pass", "warn", "fail", "not_set_up"];
 const MAX_LENGTH = 2_000;
+const CODE = /^\w{1,100}$/;
 
 /** The findings of one check that a doctor in a child process reports; there may be none. */
 export type ReportedCheck = { command: string; check: string; findings: Finding[] };
@@ -31,14 +32,18 @@ function parsed(line: string): Record<string, unknown> {
 }
 
 function findingIn(value: unknown): Finding[] {
-  const { command, check, status, reason, mend, because } = Object(value) as Record<string, unknown>;
+  const { command, check, status, code, reason, mend, because } = Object(value) as Record<string, unknown>;
   if (!isOneOf(DOCTOR_COMMANDS, command) || !isOneOf(STATUSES, status)) return [];
   if (typeof check !== "string" || typeof reason !== "string") return [];
-  const shown = { command, check: plain(check), status, reason: plain(reason) } as Omit<Finding, "mend">;
+  const shown = { command, check: plain(check), status, reason: plain(reason) } as Omit<
+    Finding,
+    "code" | "mend"
+  >;
   const kind = BECAUSE.find((word) => word === because);
   return [
     {
       ...shown,
+      code: typeof code === "string" && CODE.test(code) ? code : null,
       mend: typeof mend === "string" ? plain(mend) : null,
       ...(kind === undefined ? {} : { because: kind }),
     },

@@ -30,6 +30,7 @@ export const RULES_CHECKS: readonly Check[] = [
     const { file } = await context.environment(command);
     return [
       fail(
+        "MONITORING_FOLDER_NOT_FOUND",
         `the platform has no folder ${folder}`,
         `Create it, or correct MONITORING_FOLDER_UID in ${file.path}`,
       ),
@@ -45,7 +46,8 @@ async function contactPoint(settings: AlertRulesConfig, context: CheckContext): 
   const client = clientOf(context, settings);
   const { main } = settings.receivers;
   const [listed, points] = await Promise.all([client.listRules(), client.contactPoints()]);
-  if (main === null && listed.status !== "ok") return [notChecked("the rules cannot be read")];
+  if (main === null && listed.status !== "ok")
+    return [notChecked("PREREQUISITE_FAILED", "the rules cannot be read")];
   if (points.status !== "ok") return [await unread(context, points.problem, "contact points")];
   const found = points.value ?? [];
   if (main !== null) return contactPointVerdicts(main, found);
@@ -65,7 +67,7 @@ async function receivers(settings: AlertRulesConfig, context: CheckContext): Pro
     client.folderPath(settings.uids.folder),
   ]);
   // The check on the rules says what is wrong with a list that cannot be read.
-  if (listed.status !== "ok") return [notChecked("the rules cannot be read")];
+  if (listed.status !== "ok") return [notChecked("PREREQUISITE_FAILED", "the rules cannot be read")];
   if (points.status !== "ok") return [await unread(context, points.problem, "contact points")];
   if (policies.status !== "ok") return [await unread(context, policies.problem, "notification policies")];
   const folderPath = (folder.status === "ok" ? folder.value : null) ?? "";
@@ -80,6 +82,7 @@ async function unread(
 ): Promise<Verdict> {
   if (problem.status !== 403) return await failureOf(context, problem, what);
   return notChecked(
+    "TOKEN_LACKS_PERMISSION",
     `the token may not read ${what}, so it is not known here whom the rules reach`,
     "Let the service account read notification settings, or look at a rule's page on the platform",
   );
@@ -91,11 +94,18 @@ function dataSourceCheck(name: string, key: "metrics" | "logs", expected: string
     const timeoutMs = context.dependencies.callLimitMs;
     const read = await readDataSourceType({ baseUrl: new URL(url), token, uid, timeoutMs, signal });
     if (read.status !== "ok" && read.problem.status === 403)
-      return [notChecked("the token may not read data sources, which the rules do not need")];
+      return [
+        notChecked(
+          "TOKEN_LACKS_PERMISSION",
+          "the token may not read data sources, which the rules do not need",
+        ),
+      ];
     if (read.status !== "ok") return [await failureOf(context, read.problem, "data sources")];
     const mend = await correctSetting(context, command, variable);
-    if (read.value === null) return [fail(`the platform has no data source ${uid}`, mend)];
-    if (!read.value.includes(expected)) return [warn(`data source ${uid} is not of type ${expected}`, mend)];
+    if (read.value === null)
+      return [fail("DATA_SOURCE_MISSING", `the platform has no data source ${uid}`, mend)];
+    if (!read.value.includes(expected))
+      return [warn("DATA_SOURCE_MISSING", `data source ${uid} is not of type ${expected}`, mend)];
     return [pass(`data source ${uid} exists`)];
   });
 }
@@ -115,13 +125,19 @@ async function failureOf(
 ): Promise<Verdict> {
   if (status === 401)
     return fail(
+      code,
       `${code}: the platform refuses the token`,
       await correctSecret(context, command, "MONITORING_TOKEN"),
     );
   if (status === 403)
     return fail(
+      code,
       `${code}: the token may not read ${what}`,
       "Give the service account the role Editor, or a finer one",
     );
-  return fail(`${code}: the platform does not answer as it should`, "Check MONITORING_URL and the network");
+  return fail(
+    code,
+    `${code}: the platform does not answer as it should`,
+    "Check MONITORING_URL and the network",
+  );
 }

@@ -16,7 +16,7 @@ import { isToCome } from "../../time/to-come.ts";
 import { isExchangeableByOthers } from "../advice/exchangeable.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
-import { accessOf, directoryLine } from "../facts/access.ts";
+import { accessOf, directoryCode, directoryLine } from "../facts/access.ts";
 import type { Account } from "../facts/accounts.ts";
 import { asRoot } from "../facts/reader.ts";
 import { fail, notChecked, pass, SET_CLOCK, type Verdict, warn } from "../finding.ts";
@@ -37,10 +37,10 @@ export const COLLECT_CHECKS: readonly Check[] = [
     const { textfileDir } = settings;
     const access = await accessOf(textfileDir, OTHERS, "list");
     if (access.status === "allowed") return [trustVerdict(textfileDir)];
-    if (access.why === "hidden") return [notChecked(access.text, asRoot(command, context))];
+    if (access.why === "hidden") return [notChecked("ROOT_NEEDED", access.text, asRoot(command, context))];
     const mend =
       access.why === "closed" ? `chmod o+rx ${access.at}` : directoryLine(access, textfileDir, "-m 0755");
-    return [fail(access.text, stableLine(mend, access.at))];
+    return [fail(directoryCode(access), access.text, stableLine(mend, access.at))];
   }),
   checkWithSettings({ command, name: "metrics file" }, settingsOf, async (settings, context) => {
     return await fileVerdicts(join(settings.textfileDir, METRICS_FILE), context);
@@ -56,7 +56,8 @@ export const COLLECT_CHECKS: readonly Check[] = [
   checkWithSettings({ command, name: "hosting provider" }, settingsOf, async (settings, context, signal) => {
     const { apiUrl, teamId, projects } = settings.hosting;
     const search = (await context.secrets(command)).find(({ name }) => name === "HOSTING_TOKEN");
-    if (search?.error) return [notChecked("HOSTING_TOKEN cannot be read, see secrets")];
+    if (search?.error)
+      return [notChecked("PREREQUISITE_FAILED", "HOSTING_TOKEN cannot be read, see secrets")];
     const token = search?.found;
     if (!token) return withoutSettings(command);
     const timeoutMs = context.dependencies.callLimitMs;
@@ -81,7 +82,7 @@ function trustVerdict(textfileDir: string): Verdict {
     findTextDirectory(textfileDir);
     return pass(`${textfileDir} can be read by ${OTHERS.name}`);
   } catch (error) {
-    if (error instanceof OpsError) return fail(error.message, error.hint ?? null);
+    if (error instanceof OpsError) return fail(error.code, error.message, error.hint ?? null);
     throw error;
   }
 }
@@ -96,15 +97,22 @@ async function fileVerdicts(path: string, context: CheckContext): Promise<Verdic
   try {
     const stats = await lstat(path);
     if (stats.isDirectory())
-      return [fail(`${path} is a directory: the collector cannot write there`, `rmdir ${path}`)];
+      return [
+        fail(
+          "METRICS_FILE_UNWRITABLE",
+          `${path} is a directory: the collector cannot write there`,
+          `rmdir ${path}`,
+        ),
+      ];
     const foreign = foreignness(path, stats);
     if (foreign !== null) return [modeVerdict(path, stats), ageVerdict("", stats, nowMs), notOpened(foreign)];
     const text = new TextDecoder().decode(readJudged(path, () => {}));
     return [modeVerdict(path, stats), ageVerdict(text, stats, nowMs), ...sourceVerdicts(text)];
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return [warn(`${path} does not exist: the collector has not run yet`, CRON)];
-    return [notChecked(`${path} cannot be looked at: ${code}`, asRoot(command, context))];
+    if (code === "ENOENT")
+      return [warn("LAST_RUN_MISSING", `${path} does not exist: the collector has not run yet`, CRON)];
+    return [notChecked("ROOT_NEEDED", `${path} cannot be looked at: ${code}`, asRoot(command, context))];
   }
 }
 
@@ -121,6 +129,7 @@ function foreignness(path: string, stats: Stats): string | null {
 
 function notOpened(why: string): Verdict {
   return notChecked(
+    "FILE_UNTRUSTED",
     `which sources the last run could read: ${why}`,
     "opsctl collect-metrics --stdout says it",
   );
@@ -131,21 +140,29 @@ function modeVerdict(path: string, { mode }: Stats): Verdict {
   // Where another account could put a link in the file's place, root changes nothing: the collector writes the file
   // anew.
   const mend = isExchangeableByOthers(path, trustedUids()) ? "opsctl collect-metrics" : `chmod 0644 ${path}`;
-  return fail(`${path} has mode ${octal(mode)}, closed to ${OTHERS.name}`, mend);
+  return fail("METRICS_FILE_CLOSED", `${path} has mode ${octal(mode)}, closed to ${OTHERS.name}`, mend);
 }
 
 function ageVerdict(text: string, { mtimeMs }: Stats, nowMs: number): Verdict {
   const lastMs = lastPassMs(text) ?? mtimeMs;
   const seconds = Math.round((nowMs - lastMs) / 1000);
   if (isToCome(nowMs - lastMs))
-    return fail(`the last run is said to be ${-seconds} s to come: a clock was wrong`, SET_CLOCK);
+    return fail(
+      "CLOCK_WRONG",
+      `the last run is said to be ${-seconds} s to come: a clock was wrong`,
+      SET_CLOCK,
+    );
   const reason = `the last run was ${Math.max(0, seconds)} s ago`;
-  return nowMs - lastMs > STALE_PASS_MS ? fail(reason, CRON) : pass(reason);
+  return nowMs - lastMs > STALE_PASS_MS ? fail("LAST_RUN_STALE", reason, CRON) : pass(reason);
 }
 
 function sourceVerdicts(text: string): Verdict[] {
   return failedSources(text).map((source) =>
-    warn(`the last run could not read its source ${source}`, "opsctl collect-metrics --stdout"),
+    warn(
+      "SOURCE_FAILED",
+      `the last run could not read its source ${source}`,
+      "opsctl collect-metrics --stdout",
+    ),
   );
 }
 
@@ -157,23 +174,27 @@ function containerFailure(
   switch (code) {
     case "docker_unreachable":
       return fail(
+        code,
         `${code}: no container engine answers at DOCKER_HOST, or this account may not use it`,
         `Start the engine, or correct DOCKER_HOST in ${path}; where you are not root: ${byRoot}`,
       );
     case "docker_container_missing":
       return fail(
+        code,
         `${code}: the engine knows no container ${container}`,
         `Correct PROXY_CONTAINER in ${path}`,
       );
     case "docker_container_not_running":
-      return fail(`${code}: container ${container} does not run`, `docker start ${container}`);
+      return fail(code, `${code}: container ${container} does not run`, `docker start ${container}`);
     case "docker_memory_unknown":
       return fail(
+        code,
         `${code}: container ${container} runs, and the engine shows no memory of it`,
         "Read the engine's log; a kernel without the memory controller is booted with cgroup_enable=memory",
       );
     default:
       return fail(
+        code,
         `${code}: the container engine does not answer as it should`,
         `Read the engine's log, and check DOCKER_HOST in ${path}`,
       );
@@ -184,6 +205,7 @@ function totalVerdict(total: number, expected: number): Verdict {
   const shown = `the hosting provider takes the token and shows ${total} ${total === 1 ? "project" : "projects"}`;
   if (total === expected) return pass(shown);
   return warn(
+    "HOSTING_PROJECTS_DIFFER",
     `${shown}, not ${expected}`,
     `Set HOSTING_PROJECTS=${total} if that is right, or HOSTING_TEAM_ID to the team that owns them`,
   );
@@ -195,16 +217,19 @@ async function hostingFailure(context: CheckContext, code: string): Promise<Verd
     case "hosting_http_401":
     case "hosting_http_403":
       return fail(
+        code,
         `${code}: the hosting provider refuses the token`,
         `${await correctSecret(context, command, "HOSTING_TOKEN")}; or correct HOSTING_TEAM_ID in ${file.path}`,
       );
     case "hosting_no_projects":
       return fail(
+        code,
         `${code}: the token sees no project`,
         "Set HOSTING_TEAM_ID to the team that owns the projects",
       );
     default:
       return fail(
+        code,
         `${code}: the hosting provider does not answer as it should`,
         "Check HOSTING_API_URL and the network",
       );

@@ -32,7 +32,7 @@ export function receiverVerdicts(
   const apply = isReceiverSet ? APPLY : `${APPLY} --receiver <contact point>`;
   const present = listed.filter(({ uid }) => OURS.has(uid));
   if (present.length === 0)
-    return [fail("none of opsctl's rules is on the platform, so nothing alerts", apply)];
+    return [fail("RULES_MISSING", "none of opsctl's rules is on the platform, so nothing alerts", apply)];
   const judged = present.map((rule) => ({ rule, reach: ruleReach(rule, routing) }));
   const verdicts = [
     ...missingVerdicts(present, apply),
@@ -47,18 +47,24 @@ export function receiverVerdicts(
 
 function missingVerdicts(present: readonly ListedRule[], apply: string): Verdict[] {
   const missing = BASIC.filter((rule) => !present.some(({ uid }) => uid === rule.uid));
-  return missing.length === 0 ? [] : [warn(`not on the platform: ${named(missing)}`, apply)];
+  return missing.length === 0 ? [] : [warn("RULES_MISSING", `not on the platform: ${named(missing)}`, apply)];
 }
 
 function unheardVerdicts(judged: readonly Judged[], apply: string): Verdict[] {
   const of = (status: RuleReach["status"]) => rulesOf(judged, status);
   const [unheard, byDefault] = [of("no_one"), of("default_email")];
   return [
-    ...(unheard.length === 0 ? [] : [fail(`nobody is told by ${named(unheard)}`, mendOf(unheard, apply))]),
+    ...(unheard.length === 0
+      ? []
+      : [fail("RULES_WITHOUT_RECEIVER", `nobody is told by ${named(unheard)}`, mendOf(unheard, apply))]),
     ...(byDefault.length === 0
       ? []
       : [
-          fail(`only the platform's default e-mail is told by ${named(byDefault)}`, mendOf(byDefault, apply)),
+          fail(
+            "RULES_WITHOUT_RECEIVER",
+            `only the platform's default e-mail is told by ${named(byDefault)}`,
+            mendOf(byDefault, apply),
+          ),
         ]),
   ];
 }
@@ -70,7 +76,12 @@ function mendOf(rules: readonly ListedRule[], apply: string): string {
 function unjudgedVerdicts(judged: readonly Judged[]): Verdict[] {
   const unknown = rulesOf(judged, "unknown");
   if (unknown.length === 0) return [];
-  return [notChecked(`a notification policy that cannot be judged here decides about ${named(unknown)}`)];
+  return [
+    notChecked(
+      "POLICY_UNKNOWN",
+      `a notification policy that cannot be judged here decides about ${named(unknown)}`,
+    ),
+  ];
 }
 
 /** A rule on the webhook that only the webhook tells is silent when it matters. */
@@ -83,6 +94,7 @@ function watcherVerdicts(judged: readonly Judged[], apply: string): Verdict[] {
   if (silent.length === 0) return [];
   return [
     warn(
+      "RULES_SHARE_RECEIVER",
       `told only where all others are, although about the webhook itself: ${named(silent.map(({ rule }) => rule))}`,
       `${apply} --fallback-receiver <another contact point>`,
     ),
@@ -108,7 +120,8 @@ export function namedWebhooks(listed: readonly ListedRule[], points: readonly Co
 export function contactPointVerdicts(name: string, points: readonly ContactPoint[]): Verdict[] {
   const webhooks = points.filter((point) => point.name === name && point.type === "webhook");
   const shown = singleLine(name);
-  if (webhooks.length === 0) return [fail(`the platform has no webhook named ${shown}`, POINT)];
+  if (webhooks.length === 0)
+    return [fail("MONITORING_RECEIVER_NOT_FOUND", `the platform has no webhook named ${shown}`, POINT)];
   return webhooks.flatMap((point) => {
     const isOpen = (point.settings.authorization_credentials ?? "") === "";
     const wrong = [
@@ -117,7 +130,13 @@ export function contactPointVerdicts(name: string, points: readonly ContactPoint
     ];
     return wrong.length === 0
       ? [pass(`contact point ${shown} posts everything, with a secret`)]
-      : [fail(`contact point ${shown} differs: ${wrong.map(singleLine).join(", ")}`, POINT)];
+      : [
+          fail(
+            "CONTACT_POINT_DIFFERS",
+            `contact point ${shown} differs: ${wrong.map(singleLine).join(", ")}`,
+            POINT,
+          ),
+        ];
   });
 }
 

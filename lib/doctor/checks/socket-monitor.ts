@@ -53,15 +53,21 @@ async function sharedFileVerdict(context: CheckContext, path: string): Promise<V
   const access = await accessOf(path, account, "read");
   if (access.status !== "allowed" && access.why === "missing")
     return warn(
+      "ENV_FILE_MISSING",
       `${path} does not exist`,
       `install -D -m 0600 -o opsctl -g opsctl /dev/null ${path} # then fill it in`,
     );
   if (access.status !== "allowed" && access.why === "hidden")
-    return notChecked(access.text, asRoot(command, context));
-  if (access.status !== "allowed") return fail(access.text, openingLine(access, path, "opsctl:opsctl"));
+    return notChecked("ROOT_NEEDED", access.text, asRoot(command, context));
+  if (access.status !== "allowed")
+    return fail("SECRET_FILE_UNREADABLE", access.text, openingLine(access, path, "opsctl:opsctl"));
   const { mode } = await stat(path);
   if ((mode & OPEN_TO_OTHERS) !== 0)
-    return fail(`${path} has mode ${octal(mode)}, open to group or others`, `chmod 0600 ${path}`);
+    return fail(
+      "SECRET_FILE_EXPOSED",
+      `${path} has mode ${octal(mode)}, open to group or others`,
+      `chmod 0600 ${path}`,
+    );
   return pass(`${path} has mode ${octal(mode)} and can be read by ${account.name}`);
 }
 
@@ -73,14 +79,16 @@ async function lastRunVerdict(path: string, context: CheckContext): Promise<Verd
     const seconds = Math.round((nowMs - lastMs) / 1000);
     if (isToCome(nowMs - lastMs))
       return warn(
+        "CLOCK_WRONG",
         `the last line of ${path} is of a time ${-seconds} s to come: a clock was wrong`,
         SET_CLOCK,
       );
     const reason = `the last line of ${path} is ${Math.max(0, seconds)} s old`;
-    return nowMs - lastMs > STALE_READINGS_MS ? warn(reason, mend) : pass(reason);
+    return nowMs - lastMs > STALE_READINGS_MS ? warn("LAST_RUN_STALE", reason, mend) : pass(reason);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return warn(`${path} does not exist: the monitor has not run yet`, mend);
-    return notChecked(`${path} cannot be looked at: ${code}`, asRoot(command, context));
+    if (code === "ENOENT")
+      return warn("LAST_RUN_MISSING", `${path} does not exist: the monitor has not run yet`, mend);
+    return notChecked("ROOT_NEEDED", `${path} cannot be looked at: ${code}`, asRoot(command, context));
   }
 }

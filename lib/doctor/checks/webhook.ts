@@ -65,11 +65,11 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
       const health = await readServiceHealth({ adminUrl, limitMs }, signal);
       if (health === null) {
         const next = (await isStarted(dependencies, signal)) ? JOURNAL : START;
-        return [warn(`the service does not answer on ${adminUrl.host}`, next)];
+        return [warn("WEBHOOK_NOT_ANSWERING", `the service does not answer on ${adminUrl.host}`, next)];
       }
       const ready = health.isReady
         ? pass("the service is ready")
-        : fail("the service runs and cannot accept alerts", JOURNAL);
+        : fail("WEBHOOK_NOT_READY", "the service runs and cannot accept alerts", JOURNAL);
       return [
         ready,
         ...(await holdVerdicts(context, health.holds)),
@@ -82,9 +82,10 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
     name: "port",
     async run({ dependencies }) {
       const listens = await isListening(dependencies.webhookPort, dependencies.paths.procNet);
-      if (listens === null) return [notChecked("the kernel's table of sockets cannot be read")];
+      if (listens === null)
+        return [notChecked("SOCKETS_UNREADABLE", "the kernel's table of sockets cannot be read")];
       if (listens) return [pass(`something listens on port ${dependencies.webhookPort}`)];
-      return [warn(`nothing listens on port ${dependencies.webhookPort}`, START)];
+      return [warn("PORT_CLOSED", `nothing listens on port ${dependencies.webhookPort}`, START)];
     },
   },
 ];
@@ -95,6 +96,7 @@ function spaceVerdicts(directory: string): Verdict[] {
   if (free === null || free >= LOW_BYTES) return [];
   return [
     warn(
+      "DISK_LOW",
       `the disk of ${directory} has ${Math.floor(free / MIB)} MiB left; the service lives on its reserve when it is full`,
       `Make room: df -h ${directory}`,
     ),
@@ -106,6 +108,7 @@ function secretVerdicts(refusedAt: string | null): Verdict[] {
   if (refusedAt === null) return [];
   return [
     warn(
+      "WEBHOOK_SECRET_REFUSED",
       `the last post from elsewhere, at ${refusedAt}, was refused: it has another secret than the service`,
       `Who sent it: ${SENDER}; if it was the platform: ${NEW_SECRET}`,
     ),
@@ -122,17 +125,20 @@ async function trackerVerdict(context: CheckContext, code: string | null): Promi
       return pass("the tracker answers, takes the token and has the team");
     case "tracker_team_missing":
       return fail(
+        code,
         `${code}: the token sees no such team`,
         await correctSetting(context, command, "ISSUE_TRACKER_TEAM_ID"),
       );
     case "tracker_unauthorized":
     case "tracker_forbidden":
       return fail(
+        code,
         `${code}: the tracker refuses the token`,
         await correctSecret(context, command, "ISSUE_TRACKER_TOKEN"),
       );
     default:
       return fail(
+        code,
         `${code}: the tracker does not answer as it should`,
         "Check ISSUE_TRACKER_TOKEN, ISSUE_TRACKER_URL and the network",
       );
@@ -152,7 +158,7 @@ async function holdVerdicts(
   { message, issue }: { message: string | null; issue: string | null },
 ): Promise<Verdict[]> {
   const held = (what: string, code: string, mend: string) =>
-    fail(`${code}: the service holds its ${what} until the peer takes them again`, mend);
+    fail(code, `${code}: the service holds its ${what} until the peer takes them again`, mend);
   const token = () => correctSecret(context, command, "ISSUE_TRACKER_TOKEN");
   return [
     ...(message === null ? [] : [held("messages", message, await messageMend(context, message))]),

@@ -88,6 +88,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
         if (sender.status === "ready") return [pass("the e-mail sender is verified")];
         return [
           fail(
+            sender.code,
             `${sender.code}: the central tenant's sender is not ready`,
             "Set tenant_config.config.email of the central tenant: an address, and verification_status verified",
           ),
@@ -107,12 +108,14 @@ export const WEEKLY_CHECKS: readonly Check[] = [
       if (state.status === "refused")
         return [
           fail(
+            state.code,
             `${state.code}: the provider refuses the key`,
             await correctSecret(context, command, "EMAIL_API_KEY"),
           ),
         ];
       return [
         fail(
+          state.code,
           `${state.code}: the provider does not answer as it should`,
           "Check EMAIL_API_URL and the network",
         ),
@@ -127,10 +130,19 @@ export const WEEKLY_CHECKS: readonly Check[] = [
   checkWithSettings({ command, name: "application" }, baseOf, async (settings, context, signal) => {
     const reach = await peersOf(context, settings).reachApplication(signal);
     if (reach.status === "failed")
-      return [fail(`${reach.code}: nothing answers at APP_BASE_URL`, "Check APP_BASE_URL and the network")];
+      return [
+        fail(
+          reach.code,
+          `${reach.code}: nothing answers at APP_BASE_URL`,
+          "Check APP_BASE_URL and the network",
+        ),
+      ];
     return [
       pass("the application answers"),
-      notChecked("its routes and TRIGGER_SECRET, because each call of them has an effect"),
+      notChecked(
+        "CHECK_HAS_EFFECTS",
+        "its routes and TRIGGER_SECRET, because each call of them has an effect",
+      ),
     ];
   }),
   checkWithSettings({ command, name: "log directory" }, baseOf, async ({ logDir }, context) => [
@@ -183,6 +195,7 @@ async function logDirectoryVerdict(context: CheckContext, logDir: string): Promi
   const reason = `HEARTBEAT_UNWRITABLE: the success heartbeat cannot be written in ${logDir} (${problem})`;
   const isFull = problem === "ENOSPC";
   return fail(
+    "HEARTBEAT_UNWRITABLE",
     reason,
     isFull ? `Make room: df -h ${logDir}` : `Make ${logDir} a directory that this account may write to`,
   );
@@ -192,16 +205,17 @@ async function logDirectoryVerdict(context: CheckContext, logDir: string): Promi
 async function senderMissing(context: CheckContext, code: string, variable: string): Promise<Verdict | null> {
   const { env, file } = await context.environment(command);
   if (file.problem !== null || (env[variable] ?? "").trim() !== "") return null;
-  return fail(`${code}: ${variable} is not set`, `Set ${variable} in ${file.path}`);
+  return fail(code, `${code}: ${variable} is not set`, `Set ${variable} in ${file.path}`);
 }
 
 async function recipientsVerdict(sql: postgres.Sql): Promise<Verdict> {
   const { owners, withoutPhone, withoutEmail } = await countRecipients(weeklyStore(sql));
-  if (owners === 0) return warn("no owner is eligible: a run would have nothing to do", null);
+  if (owners === 0) return warn("NO_OWNERS", "no owner is eligible: a run would have nothing to do", null);
   const counted = owners === 1 ? "1 owner" : `${owners} owners`;
   if (withoutPhone + withoutEmail === 0)
     return pass(`${counted}, ${owners === 1 ? "" : "all "}with a usable phone and e-mail`);
   return warn(
+    "RECIPIENTS_UNUSABLE",
     `${counted}: ${withoutPhone} without a usable phone, ${withoutEmail} without a usable e-mail`,
     "Mend users.phone and users.email of the tenants that it names: opsctl weekly --dry-run --json",
   );
@@ -215,6 +229,7 @@ async function heartbeatVerdict(logDir: string, context: CheckContext): Promise<
     const days = (nowMs - mtimeMs) / DAY_MS;
     if (isToCome(nowMs - mtimeMs))
       return warn(
+        "CLOCK_WRONG",
         `the last full success is said to be ${(-days).toFixed(1)} days to come: a clock was wrong`,
         SET_CLOCK,
       );
@@ -224,7 +239,7 @@ async function heartbeatVerdict(logDir: string, context: CheckContext): Promise<
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return noSuccessVerdict(path, await readLastRunNow(logDir, context), nowMs);
-    return notChecked(`${path} cannot be looked at: ${code}`, asRoot(command, context));
+    return notChecked("ROOT_NEEDED", `${path} cannot be looked at: ${code}`, asRoot(command, context));
   }
 }
 
@@ -236,8 +251,8 @@ function noSuccessVerdict(path: string, lastRun: LastRunReading, nowMs: number):
   const text = `${path} is gone, which the last success has left`;
   const isOver = isWeekClosed(run, Temporal.Instant.fromEpochMilliseconds(nowMs));
   return isOver
-    ? warn(`${text}; the next run on a Monday writes it again`, NEXT_MONDAY)
-    : warn(`${text}; another run today writes it again`, STEP_COMMANDS.run);
+    ? warn("HEARTBEAT_MISSING", `${text}; the next run on a Monday writes it again`, NEXT_MONDAY)
+    : warn("HEARTBEAT_MISSING", `${text}; another run today writes it again`, STEP_COMMANDS.run);
 }
 
 /** The verdict over a success that is too old; once its week is settled, there may be nothing to do before a Monday. */
@@ -245,8 +260,16 @@ function oldSuccessVerdict(text: string, lastRun: LastRunReading, nowMs: number)
   const now = Temporal.Instant.fromEpochMilliseconds(nowMs);
   const renewal = lastRun.status === "found" ? renewalOf(lastRun.run, now) : null;
   if (renewal === "monday")
-    return warn(`${text}; the week since then is settled, the next run on a Monday renews it`, NEXT_MONDAY);
+    return warn(
+      "HEARTBEAT_STALE",
+      `${text}; the week since then is settled, the next run on a Monday renews it`,
+      NEXT_MONDAY,
+    );
   if (renewal === "run")
-    return fail(`${text}; nothing is open, another run today renews it`, STEP_COMMANDS.run);
-  return fail(text, "See the end of /var/log/opsctl/weekly.log for what failed");
+    return fail(
+      "HEARTBEAT_STALE",
+      `${text}; nothing is open, another run today renews it`,
+      STEP_COMMANDS.run,
+    );
+  return fail("HEARTBEAT_STALE", text, "See the end of /var/log/opsctl/weekly.log for what failed");
 }

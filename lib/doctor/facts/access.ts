@@ -64,6 +64,11 @@ export async function accessOf(path: string, account: Account, want: Want): Prom
   return { status: "allowed" };
 }
 
+/** The code of a directory that an account may not use. */
+export function directoryCode({ why }: NoAccess): string {
+  return why === "closed" ? "DIRECTORY_CLOSED" : "DIRECTORY_MISSING";
+}
+
 /** The advice that lets `owner` read a file: gives the file to it, or opens a directory on the way to pass through. */
 export function openingLine({ at }: NoAccess, path: string, owner: string): string {
   return at === path ? givingLine(path, owner) : `chmod o+x ${at}`;

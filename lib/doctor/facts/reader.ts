@@ -37,7 +37,11 @@ export async function closedVerdict(
   context: CheckContext,
 ): Promise<Verdict> {
   const { file } = await context.environment(command);
-  return notChecked(file.problem === null ? what : `${what}, see environment file`, asRoot(command, context));
+  return notChecked(
+    "ROOT_NEEDED",
+    file.problem === null ? what : `${what}, see environment file`,
+    asRoot(command, context),
+  );
 }
 
 /** The command by which all of a command's needs can be looked at, where this doctor looks. */

@@ -7,6 +7,7 @@ const finding = {
   command: "weekly",
   check: "secrets",
   status: "fail",
+  code: "SECRET_MALFORMED",
   reason: "SECRET_MALFORMED: x",
   mend: null,
 };

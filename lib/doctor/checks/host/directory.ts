@@ -2,7 +2,7 @@ import process from "node:process";
 import { untrustedEnd, untrustedStep, wayTo } from "../../../platform/files/trusted-path.ts";
 import type { CheckContext } from "../../context/check-context.ts";
 import { COMMAND_FACTS } from "../../context/command-facts.ts";
-import { accessOf, directoryLine } from "../../facts/access.ts";
+import { accessOf, directoryCode, directoryLine } from "../../facts/access.ts";
 import type { Account } from "../../facts/accounts.ts";
 import { asRoot } from "../../facts/reader.ts";
 import { type CommandName, fail, notChecked, pass, type Verdict } from "../../finding.ts";
@@ -30,10 +30,15 @@ export async function writableVerdict(
   const account = await accountOf(command, context);
   const access = await accessOf(path, account, "write-into");
   if (access.status === "allowed") return pass(`${path} can be written to by ${account.name}`);
-  if (access.why === "hidden") return notChecked(access.text, asRoot(command, context));
+  if (access.why === "hidden") return notChecked("ROOT_NEEDED", access.text, asRoot(command, context));
   const owner = COMMAND_FACTS[command].account ?? "root";
-  if (access.why === "closed" && access.at !== path) return fail(access.text, `chmod o+x ${access.at}`);
-  return fail(access.text, directoryLine(access, path, `-o ${owner} -g ${owner} -m ${mode}`));
+  if (access.why === "closed" && access.at !== path)
+    return fail("DIRECTORY_CLOSED", access.text, `chmod o+x ${access.at}`);
+  return fail(
+    directoryCode(access),
+    access.text,
+    directoryLine(access, path, `-o ${owner} -g ${owner} -m ${mode}`),
+  );
 }
 
 /** The same for a directory in which no other account may write, such as the state directory. */
@@ -51,5 +56,5 @@ export async function privateVerdict(
   const owner = COMMAND_FACTS[command].account ?? "root";
   const mend =
     found.mend ?? `install -d -o ${owner} -g ${owner} -m 0700 <directory> # then name it in OPSCTL_STATE_DIR`;
-  return fail(`${path} will not be used: ${found.why}`, mend);
+  return fail("FILE_UNTRUSTED", `${path} will not be used: ${found.why}`, mend);
 }

@@ -22,11 +22,13 @@ function cronLineCheck(command: CommandName, pattern: RegExp): Check {
     async run({ dependencies }) {
       const { cronFile } = dependencies.paths;
       const text = await readOrNull(cronFile);
-      if (text === null) return [warn(`${cronFile} does not exist: nothing starts ${command}`, PUT_BACK)];
+      if (text === null)
+        return [warn("CRON_MISSING", `${cronFile} does not exist: nothing starts ${command}`, PUT_BACK)];
       const lines = text.toString("utf8").split("\n");
       if (lines.some((line) => pattern.test(line.trim()))) return [pass(`${cronFile} starts ${command}`)];
       return [
         fail(
+          "CRON_MISSING",
           `${cronFile} has no line that starts ${command} as it should`,
           `Correct that line in ${cronFile}, or remove the file and have it put back: ${PUT_BACK}`,
         ),
@@ -47,6 +49,7 @@ export function hostZoneCheck(command: CommandName): Check {
       if (file === null || isUtcZone(file)) return [pass("the host is on UTC")];
       return [
         warn(
+          "TIME_ZONE_NOT_UTC",
           "the host is not on UTC: cron starts the weekly run at 11:00 of the host's zone",
           "timedatectl set-timezone UTC, then systemctl restart cron",
         ),
@@ -79,6 +82,7 @@ export function accountCheck(command: CommandName, name: string): Check {
       if ((await context.account(name)) !== null) return [pass(`account ${name} exists`)];
       return [
         notChecked(
+          "ACCOUNT_MISSING",
           `there is no account ${name} on this host, so no file is judged as it would see it`,
           `useradd --system --user-group --no-create-home --shell /usr/sbin/nologin ${name}`,
         ),

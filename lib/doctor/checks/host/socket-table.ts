@@ -13,7 +13,7 @@ export function socketTableCheck(of: CommandName): Check {
         return [pass("ss and the kernel's counters can be read")];
       } catch (error) {
         const reason = error instanceof Error ? error.message : "the sockets cannot be counted";
-        return [fail(reason, "apt-get install iproute2")];
+        return [fail("SOCKETS_UNREADABLE", reason, "apt-get install iproute2")];
       }
     },
   };

@@ -53,7 +53,7 @@ export function readinessCheck(command: CommandName): Check {
       withDatabase(command, context, async (sql) => {
         const problems = await readinessOf(command, context, sql);
         if (problems.length === 0) return [pass("migrations, tables, functions and grants are in place")];
-        return problems.map((problem) => fail(reasonOf(problem), problem.hint));
+        return problems.map((problem) => fail(problem.code, reasonOf(problem), problem.hint));
       }),
   };
 }
@@ -74,7 +74,13 @@ export function migrationsCheck(command: CommandName): Check {
           select to_regclass('public.opsctl_migrations') is not null as exists,
                  coalesce(has_table_privilege(to_regclass('public.opsctl_migrations'), 'select'), false) as readable`;
         if (row.exists && !row.readable)
-          return [fail("public.opsctl_migrations may not be read", "Connect as the owner of the schema")];
+          return [
+            fail(
+              "DATABASE_PERMISSION_DENIED",
+              "public.opsctl_migrations may not be read",
+              "Connect as the owner of the schema",
+            ),
+          ];
         const verdicts = migrationVerdicts(
           compareMigrations(row.exists ? await readRecordedMigrations(sql) : []),
         );
@@ -127,11 +133,12 @@ export async function withDatabase(
     isOpen = true;
     return await use(sql);
   } catch (error) {
-    if (!isOpen && !isToldHere) return [notChecked("the database cannot be opened, see database")];
+    if (!isOpen && !isToldHere)
+      return [notChecked("PREREQUISITE_FAILED", "the database cannot be opened, see database")];
     const { databaseError } = await import("../../../platform/database/error.ts");
     const failure = error instanceof OpsError ? error : databaseError(error, "read the database");
     if (failure.code === "DATABASE_OBJECT_MISSING" && (await isReportedBySchemaCheck(command, context)))
-      return [notChecked("tables or functions are missing, see database schema")];
+      return [notChecked("PREREQUISITE_FAILED", "tables or functions are missing, see database schema")];
     throw aboutUrl(failure, login.value.variable);
   }
 }
@@ -148,14 +155,24 @@ function pageVerdicts({ tooMuch, tooLittle }: PageAccess): Verdict[] {
     ...(tooLittle.length > 0 ? [`may not read ${tooLittle.join(", ")}`] : []),
   ];
   if (said.length === 0) return [];
-  return [warn(`authenticated ${said.join(" and ")} of weekly_performance_reports`, PAGE_GRANT)];
+  return [
+    warn(
+      "PAGE_GRANT_DIFFERS",
+      `authenticated ${said.join(" and ")} of weekly_performance_reports`,
+      PAGE_GRANT,
+    ),
+  ];
 }
 
 function versionVerdict(version: number): Verdict {
   const major = Math.floor(version / 10_000);
   return version >= OLDEST_VERSION
     ? pass(`PostgreSQL ${major}`)
-    : fail(`PostgreSQL ${major} is too old, expected 15 or newer`, "Upgrade the database server");
+    : fail(
+        "DATABASE_TOO_OLD",
+        `PostgreSQL ${major} is too old, expected 15 or newer`,
+        "Upgrade the database server",
+      );
 }
 
 /** Compares the time that the database told with the host's times before and after it was asked. */
@@ -167,8 +184,10 @@ function clockVerdict(
   const apartMs = Math.max(0, beforeMs - clockMs, clockMs - afterMs);
   const text = `the clocks of database and host are ${(apartMs / 1000).toFixed(1)} s apart`;
   const mend = `${SET_CLOCK}, on the host and on the database server`;
-  if (apartMs > CLOCK_FAIL_MS) return fail(text, mend);
-  return apartMs > CLOCK_WARN_MS ? warn(text, mend) : pass("the clocks of database and host agree");
+  if (apartMs > CLOCK_FAIL_MS) return fail("CLOCK_WRONG", text, mend);
+  return apartMs > CLOCK_WARN_MS
+    ? warn("CLOCK_WRONG", text, mend)
+    : pass("the clocks of database and host agree");
 }
 
 function migrationVerdicts(migrations: readonly MigrationStatus[]): Verdict[] {
@@ -176,9 +195,12 @@ function migrationVerdicts(migrations: readonly MigrationStatus[]): Verdict[] {
     migrations.filter((migration) => migration.state === state).map(({ name }) => name);
   const [pending, edited, unknown] = [named("pending"), named("edited"), named("unknown")];
   const verdicts: Verdict[] = [];
-  if (pending.length > 0) verdicts.push(warn(`pending: ${pending.join(", ")}`, "opsctl migrate"));
+  if (pending.length > 0)
+    verdicts.push(warn("DATABASE_NOT_MIGRATED", `pending: ${pending.join(", ")}`, "opsctl migrate"));
   const newer = "Use the opsctl that migrated this database, or a newer one";
-  if (edited.length > 0) verdicts.push(fail(`applied from another text: ${edited.join(", ")}`, newer));
-  if (unknown.length > 0) verdicts.push(fail(`unknown to this opsctl: ${unknown.join(", ")}`, newer));
+  if (edited.length > 0)
+    verdicts.push(fail("MIGRATION_EDITED", `applied from another text: ${edited.join(", ")}`, newer));
+  if (unknown.length > 0)
+    verdicts.push(fail("MIGRATION_UNKNOWN", `unknown to this opsctl: ${unknown.join(", ")}`, newer));
   return verdicts.length > 0 ? verdicts : [pass(`all ${MIGRATIONS.length} migrations are applied`)];
 }

@@ -54,9 +54,10 @@ export async function gatewayFailure(
   const isKey = (fault.cause ?? fault.code) === GATEWAY_KEY_REFUSED;
   if (advice !== null) {
     const mend = isKey ? await correctSecret(context, command, names.key) : advice.mend;
-    return fail(`${fault.code}: ${advice.problem}`, mend);
+    return fail(fault.code, `${fault.code}: ${advice.problem}`, mend);
   }
   return fail(
+    fault.code,
     `${fault.code}: the gateway does not answer as it should`,
     `Check ${names.url} and that the gateway runs`,
   );

@@ -47,22 +47,28 @@ export function checkWithSettings<T>(
 
 /** The verdict of a check whose settings are missing; the check `configuration` names them. */
 export function withoutSettings(command: CommandName): Verdict[] {
-  return [notChecked(`the settings of ${command} that it needs are incomplete, see configuration`)];
+  return [
+    notChecked(
+      "PREREQUISITE_FAILED",
+      `the settings of ${command} that it needs are incomplete, see configuration`,
+    ),
+  ];
 }
 
 /** What is wrong with settings that a loader refused: a verdict for each, with what sets it right. */
 export function problemsOf(error: OpsError, { file, env }: CommandEnvironment): Verdict[] {
-  if (error.settings === undefined) return [fail(reasonOf(error), error.hint ?? null)];
+  if (error.settings === undefined) return [fail(error.code, reasonOf(error), error.hint ?? null)];
   // What stands in that file seems to be missing: the check of the file says what is wrong with it.
-  if (file.problem !== null) return [notChecked(`${file.path} was not read, see environment file`)];
+  if (file.problem !== null)
+    return [notChecked("PREREQUISITE_FAILED", `${file.path} was not read, see environment file`)];
   return error.settings.map((setting) => {
     const { name, problem, kind } = setting;
     // The check of the secrets says why, and what to do.
-    if (kind === "unread") return notChecked(`${name} cannot be read, see secrets`);
+    if (kind === "unread") return notChecked("PREREQUISITE_FAILED", `${name} cannot be read, see secrets`);
     const isSecret = kind === "secret";
     const mend = isSecret
       ? secretMend(file.command, name, env)
       : `Set ${name} in ${setting.file ?? file.path}`;
-    return fail(`${name} ${problem}`, mend);
+    return fail("CONFIG_INVALID", `${name} ${problem}`, mend);
   });
 }

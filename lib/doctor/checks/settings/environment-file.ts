@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import process from "node:process";
-import { trustedUids } from "../../../platform/account/account.ts";
+import { isRoot, trustedUids } from "../../../platform/account/account.ts";
 import { DEFAULT_ENV_DIR } from "../../../platform/config/env-files/command-file.ts";
 import type { EnvFileFault } from "../../../platform/config/env-files/env-file.ts";
 import { oddSettings, oddSettingTexts } from "../../../platform/config/names/odd-settings.ts";
@@ -50,14 +50,24 @@ async function accessFault(
   const name = readerOf(command);
   if ((stats.mode & OPEN_TO_OTHERS) !== 0) {
     const mend = name === "root" && isWritableByOthers(stats) ? awayForRoot(path) : `chmod 0600 ${path}`;
-    return fail(`${path} has mode ${octal(stats.mode)}, open to group or others`, mend);
+    return fail(
+      "SECRET_FILE_EXPOSED",
+      `${path} has mode ${octal(stats.mode)}, open to group or others`,
+      mend,
+    );
   }
   const account = await context.account(name);
   if (account === null) return null;
   if (name === "root" && stats.uid !== account.uid)
-    return fail(`${path} belongs to uid ${stats.uid}, and root reads it`, awayForRoot(path));
+    return fail(
+      "SECRET_FILE_UNTRUSTED",
+      `${path} belongs to uid ${stats.uid}, and root reads it`,
+      awayForRoot(path),
+    );
   const access = await accessOf(path, account, "read");
-  return access.status === "allowed" ? null : fail(access.text, openingLine(access, path, `${name}:${name}`));
+  return access.status === "allowed"
+    ? null
+    : fail("SECRET_FILE_UNREADABLE", access.text, openingLine(access, path, `${name}:${name}`));
 }
 
 /** The verdicts on what stands in a file that its account can read. */
@@ -70,7 +80,11 @@ function contentVerdicts(file: EnvironmentFile, { mode }: Stats): Verdict[] {
 
 /** The verdict on a file with a line that cannot be read: the command refuses to start with it. */
 function faultVerdict(path: string, { line, problem }: EnvFileFault): Verdict {
-  return fail(`ENV_FILE_INVALID: ${path}: line ${line} ${problem}`, `Correct line ${line} of ${path}`);
+  return fail(
+    "ENV_FILE_INVALID",
+    `ENV_FILE_INVALID: ${path}: line ${line} ${problem}`,
+    `Correct line ${line} of ${path}`,
+  );
 }
 
 /** Warns of each name with two values: someone has probably added a line without seeing the other one. */
@@ -78,10 +92,16 @@ function repeatedVerdicts({ path, repeated }: EnvironmentFile): Verdict[] {
   const verdicts = repeated
     .slice(0, MOST_REPEATED_TOLD)
     .map((name) =>
-      warn(`${path} gives ${name} two values, of which the last counts`, `Remove one of the two in ${path}`),
+      warn(
+        "SETTING_REPEATED",
+        `${path} gives ${name} two values, of which the last counts`,
+        `Remove one of the two in ${path}`,
+      ),
     );
   const more = repeated.length - verdicts.length;
-  return more === 0 ? verdicts : [...verdicts, warn(`${path} gives ${more} more names two values`)];
+  return more === 0
+    ? verdicts
+    : [...verdicts, warn("SETTING_REPEATED", `${path} gives ${more} more names two values`)];
 }
 
 /** Warns of names that resemble opsctl's settings and have no effect: nothing else reports a misspelt optional one. */
@@ -90,9 +110,11 @@ function oddVerdicts({ path, variables }: EnvironmentFile): Verdict[] {
   const { told, more } = oddSettings(basename(path), names);
   const verdicts = told.map((odd) => {
     const { what, todo } = oddSettingTexts(odd);
-    return warn(`${path} sets ${what}`, `${todo}: edit ${path}`);
+    return warn("SETTING_UNKNOWN", `${path} sets ${what}`, `${todo}: edit ${path}`);
   });
-  return more === 0 ? verdicts : [...verdicts, warn(`${path} sets ${more} more that have no effect`)];
+  return more === 0
+    ? verdicts
+    : [...verdicts, warn("SETTING_UNKNOWN", `${path} sets ${more} more that have no effect`)];
 }
 
 /**
@@ -109,17 +131,23 @@ async function unreadVerdict(
   const name = readerOf(command);
   const account = await context.account(name);
   const isThisAccount = account !== null && account.uid === process.geteuid?.();
-  if (!isThisAccount) return fail(`${path}: ${problem}`, asRoot(command, context));
   const step = foreignStep(path);
-  if (step !== null && step.mend !== null) return fail(`${path}: ${problem}`, step.mend);
-  if (name === "root") return fail(`${path}: ${problem}`, mendForRoot(path, step));
+  const code = step !== null || isForeign(stats) ? "SECRET_FILE_UNTRUSTED" : "SECRET_FILE_UNREADABLE";
+  if (!isThisAccount) return fail(code, `${path}: ${problem}`, asRoot(command, context));
+  if (step !== null && step.mend !== null) return fail(code, `${path}: ${problem}`, step.mend);
+  if (name === "root") return fail(code, `${path}: ${problem}`, mendForRoot(path, step));
   const access = await accessOf(path, account, "read");
   if (access.status !== "allowed" && access.why === "closed")
-    return fail(access.text, openingLine(access, path, `${name}:${name}`));
+    return fail(code, access.text, openingLine(access, path, `${name}:${name}`));
   // Another account may have written to it: the right owner alone does not make it trusted.
   const isWrittenByOthers = stats !== null && trustedUids().includes(stats.uid) && isWritableByOthers(stats);
   const mend = isWrittenByOthers ? `chmod 0600 ${path}` : givingLine(path, `${name}:${name}`);
-  return fail(`${path}: ${problem}`, mend);
+  return fail(code, `${path}: ${problem}`, mend);
+}
+
+/** Whether another account owns the file or, where root reads it, may write to it. */
+function isForeign(stats: Stats | null): boolean {
+  return stats !== null && (!trustedUids().includes(stats.uid) || (isRoot() && isWritableByOthers(stats)));
 }
 
 /** What puts right a file that root reads and refused; `step` is a directory or link of another account on its way. */
@@ -152,13 +180,25 @@ async function missingVerdict(command: CommandName, path: string, paths: HostPat
   const mend = `install -D -m 0600 -o ${account} /dev/null ${path} # then fill it in`;
   const lines = await linesThatStart(paths);
   if (lines.some((line) => loads(line, path)))
-    return fail(`${path} does not exist: ${command} is started with it and ends at once`, mend);
+    return fail(
+      "ENV_FILE_MISSING",
+      `${path} does not exist: ${command} is started with it and ends at once`,
+      mend,
+    );
   const { cronLine } = COMMAND_FACTS[command];
   if (NEED_NO_FILE.includes(command))
     return pass(`${path} is not there; the webhook's file and this process's own environment count`);
   if (lines.some((line) => cronLine?.test(line)))
-    return fail(`${path} does not exist: cron starts ${command} without any other setting`, mend);
-  return warn(`${path} does not exist: what this process has in its environment was looked at`, mend);
+    return fail(
+      "ENV_FILE_MISSING",
+      `${path} does not exist: cron starts ${command} without any other setting`,
+      mend,
+    );
+  return warn(
+    "ENV_FILE_MISSING",
+    `${path} does not exist: what this process has in its environment was looked at`,
+    mend,
+  );
 }
 
 /** The lines that start commands: those of the cron file and of the unit of the webhook's service. */

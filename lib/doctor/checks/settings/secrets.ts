@@ -71,8 +71,13 @@ async function oddVerdicts(command: CommandName, context: CheckContext): Promise
   return found.map(({ name, meant }) => {
     const path = join(directory, name);
     return meant === null
-      ? warn(`${path} has no effect: ${name} is no secret`, `Set ${name} in ${file.path} instead`)
+      ? warn(
+          "SECRET_UNKNOWN",
+          `${path} has no effect: ${name} is no secret`,
+          `Set ${name} in ${file.path} instead`,
+        )
       : warn(
+          "SECRET_UNKNOWN",
           `${path} is read by nothing; did you mean ${meant}?`,
           `mv -nT ${path} ${join(directory, meant)}`,
         );
@@ -83,14 +88,21 @@ async function oddVerdicts(command: CommandName, context: CheckContext): Promise
 async function handedVerdicts(context: CheckContext): Promise<Verdict[]> {
   const handed = context.dependencies.handedLogin;
   if (handed === null) return [];
-  if (handed.status === "failed") return [fail(reasonOf(handed.error), handed.error.hint ?? null)];
+  if (handed.status === "failed")
+    return [fail(handed.error.code, reasonOf(handed.error), handed.error.hint ?? null)];
   const { variable, source } = handed.login;
   const place = source.replace("secret file ", "");
   const { env, file } = await context.environment("migrate");
   const unused = isOverruledBy(handed.login, env)
-    ? [warn(`${variable} of ${file.path} is not used: ${place} comes first`, `Remove it from ${file.path}`)]
+    ? [
+        warn(
+          "SECRET_UNUSED",
+          `${variable} of ${file.path} is not used: ${place} comes first`,
+          `Remove it from ${file.path}`,
+        ),
+      ]
     : [];
-  const open = handed.isClosed ? [] : [warn(OPEN_LOGIN)];
+  const open = handed.isClosed ? [] : [warn("OWNER_LOGIN_EXPOSED", OPEN_LOGIN)];
   return [pass(`${variable} comes from ${place}`), ...unused, ...open];
 }
 
@@ -100,7 +112,7 @@ async function verdictOf(
   search: SecretSearch,
 ): Promise<Verdict[]> {
   const { name, found, error } = search;
-  if (error !== null) return [fail(reasonOf(error), error.hint ?? null)];
+  if (error !== null) return [fail(error.code, reasonOf(error), error.hint ?? null)];
   // The check of the configuration says whether it is required.
   if (found === null) return [];
   if (found.overrules)
@@ -111,6 +123,7 @@ async function verdictOf(
 function overruledVerdict(name: string, { path }: FoundSecret): Verdict {
   const source = path ?? "OPSCTL_SECRETS_COMMAND";
   return warn(
+    "SECRET_UNUSED",
     `${name} is set to another value as a variable, which is not used: ${source} comes first`,
     null,
   );
@@ -133,7 +146,13 @@ async function placeVerdicts(
   const access =
     account === null ? { status: "allowed" as const } : await accessOf(found.path, account, "read");
   if (access.status === "allowed") return [pass(`${name} comes from ${found.path}`)];
-  return [fail(`${name}: ${access.text}`, openingLine(access, found.path, `${accountName}`))];
+  return [
+    fail(
+      "SECRET_FILE_UNREADABLE",
+      `${name}: ${access.text}`,
+      openingLine(access, found.path, `${accountName}`),
+    ),
+  ];
 }
 
 /** Whether the editorial route has a secret of its own that does not come from the environment. */
@@ -147,6 +166,7 @@ function aliasVerdicts(
   if ((env[EDITORIAL_ALIAS] ?? "").trim() !== "")
     verdicts.push(
       warn(
+        "SECRET_UNUSED",
         `${EDITORIAL_ALIAS} is set in the environment and is not used there`,
         `Remove it there, then: ${secretMend("weekly", EDITORIAL_ALIAS, env)}`,
       ),
@@ -154,6 +174,7 @@ function aliasVerdicts(
   if (env.SOCIAL_EDITORIALS_ENABLED === "1" && alias?.found === null && alias.error === null)
     verdicts.push(
       fail(
+        "SOCIAL_EDITORIALS_CRON_SECRET_MISSING",
         `SOCIAL_EDITORIALS_CRON_SECRET_MISSING: editorials are enabled and ${EDITORIAL_ALIAS} is missing`,
         secretMend("weekly", EDITORIAL_ALIAS, env),
       ),
@@ -161,6 +182,7 @@ function aliasVerdicts(
   if (alias?.found && trigger?.found && alias.found.secret.open() === trigger.found.secret.open())
     verdicts.push(
       fail(
+        "SOCIAL_EDITORIALS_CRON_SECRET_REUSED",
         `SOCIAL_EDITORIALS_CRON_SECRET_REUSED: ${EDITORIAL_ALIAS} has the same value as TRIGGER_SECRET`,
         "Give the editorial route a secret of its own, equal to CRON_SECRET in the editorial worker",
       ),

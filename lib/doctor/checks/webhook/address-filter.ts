@@ -36,6 +36,7 @@ type Socket = { socket: string; port: number };
 
 function openByItsUnit({ socket, port }: Socket): Verdict {
   return warn(
+    "ADDRESS_FILTER_OFF",
     `${socket} admits every address: ${alone(port)}`,
     `systemctl cat ${socket}: take out what changes IPAddressDeny or IPAddressAllow, then ${reopening(socket)}`,
   );
@@ -43,6 +44,7 @@ function openByItsUnit({ socket, port }: Socket): Verdict {
 
 function uncounted({ socket, port }: Socket): Verdict {
   return notChecked(
+    "ADDRESS_FILTER_UNKNOWN",
     `whether systemd keeps strange addresses from port ${port}: ${socket} has no IPAccounting=yes`,
     `systemctl cat ${socket}: bring it to the unit of this version, then ${reopening(socket)}`,
   );
@@ -50,6 +52,7 @@ function uncounted({ socket, port }: Socket): Verdict {
 
 function unfiltered({ socket, port }: Socket): Verdict {
   return warn(
+    "ADDRESS_FILTER_OFF",
     `systemd filters no addresses for ${socket}: ${alone(port)}`,
     `${restart(socket)}; if this stays, the host's systemd cannot: see that the firewall closes port ${port} ` +
       "(ufw status, or nft list ruleset; rules are in /usr/share/opsctl/firewall)",

@@ -28,6 +28,7 @@ export async function closedByUnitVerdicts(
   if (open.some((path) => isWithin(directory, path))) return [];
   return [
     fail(
+      "STATE_DIRECTORY_READ_ONLY",
       `${directory}: the unit lets the service write nowhere but in ${open.join(" and ")}`,
       `systemctl edit ${UNIT}: below [Service] write ReadWritePaths=${directory}, then systemctl restart ${UNIT}`,
     ),

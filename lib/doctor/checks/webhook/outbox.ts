@@ -21,7 +21,10 @@ export async function outboxVerdicts(
     const { sql } = await stateDatabase(context, state.url);
     const [row] = await sql<[{ exists: boolean }]>`
       select to_regclass('opsctl_state.outbox') is not null as exists`;
-    if (!row.exists) return [warn("the shared database has no state yet: the service makes it at its start")];
+    if (!row.exists)
+      return [
+        warn("STATE_MISSING", "the shared database has no state yet: the service makes it at its start"),
+      ];
     return verdictsOf(await stats(sql));
   }
   const path = join(state.directory, "state.db");
@@ -30,15 +33,18 @@ export async function outboxVerdicts(
 
 function fileVerdicts(path: string, reading: FileReading | null): Verdict[] {
   if (reading === null)
-    return [fail(`${path} cannot be read: the reading broke off`, `Look at it: file ${path}`)];
+    return [
+      fail("STATE_UNREADABLE", `${path} cannot be read: the reading broke off`, `Look at it: file ${path}`),
+    ];
   switch (reading.status) {
     case "read":
       return [pass(`${path} can be read`), ...verdictsOf(reading.outbox)];
     case "missing":
-      return [warn(`${path} does not exist yet: the service makes it at its start`, null)];
+      return [warn("STATE_MISSING", `${path} does not exist yet: the service makes it at its start`, null)];
     case "empty":
       return [
         fail(
+          "STATE_EMPTY",
           `${path} is empty: the service could not write to it when it started`,
           `df -h ${dirname(path)}: make room on its disk, the service opens it by itself then`,
         ),
@@ -46,15 +52,17 @@ function fileVerdicts(path: string, reading: FileReading | null): Verdict[] {
     case "in_use":
       return [
         notChecked(
+          "STATE_IN_USE",
           `${path} has a write-ahead log, which cannot be read without writing beside it`,
           "systemctl start opsctl-webhook.service, then run again: the service is asked instead",
         ),
       ];
     case "untrusted":
-      return [fail(reading.message, reading.hint)];
+      return [fail("FILE_UNTRUSTED", reading.message, reading.hint)];
     case "damaged":
       return [
         fail(
+          "STATE_UNREADABLE",
           `${path} cannot be read: ${reading.message}`,
           "Restart the service: it moves a damaged file aside and carries over what is readable",
         ),
@@ -88,15 +96,17 @@ function kindVerdicts(
   if (inDoubt > 0)
     verdicts.push(
       warn(
+        "OUTBOX_UNKNOWN",
         `${inDoubt} ${what} are in doubt: the peer may have taken them`,
         "opsctl webhook dead list, then retry or drop each",
       ),
     );
-  if (dead > 0) verdicts.push(warn(`${dead} ${what} were given up`, retryOf(isDoubted)));
+  if (dead > 0) verdicts.push(warn("OUTBOX_DEAD", `${dead} ${what} were given up`, retryOf(isDoubted)));
   if (queued > 0 && oldestQueuedAgeMs !== null && oldestQueuedAgeMs > LONG_WAIT_MS) {
     const minutes = Math.round(oldestQueuedAgeMs / 60_000);
     verdicts.push(
       warn(
+        "OUTBOX_DELAYED",
         `${queued} ${what} wait, the oldest for ${minutes} min`,
         "journalctl -u opsctl-webhook.service -n 50",
       ),

@@ -27,6 +27,7 @@ export function secondChannelCheck(
 
 function noneVerdict(path: string): Verdict {
   return warn(
+    "FALLBACK_CHANNEL_MISSING",
     "no second channel is set up: while WhatsApp takes nothing, no person is told",
     `Set ALERT_EMAIL_TO and ALERT_EMAIL_FROM in ${path}, then opsctl secret set ALERT_EMAIL_API_KEY`,
   );
@@ -45,9 +46,14 @@ function keyVerdict(key: KeyState, correction: string): Verdict {
     case "accepted":
       return pass("the e-mail provider takes the key of the second channel");
     case "refused":
-      return fail(`${key.code}: the e-mail provider refuses the key of the second channel`, correction);
+      return fail(
+        key.code,
+        `${key.code}: the e-mail provider refuses the key of the second channel`,
+        correction,
+      );
     case "unclear":
       return warn(
+        key.code,
         `${key.code}: the e-mail provider does not say whether it takes the key of the second channel`,
         "Check ALERT_EMAIL_API_URL and the network",
       );

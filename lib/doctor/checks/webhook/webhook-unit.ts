@@ -50,6 +50,7 @@ async function installedVerdict({ paths }: DoctorDependencies, unit: string): Pr
     if (isThere) return pass(`${path} is installed`);
   }
   return fail(
+    "UNIT_MISSING",
     `${unit} is not installed`,
     "install the package of opsctl again; in a clone make install, then systemctl daemon-reload",
   );
@@ -76,6 +77,7 @@ async function handedBy(path: string): Promise<Verdict[]> {
   if (!/^EnvironmentFile=./m.test(text)) return [];
   return [
     warn(
+      "UNIT_LOADS_SETTINGS",
       `${path} has EnvironmentFile=: a reload does not change what is in it`,
       `Remove that line from ${path}, then systemctl daemon-reload and systemctl restart ${SERVICE}`,
     ),
@@ -98,12 +100,16 @@ async function askSystemd(
 ): Promise<Verdict> {
   const end = await dependencies.runProgram("systemctl", [question, unit], signal);
   const answer = end?.stdout.trim() ?? "";
-  if (end === null) return notChecked("this host has no systemctl");
+  if (end === null) return notChecked("SYSTEMD_MISSING", "this host has no systemctl");
   if (answer === "" || answer === "offline" || answer === "unknown")
-    return notChecked("systemd does not run on this host, so it cannot say what is enabled and active");
+    return notChecked(
+      "SYSTEMD_MISSING",
+      "systemd does not run on this host, so it cannot say what is enabled and active",
+    );
   if (end.status === 0) return pass(`${unit} is ${answer}`);
   // It ends and is started again, over and over: the journal says why, another start does not.
-  if (unit === SERVICE && answer === "activating") return warn(`${unit} is ${answer}`, JOURNAL);
+  if (unit === SERVICE && answer === "activating")
+    return warn("UNIT_INACTIVE", `${unit} is ${answer}`, JOURNAL);
   const verb = question === "is-enabled" ? "enable" : "start";
-  return warn(`${unit} is ${answer}`, `systemctl ${verb} ${unit}`);
+  return warn("UNIT_INACTIVE", `${unit} is ${answer}`, `systemctl ${verb} ${unit}`);
 }

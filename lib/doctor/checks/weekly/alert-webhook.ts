@@ -26,7 +26,9 @@ export const ALERT_WEBHOOK_CHECK: Check = {
         state.cause === "http_401"
           ? "Make WEBHOOK_SECRET here the one of the webhook: opsctl secret set WEBHOOK_SECRET, then systemctl reload opsctl-webhook.service"
           : `systemctl status opsctl-webhook; or correct ${ALERT_WEBHOOK} in ${file.path}`;
-      return [fail(`ANNOUNCE_FAILED: a failed run could not be announced, ${state.cause}`, mend)];
+      return [
+        fail("ANNOUNCE_FAILED", `ANNOUNCE_FAILED: a failed run could not be announced, ${state.cause}`, mend),
+      ];
     } catch (error) {
       if (error instanceof OpsError) return problemsOf(error, { env, file });
       throw error;

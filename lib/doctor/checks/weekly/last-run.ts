@@ -85,7 +85,11 @@ function aboutItsWeek(run: LastRun): LastRun {
 export function lastRunVerdict(reading: LastRunReading, nowMs: number): Verdict {
   if (reading.status === "none") return pass("no run has left a record on this host");
   if (reading.status === "unreadable")
-    return fail(`the record of the last run cannot be read: ${reading.code}`, "opsctl weekly replaces it");
+    return fail(
+      "LAST_RUN_UNREADABLE",
+      `the record of the last run cannot be read: ${reading.code}`,
+      "opsctl weekly replaces it",
+    );
   const { run } = reading;
   const facts = factsOf(run);
   const now = Temporal.Instant.fromEpochMilliseconds(nowMs);
@@ -94,9 +98,11 @@ export function lastRunVerdict(reading: LastRunReading, nowMs: number): Verdict 
   if (isFullSuccess(facts)) return pass(text);
   const isSuccess = facts.status === "success";
   if (run.window !== null && run.window.week !== weekWindow(now).week)
-    return isSuccess ? pass(text) : warn(`${text}; another week has closed since then`, olderWeekMend(run));
+    return isSuccess
+      ? pass(text)
+      : warn("LAST_RUN_FAILED", `${text}; another week has closed since then`, olderWeekMend(run));
   if (!isSuccess && run.week !== null && isWorkedOn(run.week, facts))
-    return warn(`${text}; a run works on it`);
+    return warn("LAST_RUN_FAILED", `${text}; a run works on it`);
   return settledVerdict(text, run, now) ?? (isSuccess ? pass(text) : openRunVerdict(text, run, now));
 }
 
@@ -123,17 +129,22 @@ function settledVerdict(text: string, run: LastRun, now: Temporal.Instant): Verd
   if (!hasWorked({ status: "found", run })) return pass(settled);
   if (renewal === "run")
     return warn(
+      "HEARTBEAT_STALE",
       `${settled}; another run today renews the last success`,
       decisionBeforeRun(factsOf(run)) ?? STEP_COMMANDS.run,
     );
-  return warn(`${settled}; the next run on a Monday renews the last success`, NEXT_MONDAY);
+  return warn("HEARTBEAT_STALE", `${settled}; the next run on a Monday renews the last success`, NEXT_MONDAY);
 }
 
 /** The verdict where the run of the last closed week failed, and something of it is open. */
 function openRunVerdict(text: string, run: LastRun, now: Temporal.Instant): Verdict {
   const { retryableUntil: until } = run;
   if (until === null)
-    return fail(`${text}; it can be repeated on a Monday only, until midnight in São Paulo`, MEND_FIRST);
+    return fail(
+      "LAST_RUN_FAILED",
+      `${text}; it can be repeated on a Monday only, until midnight in São Paulo`,
+      MEND_FIRST,
+    );
   const isClosed = isWeekClosed(run, now);
   const steps = stepsOf(run, { isClosed });
   const isUnread = isClosed && run.week === null;
@@ -142,6 +153,7 @@ function openRunVerdict(text: string, run: LastRun, now: Temporal.Instant): Verd
   const isForRun = factsOf(run).begunAt === null && steps.includes("run");
   const beforeRun = isClosed ? null : decisionBeforeRun(factsOf(run));
   return fail(
+    "LAST_RUN_FAILED",
     `${text}; ${prospect.replace(`; ${BY_HAND}`, "")}`,
     beforeRun ?? (isForRun ? STEP_COMMANDS.run : mendOf(steps)),
   );
@@ -167,6 +179,7 @@ function olderWeekMend({ week }: LastRun): string | null {
 function goingOnVerdict({ waiting, begunAt }: LastRunFacts): Verdict {
   if (waiting !== null)
     return warn(
+      "RUN_WAITING",
       `a run waits ${causeText(waiting)}, until ${localTime(waiting.until)} at most (São Paulo)`,
       "Look at the database: the run goes on, or ends, by itself",
     );

@@ -1,4 +1,4 @@
-import { ownersBeforeText } from "../../../ledger/owners-dropped.ts";
+import { OWNERS_DROPPED, ownersBeforeText } from "../../../ledger/owners-dropped.ts";
 import { readOnly } from "../../../ledger/read-only.ts";
 import { EXPLAIN, STEP_COMMANDS } from "../../../ledger/week-steps.ts";
 import type { OpenCounts } from "../../../ledger/week-verdict.ts";
@@ -76,6 +76,7 @@ function openVerdict(
   const parts = [...(missing === 0 ? [] : [`reports: ${missing} missing`]), ...others];
   const isBeyondHelp = until === null && others.length === 0;
   return (isBeyondHelp ? warn : fail)(
+    "WEEK_OPEN",
     `open in the week of ${week}: ${parts.join("; ")}; ${prospectOf(steps, until)}`,
     mendOf(steps),
   );
@@ -85,15 +86,21 @@ function openVerdict(
 function cleanVerdict({ dropped }: WeekJudgement, { week, counts }: LedgerWeek): Verdict {
   const text = `nothing is open in the week of ${week}`;
   if (dropped === null) return pass(text);
-  return warn(`${text}; owners: ${counts.owners}${ownersBeforeText(counts)}`, EXPLAIN.ownersDropped);
+  return warn(
+    OWNERS_DROPPED,
+    `${text}; owners: ${counts.owners}${ownersBeforeText(counts)}`,
+    EXPLAIN.ownersDropped,
+  );
 }
 
 /** The verdict over a Monday on which no run of any host has begun; a host that is new was not there for it. */
 function noRunVerdict({ isFirst }: WeekJudgement, { week, retryableUntil: until }: LedgerWeek): Verdict {
   if (isFirst && until === null) return pass(FIRST_TO_COME);
   const text = `no run has begun with the week of ${week}`;
-  if (until !== null) return (isFirst ? warn : fail)(`${text}; ${makeText(until)}`, STEP_COMMANDS.run);
+  if (until !== null)
+    return (isFirst ? warn : fail)("WEEK_NOT_RUN", `${text}; ${makeText(until)}`, STEP_COMMANDS.run);
   return fail(
+    "WEEK_NOT_RUN",
     `${text}; that week is closed: ${makeText(until)}`,
     "See the end of /var/log/opsctl/weekly.log for what failed",
   );

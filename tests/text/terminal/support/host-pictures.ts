@@ -65,10 +65,14 @@ const PARTS: NamedReport[] = [
 const of = (command: CommandName, ...found: [check: string, verdict: Verdict][]): Finding[] =>
   found.map(([check, verdict]) => ({ command, check, ...verdict }));
 const MISSING = fail(
+  "CONFIG_INVALID",
   "DATABASE_URL is missing; expected a postgres:// URL with special characters of the password percent-encoded",
   "opsctl secret set DATABASE_URL",
 );
-const BEHIND = notChecked("the settings of weekly that it needs are incomplete, see configuration");
+const BEHIND = notChecked(
+  "PREREQUISITE_FAILED",
+  "the settings of weekly that it needs are incomplete, see configuration",
+);
 
 const FINDINGS: Finding[] = [
   ...of(
@@ -77,6 +81,7 @@ const FINDINGS: Finding[] = [
     [
       "environment file",
       fail(
+        "ENV_FILE_MISSING",
         "/etc/opsctl/weekly.env does not exist: cron starts weekly without any other setting",
         "install -D -m 0600 -o opsctl /dev/null /etc/opsctl/weekly.env # then fill it in",
       ),
@@ -85,6 +90,7 @@ const FINDINGS: Finding[] = [
     [
       "recipients",
       warn(
+        "RECIPIENTS_UNUSABLE",
         "6 owners: 1 without a usable phone, 0 without a usable e-mail",
         "Mend users.phone and users.email of the tenants that it names: opsctl weekly --dry-run --json",
       ),
@@ -96,6 +102,7 @@ const FINDINGS: Finding[] = [
     [
       "service",
       warn(
+        "WEBHOOK_SECRET_REFUSED",
         "the last post from elsewhere, at 2026-11-23T10:04:12.118Z, was refused: it has another secret than the service",
         'Who sent it: journalctl -u opsctl-webhook.service -g "A request was refused" -n 5; if it was the platform: opsctl alert-rules contact-point apply --rotate --url https://<alert host>/webhook',
       ),
@@ -111,7 +118,7 @@ const FINDINGS: Finding[] = [
   ...of(
     "collect-metrics",
     ["socket table", pass("ss and the kernel's counters can be read")],
-    ["hosting provider", notChecked("HOSTING_TOKEN cannot be read, see secrets")],
+    ["hosting provider", notChecked("PREREQUISITE_FAILED", "HOSTING_TOKEN cannot be read, see secrets")],
   ),
   ...of("alert-rules", [
     "configuration",
