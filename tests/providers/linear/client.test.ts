@@ -1,138 +1,142 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { CallRecord } from "../../../lib/platform/http/call-peer.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
-import type { NewIssue } from "../../../lib/providers/issue-outcome.ts";
+import type { NewComment, NewIssue } from "../../../lib/providers/issue-outcome.ts";
 import { linearTracker } from "../../../lib/providers/linear/client.ts";
-import { endOf } from "../../standins/given-up.ts";
+import { limitMsFor, play } from "../../cases/answer-case.ts";
+import {
+  ACCESS_ANSWERS,
+  CONFLICTS,
+  ISSUE_ID,
+  REFUSED_ISSUES,
+  TEAM_ID,
+  UNCLEAR_ISSUES,
+} from "../../cases/tracker-answers.ts";
 import { refusedPort, startDropper, startTlsPeer } from "../../standins/raw-peer.ts";
-import type { Fault, Scripted } from "../../standins/standin.ts";
+import type { Answer, Fault, Scripted } from "../../standins/standin.ts";
 import { startTracker, type Tracker, trackerError } from "../../standins/tracker.ts";
 
 const TOKEN = "lin_api_canary";
-const TEAM = "5b6b1a4e-9c0f-4e55-8a35-0d6a5d0d7c01";
 const issue: NewIssue = {
-  id: "3f2b9c1e-7d44-4a7e-9a55-0c9c6f0f2e11",
+  id: ISSUE_ID,
   title: '[ALERTA][infra] CPU "alta" } canary-title',
   description: "canary-description\n\n| a | b |",
   priority: 2,
+};
+const comment: NewComment = {
+  id: "0b8f5a7e-3c1d-4e2f-9a6b-7c8d9e0f1a2b",
+  issueId: ISSUE_ID,
+  body: '✅ Resolvido em "canary" } depois de 4 min.',
 };
 
 let tracker: Tracker;
 let records: CallRecord[];
 
 beforeEach(async () => {
-  tracker = await startTracker({ token: TOKEN, teamId: TEAM });
+  tracker = await startTracker({ token: TOKEN, teamId: TEAM_ID });
   records = [];
 });
 
-afterEach(async () => {
-  await tracker.stop();
-});
+afterEach(async () => await tracker.stop());
 
-/** For a tracker that answers, on the busiest machine. */
-const LONG_MS = 60_000;
+type Changes = { url?: string; token?: string; teamId?: string; timeoutMs?: number };
 
-function clientOf(changes: { url?: string; token?: string; teamId?: string; timeoutMs?: number } = {}) {
-  const { url = tracker.endpoint, token = TOKEN, teamId = TEAM, timeoutMs = LONG_MS } = changes;
+function clientOf(changes: Changes = {}) {
+  const { url = tracker.endpoint, token = TOKEN, teamId = TEAM_ID, timeoutMs = 60_000 } = changes;
   const onCall = (record: CallRecord) => records.push(record);
   return linearTracker({ url: new URL(url), token: new Secret(token), teamId, timeoutMs, onCall });
 }
 
-/** Makes a call, which is given up where the tracker gives no answer. */
-const ended = <Result>(fault: Scripted, call: (client: ReturnType<typeof clientOf>) => Promise<Result>) =>
-  endOf(tracker, fault, (timeoutMs = LONG_MS) => call(clientOf({ timeoutMs })));
+/** A client with the time limit for this answer, which the tracker gives to the next call. */
+function answered(answer: Scripted) {
+  tracker.routes.graphql.next(answer);
+  return clientOf({ timeoutMs: limitMsFor(answer) });
+}
 
-const created = () => ({
-  status: "created" as const,
-  id: issue.id,
-  identifier: "ENG-1",
-  url: "https://linear.app/example/issue/ENG-1",
-});
+const link = "https://linear.app/example/issue/ENG-1";
+const created = { status: "created" as const, id: ISSUE_ID, identifier: "ENG-1", url: link };
+const unknown = (code: string) => ({ status: "unknown" as const, code });
+const refused = (code: string, stopsChannel = false) => ({ status: "refused" as const, code, stopsChannel });
 
 describe("linearTracker().createIssue()", () => {
   test("creates the issue in its team, its texts as variables only", async () => {
-    expect(await clientOf().createIssue(issue)).toEqual(created());
-    expect(tracker.issues).toMatchObject([{ ...issue, teamId: TEAM }]);
+    expect(await clientOf().createIssue(issue)).toEqual(created);
+    expect(tracker.issues).toMatchObject([{ ...issue, teamId: TEAM_ID }]);
     const { headers, body, path } = tracker.ledger[0]!;
     expect(path).toBe("/graphql");
     expect(headers.authorization).toBe(TOKEN);
-    expect(body).toMatchObject({ variables: { input: { ...issue, teamId: TEAM } } });
+    expect(body).toMatchObject({ variables: { input: { ...issue, teamId: TEAM_ID } } });
     expect((body as { query: string }).query).not.toContain("canary");
     expect(tracker.routes.graphql.calls).toHaveLength(1);
   });
 
   test("sends a token of another kind as a bearer", async () => {
     tracker.token = "oauth-canary";
-    expect(await clientOf({ token: "oauth-canary" }).createIssue(issue)).toEqual(created());
+    expect(await clientOf({ token: "oauth-canary" }).createIssue(issue)).toEqual(created);
     expect(tracker.ledger[0]?.headers.authorization).toBe("Bearer oauth-canary");
+  });
+
+  test.each(REFUSED_ISSUES)("nothing was created after $name", async ({ answer, becomes }) => {
+    await play(tracker, tracker.routes.graphql, answer);
+    expect(await clientOf().createIssue(issue)).toEqual(becomes);
+    expect(tracker.ledger).toHaveLength(1);
+  });
+
+  test.each(CONFLICTS)("an earlier call created it: %s", async (_name, answer) => {
+    const outcome = await answered({ accept: answer }).createIssue(issue);
+    expect(outcome).toEqual(created);
+    expect(tracker.ledger.map(({ body }) => body)).toMatchObject([{}, { variables: { id: ISSUE_ID } }]);
+  });
+
+  test.each(UNCLEAR_ISSUES)("it is looked up after $name", async ({ answer, becomes }) => {
+    const given = answer as Answer | Fault;
+    expect(await answered(given).createIssue(issue)).toEqual(becomes);
+    expect(tracker.lookups).toEqual([ISSUE_ID]);
+    const { query } = tracker.ledger[1]!.body as { query: string };
+    expect(query).toContain("includeArchived: true");
+
+    expect(await answered({ accept: given }).createIssue(issue)).toEqual(created);
+    expect(tracker.issues).toHaveLength(1);
+    expect(tracker.unexpected).toHaveLength(0);
+    // A question on the connection of a lost call could be answered with that call's answer.
+    expect(new Set(tracker.ledger.map(({ connection }) => connection)).size).toBe(4);
+  });
+
+  test("a look-up that fails, or finds another issue, finds nothing", async () => {
+    const made = { id: ISSUE_ID, identifier: "ENG-1", url: link };
+    const other = { status: 200, json: { data: { issues: { nodes: [{ ...made, id: TEAM_ID }] } } } };
+    const partly = { status: 200, json: { data: { issues: { nodes: [made] } }, errors: [{ message: "x" }] } };
+    const noToken = trackerError(200, "no", { code: "AUTHENTICATION_ERROR" });
+    for (const answer of [other, partly, noToken, { status: 502, text: "" }]) {
+      tracker.routes.graphql.next({ status: 503, text: "" }, answer);
+      expect(await clientOf().createIssue(issue)).toEqual(unknown("tracker_http_503"));
+    }
   });
 
   test.each([400, 200] as const)("counts a repeated creation as created (conflict as %i)", async (status) => {
     tracker.conflictStatus = status;
     await clientOf().createIssue(issue);
-    expect(await clientOf().createIssue({ ...issue, title: "another" })).toEqual(created());
+    expect(await clientOf().createIssue({ ...issue, title: "another" })).toEqual(created);
     expect(tracker.issues.map(({ title }) => title)).toEqual([issue.title]);
-    expect(tracker.lookups).toEqual([issue.id]);
+    expect(tracker.lookups).toEqual([ISSUE_ID]);
   });
 
-  test.each<Fault>(["drop", "not_json", "hang"])(
+  test.each(["drop", "not_json"] as const)(
     "counts a repeated creation as created when it cannot be read back (%s)",
     async (fault) => {
       await clientOf().createIssue(issue);
       tracker.routes.graphql.script = () => (tracker.ledger.length === 3 ? fault : undefined);
-      const outcome = await ended(fault, (client) => client.createIssue(issue));
-      expect(outcome).toEqual({ ...created(), identifier: null, url: null });
+      expect(await clientOf().createIssue(issue)).toEqual({ ...created, identifier: null, url: null });
       expect(tracker.ledger).toHaveLength(3);
     },
   );
 
-  test.each<Fault>(["drop", "hang", "break_body", "stall_body", "not_json", "huge", "bomb", "not_http"])(
-    "finds an issue that was created before a %s, without creating it twice",
-    async (accept) => {
-      tracker.routes.graphql.next({ accept });
-      expect(await ended({ accept }, (client) => client.createIssue(issue))).toEqual(created());
-      expect(tracker.issues).toHaveLength(1);
-      expect(tracker.routes.graphql.calls).toHaveLength(2);
-      const [first, second] = tracker.routes.graphql.calls;
-      expect(first!.connection).not.toBe(second!.connection);
-    },
-  );
-
-  test.each<Fault>(["drop", "drop_unread", "hang"])(
-    "does not know an issue that is not there after a %s, and creates it when repeated",
-    async (fault) => {
-      tracker.routes.graphql.next(fault);
-      const code = fault === "hang" ? "tracker_timeout" : "tracker_connection_lost";
-      const outcome = await ended(fault, (client) => client.createIssue(issue));
-      expect(outcome).toEqual({ status: "unknown", code });
-      expect(tracker.lookups).toEqual([issue.id]);
-      expect(await clientOf().createIssue(issue)).toEqual(created());
-    },
-  );
-
-  test("does not take a look-up that is refused for a missing issue", async () => {
-    const refusedKey = trackerError(200, "Authentication required, not authenticated", {
-      code: "AUTHENTICATION_ERROR",
-    });
-    tracker.routes.graphql.next({ accept: "drop" }, refusedKey);
-    expect(await clientOf().createIssue(issue)).toEqual({
-      status: "unknown",
-      code: "tracker_connection_lost",
-    });
-    expect(await clientOf().createIssue(issue)).toEqual(created());
-    expect(tracker.issues).toHaveLength(1);
-  });
-
-  test("knows the tracker's own refusals", async () => {
+  test("knows the stand-in's own refusals", async () => {
     for (const status of [401, 200] as const) {
       tracker.authStatus = status;
-      expect(await clientOf({ token: "lin_api_wrong" }).createIssue(issue)).toEqual({
-        status: "refused",
-        code: "tracker_unauthorized",
-        stopsChannel: true,
-      });
+      const outcome = await clientOf({ token: "lin_api_wrong" }).createIssue(issue);
+      expect(outcome).toEqual(refused("tracker_unauthorized", true));
     }
-    const refused = (code: string) => ({ status: "refused" as const, code, stopsChannel: false });
     const elsewhere = clientOf({ teamId: "00000000-0000-4000-8000-000000000000" });
     expect(await elsewhere.createIssue(issue)).toEqual(refused("tracker_input_refused"));
     const badId = { ...issue, id: "3f2b9c1e-7d44-1a7e-9a55-0c9c6f0f2e11" };
@@ -140,18 +144,6 @@ describe("linearTracker().createIssue()", () => {
     tracker.issueLimit = 0;
     expect(await clientOf().createIssue(issue)).toEqual(refused("tracker_usage_limit"));
     expect(tracker.issues).toHaveLength(0);
-    expect(tracker.lookups).toHaveLength(0);
-  });
-
-  test("waits for the rate as the tracker says", async () => {
-    tracker.rateLimit = { "x-ratelimit-requests-reset": String(Date.now() + 90_000) };
-    const outcome = await clientOf().createIssue(issue);
-    expect(outcome).toMatchObject({ status: "throttled", code: "tracker_rate_limited" });
-    const { retryAfterMs } = outcome as { retryAfterMs: number };
-    expect(retryAfterMs).toBeGreaterThan(1_000);
-    expect(retryAfterMs).toBeLessThanOrEqual(90_000);
-    tracker.rateLimit = { "retry-after": "7" };
-    expect(await clientOf().createIssue(issue)).toMatchObject({ retryAfterMs: 7_000 });
     expect(tracker.lookups).toHaveLength(0);
   });
 
@@ -164,16 +156,14 @@ describe("linearTracker().createIssue()", () => {
       `https://localhost:${tls.port}/graphql`,
       `https://localhost:${dropper.port}/graphql`,
     ];
-    for (const url of urls) {
-      const outcome = await clientOf({ url }).createIssue(issue);
-      expect(outcome).toEqual({ status: "unknown", code: "tracker_unreachable" });
-    }
+    for (const url of urls)
+      expect(await clientOf({ url }).createIssue(issue)).toEqual(unknown("tracker_unreachable"));
     expect(records.map(({ class: kind }) => kind)).toEqual(Array(4).fill("not_sent"));
     await Promise.all([tls.stop(), dropper.stop()]);
   });
 
   test("begins nothing after an abort, and is not sure of what an abort interrupts", async () => {
-    const aborted = { status: "unknown" as const, code: "tracker_aborted" };
+    const aborted = unknown("tracker_aborted");
     expect(await clientOf().createIssue(issue, AbortSignal.abort())).toEqual(aborted);
     expect(tracker.ledger).toHaveLength(0);
     const shutdown = new AbortController();
@@ -199,20 +189,14 @@ describe("linearTracker().createIssue()", () => {
     ["absent", undefined, null],
   ])("keeps a link only when it is one: %s", async (_row, url, expected) => {
     const identifier = expected === null ? "x\ny" : "ENG-12";
-    const json = { data: { issueCreate: { success: true, issue: { id: issue.id, identifier, url } } } };
-    tracker.routes.graphql.next({ status: 200, json });
-    const outcome = await clientOf().createIssue(issue);
-    expect(outcome).toEqual({
-      ...created(),
-      identifier: expected === null ? null : "ENG-12",
-      url: expected,
-    });
+    const json = { data: { issueCreate: { success: true, issue: { id: ISSUE_ID, identifier, url } } } };
+    const outcome = await answered({ status: 200, json }).createIssue(issue);
+    expect(outcome).toEqual({ ...created, identifier: expected === null ? null : "ENG-12", url: expected });
   });
 
   test("tells the log neither the token nor a text of the issue", async () => {
-    tracker.routes.graphql.next({ accept: "drop" });
     const outcomes = [
-      await clientOf().createIssue(issue),
+      await answered({ accept: "drop" }).createIssue(issue),
       await clientOf({ token: "lin_api_canary\nx" }).createIssue(issue),
       await clientOf({ token: "lin_api_canary2" }).createIssue(issue),
       await clientOf().checkAccess(),
@@ -223,35 +207,131 @@ describe("linearTracker().createIssue()", () => {
   });
 });
 
-describe("linearTracker().checkAccess()", () => {
-  test("is content with a key and a team that the tracker knows", async () => {
-    expect(await clientOf().checkAccess()).toBeNull();
-    expect(tracker.issues).toHaveLength(0);
+describe("linearTracker() waits for the rate", () => {
+  const HOUR_MS = 3_600_000;
+  const inSeconds = (seconds: number) => String(Date.now() / 1_000 + seconds);
+  const inMilliseconds = (seconds: number) => String(Date.now() + seconds * 1_000);
+
+  test.each<[string, () => Record<string, string>, number]>([
+    ["a second when nothing is said", () => ({}), 1_000],
+    ["retry-after", () => ({ "retry-after": "12", "x-ratelimit-requests-reset": inSeconds(600) }), 12_000],
+    ["retry-after as a date", () => ({ "retry-after": new Date(Date.now() + 90_000).toUTCString() }), 90_000],
+    ["an hour at most", () => ({ "retry-after": "86400" }), HOUR_MS],
+    ["a second at least", () => ({ "retry-after": "0" }), 1_000],
+    ["a second when it is no number", () => ({ "retry-after": "soon" }), 1_000],
+    ["the requests' reset in seconds", () => ({ "x-ratelimit-requests-reset": inSeconds(600) }), 600_000],
+    ["the same in milliseconds", () => ({ "x-ratelimit-requests-reset": inMilliseconds(600) }), 600_000],
+    ["the complexity's reset", () => ({ "x-ratelimit-complexity-reset": inSeconds(450) }), 450_000],
+    [
+      "the later reset",
+      () => ({
+        "x-ratelimit-requests-reset": inSeconds(600),
+        "x-ratelimit-complexity-reset": inMilliseconds(900),
+      }),
+      900_000,
+    ],
+    [
+      "the reset of the empty bucket",
+      () => ({
+        "x-ratelimit-requests-reset": inSeconds(600),
+        "x-ratelimit-requests-remaining": "0",
+        "x-ratelimit-complexity-reset": inSeconds(900),
+        "x-ratelimit-complexity-remaining": "1000",
+      }),
+      600_000,
+    ],
+    ["a second after a reset in the past", () => ({ "x-ratelimit-requests-reset": inSeconds(-60) }), 1_000],
+    ["an hour for a reset in a day", () => ({ "x-ratelimit-requests-reset": inSeconds(86_400) }), HOUR_MS],
+    ["a second for a reset that is no time", () => ({ "x-ratelimit-requests-reset": "-5" }), 1_000],
+    [
+      "a second for a reset beyond all times",
+      () => ({ "x-ratelimit-requests-reset": "9".repeat(40) }),
+      1_000,
+    ],
+  ])("%s", async (_row, headers, expected) => {
+    tracker.rateLimit = headers();
+    for (const call of [clientOf().createIssue(issue), clientOf().createComment(comment)]) {
+      const outcome = await call;
+      expect(outcome).toMatchObject({ status: "throttled", code: "tracker_rate_limited" });
+      // Resets are instants: what the call itself took is no longer waited for.
+      const { retryAfterMs } = outcome as { retryAfterMs: number };
+      expect(retryAfterMs).toBeLessThanOrEqual(expected);
+      expect(retryAfterMs).toBeGreaterThan(expected - 60_000);
+    }
+    expect(tracker.lookups).toHaveLength(0);
+  });
+});
+
+describe("linearTracker().createComment()", () => {
+  const done = { status: "created" as const, id: comment.id };
+  beforeEach(async () => void (await clientOf().createIssue(issue)));
+
+  test("comments on the issue, the text as a variable only", async () => {
+    expect(await clientOf().createComment(comment)).toEqual(done);
+    expect(tracker.comments).toMatchObject([comment]);
+    const { body } = tracker.ledger.at(-1)!;
+    expect(body).toMatchObject({ variables: { input: comment } });
+    expect((body as { query: string }).query).not.toContain("canary");
   });
 
-  test("says what is wrong", async () => {
+  test.each([400, 200] as const)("counts a repeated comment as created (conflict as %i)", async (status) => {
+    tracker.conflictStatus = status;
+    await clientOf().createComment(comment);
+    expect(await clientOf().createComment({ ...comment, body: "another" })).toEqual(done);
+    expect(tracker.comments.map(({ body }) => body)).toEqual([comment.body]);
+  });
+
+  test.each<Fault>(["drop", "hang", "break_body", "not_json"])(
+    "does not know the result when the answer is a %s, and creates no second one",
+    async (accept) => {
+      expect(await answered({ accept }).createComment(comment)).toMatchObject({ status: "unknown" });
+      expect(await clientOf().createComment(comment)).toEqual(done);
+      expect(tracker.comments).toHaveLength(1);
+    },
+  );
+
+  test("is refused on an issue that was deleted, and with another key; nothing is known of one nobody heard", async () => {
+    tracker.issues.length = 0;
+    expect(await clientOf().createComment(comment)).toEqual(refused("tracker_input_refused"));
+    const wrong = clientOf({ token: "lin_api_wrong" });
+    expect(await wrong.createComment(comment)).toEqual(refused("tracker_unauthorized", true));
+    const nobody = clientOf({ url: `http://127.0.0.1:${await refusedPort()}/graphql` });
+    expect(await nobody.createComment(comment)).toEqual(unknown("tracker_unreachable"));
+  });
+
+  const payload = (value: unknown) => ({ status: 200, json: { data: { commentCreate: value } } });
+  const missing = "tracker_answer_without_comment";
+  test.each<[string, Answer, string]>([
+    ["success false", payload({ success: false, comment: { id: comment.id } }), missing],
+    ["success as text", payload({ success: "true", comment: { id: comment.id } }), missing],
+    ["no comment", payload({ success: true }), missing],
+    ["another id", payload({ success: true, comment: { id: ISSUE_ID } }), missing],
+    ["payload null", payload(null), missing],
+    [
+      "a conflict with another id",
+      trackerError(400, "conflict on insert of Comment", {
+        code: "INPUT_ERROR",
+        userPresentableMessage: `Entity Comment with id ${ISSUE_ID} already exists.`,
+      }),
+      "tracker_conflict_unclear",
+    ],
+  ])("is not known after an answer with %s", async (_what, answer, code) => {
+    expect(await answered(answer).createComment(comment)).toEqual(unknown(code));
+  });
+});
+
+describe("linearTracker().checkAccess()", () => {
+  test.each(ACCESS_ANSWERS)("is answered with: $name", async ({ answer, becomes }) => {
+    const url = await play({ url: tracker.endpoint }, tracker.routes.graphql, answer);
+    expect(await clientOf({ url, timeoutMs: limitMsFor(answer) }).checkAccess()).toBe(becomes);
+  });
+
+  test("is content with a token and a team that the stand-in knows", async () => {
     const team = (teamId: string) => clientOf({ teamId }).checkAccess();
+    expect(await clientOf().checkAccess()).toBeNull();
     expect(await team("00000000-0000-4000-8000-000000000000")).toBe("tracker_team_missing");
     expect(await team("ENG")).toBe("tracker_team_missing");
     expect(await clientOf({ token: "lin_api_wrong" }).checkAccess()).toBe("tracker_unauthorized");
-    const nobody = `http://127.0.0.1:${await refusedPort()}/graphql`;
-    expect(await clientOf({ url: nobody }).checkAccess()).toBe("tracker_unreachable");
-    const forbidden = trackerError(403, "no", { type: "forbidden" });
-    const json = { data: { viewer: null, teams: { nodes: [{ id: TEAM }] } } };
-    tracker.routes.graphql.next("hang", "not_json", { status: 502, text: "<html>" }, forbidden, {
-      status: 200,
-      json,
-    });
-    const said = [await ended("hang", (client) => client.checkAccess())];
-    for (let more = 0; more < 4; more += 1) said.push(await clientOf().checkAccess());
-    expect(said).toEqual([
-      "tracker_timeout",
-      "tracker_answer_unreadable",
-      "tracker_http_502",
-      "tracker_forbidden",
-      "tracker_answer_unreadable",
-    ]);
-    tracker.rateLimit = {};
-    expect(await clientOf().checkAccess()).toBe("tracker_rate_limited");
+    expect(tracker.issues).toHaveLength(0);
   });
 });
