@@ -1,13 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { renderExport } from "../../lib/alert-rules/render.ts";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 import { RULE_GROUPS } from "../../lib/alert-rules/rules/rule.ts";
 import { ruleProblem } from "../standins/grafana-rule.ts";
 import { documents, type LooseRule, loose } from "./support/documents.ts";
-
-// `UPDATE_GOLDEN=1 bun test tests/alert-rules` writes the file anew; read the difference before committing it.
-const UPDATE = process.env.UPDATE_GOLDEN === "1";
-const GOLDEN = new URL("../golden/alert-rules/export.json", import.meta.url).pathname;
 
 /** The reference's table: title, group, comparison, for. */
 const TABLE = [
@@ -110,9 +105,3 @@ describe.each(documents(true).map((document) => [document.title, document] as co
     });
   },
 );
-
-test("the export is the golden one, byte for byte", async () => {
-  const rendered = renderExport(documents(true));
-  if (UPDATE) await Bun.write(GOLDEN, rendered);
-  expect(rendered).toBe(await Bun.file(GOLDEN).text());
-});

@@ -1,55 +1,52 @@
-/** The shipped route of the reverse proxy, judged by the published schema of its dynamic configuration. */
+/** The shipped route of the reverse proxy: it uses keys that Traefik's file provider knows, and serves by TLS alone. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { Ajv } from "ajv";
-import schema from "../fixtures/traefik-v3-file-provider.json";
+import * as v from "valibot";
 
 const ROUTE = readFileSync(new URL("../../systemd/proxy/opsctl-alerts.yml", import.meta.url), "utf8");
 
-const validate = new Ajv({ allErrors: true, strict: false }).compile(schema);
+/**
+ * The part of Traefik's dynamic configuration that the route uses, with the names that it requires.
+ *
+ * Source: https://json.schemastore.org/traefik-v3-file-provider.json, httpRouter and httpLoadBalancerService, 2026-08-07.
+ */
+const DYNAMIC = v.strictObject({
+  http: v.strictObject({
+    routers: v.record(
+      v.string(),
+      v.strictObject({
+        rule: v.string(),
+        service: v.string(),
+        entryPoints: v.array(v.string()),
+        tls: v.strictObject({ certResolver: v.string() }),
+      }),
+    ),
+    services: v.record(
+      v.string(),
+      v.strictObject({
+        loadBalancer: v.strictObject({
+          servers: v.pipe(v.array(v.strictObject({ url: v.string() })), v.minLength(1)),
+        }),
+      }),
+    ),
+  }),
+});
 
-/** What the schema finds wrong with a configuration; nothing when it takes it. */
-function mistakes(yaml: string): string[] {
-  validate(Bun.YAML.parse(yaml));
-  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
-}
-
-/** Every name that a router uses, from the parsed route. */
-type Route = {
-  http: {
-    routers: Record<string, { service: string; rule: string; tls?: object }>;
-    services: Record<string, unknown>;
-  };
-};
+const isTaken = (yaml: string) => v.safeParse(DYNAMIC, Bun.YAML.parse(yaml)).success;
 
 describe("the shipped route", () => {
-  test("is of the proxy's schema", () => {
-    expect(mistakes(ROUTE)).toEqual([]);
-  });
-
-  test("leads every router to a service that is there, by TLS alone", () => {
-    const { http } = Bun.YAML.parse(ROUTE) as Route;
-    expect(Object.keys(http)).toEqual(["routers", "services"]);
-    expect(Object.keys(http.routers)).not.toEqual([]);
-    for (const router of Object.values(http.routers)) {
-      expect(Object.keys(http.services)).toContain(router.service);
-      expect(router.tls).toBeDefined();
-    }
+  test("leads every router to a service that is there, by TLS alone, in the proxy's own words", () => {
+    const { routers, services } = v.parse(DYNAMIC, Bun.YAML.parse(ROUTE)).http;
+    expect(Object.keys(routers)).not.toEqual([]);
+    for (const { service } of Object.values(routers)) expect(Object.keys(services)).toContain(service);
   });
 
   test.each([
     ["a key with another name", "entryPoints:", "entrypoints:"],
-    ["a single entry point that is no list", "entryPoints:\n        - websecure", "entryPoints: websecure"],
-    ["a service without servers", /servers:\n(.*\n)*/, "passHostHeader: true\n"],
     ["a server without its address", "- url:", "- address:"],
-    ["an address that is no text", '"http://172.17.0.1:9300"', "9300"],
     ["a router without a rule", /rule: .*/, ""],
-    ["a router without a service", "      service: opsctl-alerts\n", ""],
-    ["another top level", /^http:/m, "https:"],
-    ["TLS that is no object", /tls:\n.*certResolver.*/, "tls: letsencrypt"],
+    ["a router without TLS", /tls:\n.*certResolver.*/, ""],
   ])("with %s would be refused", (_what, from, to) => {
-    const changed = ROUTE.replace(from, to);
-    expect(changed).not.toBe(ROUTE);
-    expect(mistakes(changed)).not.toEqual([]);
+    expect(isTaken(ROUTE.replace(from, to))).toBe(false);
   });
 });
