@@ -1,11 +1,21 @@
-/** What a command makes of the settings file that it reads itself, beyond its own settings. */
+/** The settings file that a command reads itself: which one, what it may be, and what is said about it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ENGINES, opsctl } from "../support/opsctl.ts";
+import { requires } from "../../support/requires.ts";
+import { opsctl } from "../support/opsctl.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "opsctl-settings-"));
 const asked: { url: string | undefined; secret: unknown }[] = [];
@@ -27,7 +37,7 @@ function put(lines: readonly string[]): void {
   writeFileSync(join(folder, "webhook.env"), `${lines.join("\n")}\n`, { mode: 0o600 });
 }
 
-describe.each(ENGINES)("opsctl webhook test on %s", (runtime) => {
+describe("opsctl webhook test", () => {
   test("calls through the file's proxy, with what the file's secrets command makes of the file's variables", async () => {
     const command = join(folder, "secrets-command");
     writeFileSync(command, '#!/bin/sh\n[ "$1" = WEBHOOK_SECRET ] && echo "$VAULT_PART-and-more"\n:\n');
@@ -43,7 +53,7 @@ describe.each(ENGINES)("opsctl webhook test on %s", (runtime) => {
     asked.length = 0;
     const { stderr, exitCode } = await opsctl(
       ["webhook", "test", "--url", "http://alerts.example.invalid/webhook", "--wait", "1"],
-      { runtime, env: { OPSCTL_ENV_DIR: folder } },
+      { env: { OPSCTL_ENV_DIR: folder } },
     );
     expect([exitCode, asked]).toEqual([
       1,
@@ -83,14 +93,13 @@ describe("opsctl webhook dead list", () => {
   });
 });
 
-describe.each(ENGINES)("a command that cron starts, by hand on %s", (runtime) => {
+describe("a command that cron starts, by hand", () => {
   const lines = (...text: string[]) =>
     writeFileSync(join(folder, "weekly.env"), `${text.join("\n")}\n`, { mode: 0o600 });
 
   test("sees what cron sees, and names the file when something is missing there", async () => {
     lines("DATABASE_URL=postgres://u@127.0.0.1:1/db", "APP_BASE_URL=http://127.0.0.1:1");
     const { stderr, exitCode } = await opsctl(["weekly", "--dry-run", "--skip-email", "--skip-whatsapp"], {
-      runtime,
       env: { OPSCTL_ENV_DIR: folder, OPSCTL_SECRETS_DIR: folder },
     });
     expect(exitCode).toBe(3);
@@ -99,26 +108,37 @@ describe.each(ENGINES)("a command that cron starts, by hand on %s", (runtime) =>
     expect(stderr).toContain(`or as a file of its name in ${folder} with mode 0600`);
     lines("DATABASE_URL=postgres://u@127.0.0.1:1/db", "TRIGGER_SECRET=canary");
     const plain = await opsctl(["weekly", "--dry-run", "--skip-email", "--skip-whatsapp"], {
-      runtime,
       env: { OPSCTL_ENV_DIR: folder, OPSCTL_SECRETS_DIR: folder },
     });
     expect(plain.stderr).toContain(`Set it in ${join(folder, "weekly.env")}`);
     expect(stderr).not.toContain("APP_BASE_URL");
   });
 
-  // What the sources make of the settings is the same on each engine.
-  if (runtime !== "binary") return;
-
   test("names in a dry run what has no effect in the file, and in no other command", async () => {
-    lines("WEEKLY_REPORT_UNSUBSCRIB=mailto:canary@example.com", "VAULT_ADDR=x", "TEXTFILE_DIR=/canary");
+    const written = {
+      WEEKLY_REPORT_UNSUBSCRIB: ", which nothing reads; did you mean WEEKLY_REPORT_UNSUBSCRIBE?",
+      weekly_report_unsubscribe: ", which nothing reads; did you mean WEEKLY_REPORT_UNSUBSCRIBE?",
+      PING_URL: ", which nothing reads; did you mean OPSCTL_PING_URL?",
+      OPSCTL_RETENTION_DAYS: ", which nothing reads: opsctl has no such setting",
+      TEXTFILE_DIR: ", which has no effect there: it is read in collect-metrics.env, socket-monitor.env",
+    };
+    // What belongs to other programs, what two settings could be meant by, and what a command reads.
+    const silent = [
+      "VAULT_ADDR",
+      "HTTPS_PROXY",
+      "MAILTO",
+      "NO_COLORS",
+      "API_KEY",
+      "EMAIL_KEY",
+      "EMAIL_API_KEY",
+    ];
+    lines(...[...Object.keys(written), ...silent].map((name) => `${name}=canary`));
     const env = { OPSCTL_ENV_DIR: folder, OPSCTL_SECRETS_DIR: folder };
-    const dryRun = await opsctl(["weekly", "--dry-run", "--log-format", "text"], { runtime, env });
-    expect(dryRun.stderr).toContain(
-      `The settings file sets WEEKLY_REPORT_UNSUBSCRIB, which nothing reads; did you mean WEEKLY_REPORT_UNSUBSCRIBE? file=${join(folder, "weekly.env")}`,
-    );
-    expect(dryRun.stderr).toContain("sets TEXTFILE_DIR, which has no effect there");
-    expect(dryRun.stderr).not.toMatch(/canary|VAULT/);
-    expect((await opsctl(["reports", "status"], { runtime, env })).stderr).not.toContain("UNSUBSCRIB");
+    const dryRun = await opsctl(["weekly", "--dry-run"], { env });
+    const told = dryRun.stderr.match(/(?<=The settings file sets ).*?(?= file=|",")/g);
+    expect([...(told ?? [])]).toEqual(Object.entries(written).map(([name, what]) => name + what));
+    expect(dryRun.stderr).not.toContain("canary");
+    expect((await opsctl(["reports", "status"], { env })).stderr).not.toContain("UNSUBSCRIB");
   });
 
   test("names a variable that a secret's file overrules, wherever it is set", async () => {
@@ -126,7 +146,6 @@ describe.each(ENGINES)("a command that cron starts, by hand on %s", (runtime) =>
     writeFileSync(join(secrets, "DATABASE_URL"), "postgres://u:canary-1@127.0.0.1:1/db", { mode: 0o600 });
     const status = async (env: Record<string, string>) => {
       const { stderr } = await opsctl(["reports", "status"], {
-        runtime,
         env: { OPSCTL_ENV_DIR: folder, OPSCTL_SECRETS_DIR: secrets, ...env },
       });
       expect(stderr).not.toContain("canary");
@@ -146,7 +165,6 @@ describe.each(ENGINES)("a command that cron starts, by hand on %s", (runtime) =>
   test("reports the editorials' secret in the file, and does not use it", async () => {
     lines("SOCIAL_EDITORIALS_CRON_SECRET=canary", "SOCIAL_EDITORIALS_ENABLED=1");
     const { stderr } = await opsctl(["weekly", "--dry-run"], {
-      runtime,
       env: { OPSCTL_ENV_DIR: folder, OPSCTL_SECRETS_DIR: folder },
     });
     expect(stderr).toContain(
@@ -157,10 +175,102 @@ describe.each(ENGINES)("a command that cron starts, by hand on %s", (runtime) =>
 
   test("writes no metrics without a file and without a variable", async () => {
     const { stderr, exitCode } = await opsctl(["collect-metrics"], {
-      runtime,
       env: { OPSCTL_ENV_DIR: folder },
     });
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining("CONFIG_INVALID")]);
     expect(stderr).toContain(`${join(folder, "collect-metrics.env")} is not there`);
+  });
+});
+
+describe("the settings file of a command", () => {
+  const NOTED = "OPSCTL_LOG_LEVEL is not a level";
+
+  test.each([
+    ["webhook dead list", "webhook.env"],
+    ["webhook test", "webhook.env"],
+    ["alert-rules plan", "alert-rules.env"],
+    ["weekly", "weekly.env"],
+    ["reports status", "weekly.env"],
+    ["migrate --status", "weekly.env"],
+    ["collect-metrics", "collect-metrics.env"],
+    ["socket-monitor", "socket-monitor.env"],
+  ])("of opsctl %s is %s", async (words, name) => {
+    const own = mkdtempSync(join(folder, "own-"));
+    writeFileSync(join(own, name), "OPSCTL_LOG_LEVEL=loud\n", { mode: 0o600 });
+    const said = async (OPSCTL_ENV_DIR: string) =>
+      (await opsctl(words.split(" "), { env: { OPSCTL_ENV_DIR, OPSCTL_SECRETS_DIR: own } })).stderr;
+    expect(await said(own)).toContain(NOTED);
+    expect(await said("")).not.toContain(NOTED);
+  });
+
+  test("lies under the environment, which may be empty", async () => {
+    put([`OPSCTL_STATE_DIR=${folder}`, "OPSCTL_LOG_LEVEL=loud"]);
+    const list = async (OPSCTL_LOG_LEVEL: string) =>
+      await opsctl(["webhook", "dead", "list"], { env: { OPSCTL_ENV_DIR: folder, OPSCTL_LOG_LEVEL } });
+    expect((await list("warn")).stderr).not.toContain(NOTED);
+    for (const empty of ["", " \t"]) expect((await list(empty)).stderr).toContain(NOTED);
+  });
+
+  const replaced = (make: (path: string) => void) => (path: string) => {
+    rmSync(path);
+    make(path);
+  };
+  test.each<[string, string, (path: string) => void]>([
+    ["that others may read", "SECRET_FILE_EXPOSED", (path) => chmodSync(path, 0o640)],
+    ["that others may write", "SECRET_FILE_EXPOSED", (path) => chmodSync(path, 0o602)],
+    ["that is a directory", "SECRET_FILE_UNREADABLE", replaced(mkdirSync)],
+    ["that is a link to itself", "SECRET_FILE_UNREADABLE", replaced((path) => symlinkSync(path, path))],
+    ["that is too large", "SECRET_FILE_UNREADABLE", (path) => writeFileSync(path, "#".repeat(1_048_577))],
+    [
+      "that is no UTF-8 text",
+      "SECRET_FILE_UNREADABLE",
+      (path) => writeFileSync(path, Uint8Array.of(0x41, 0xff)),
+    ],
+    ["that is no settings", "ENV_FILE_INVALID", (path) => writeFileSync(path, "canary\n".repeat(60_000))],
+  ])("is refused when it is one %s: %s", async (_what, code, change) => {
+    const own = mkdtempSync(join(folder, "own-"));
+    const path = join(own, "webhook.env");
+    writeFileSync(path, "A=canary\n", { mode: 0o600 });
+    change(path);
+    const { exitCode, stderr } = await opsctl(["webhook", "dead", "list"], { env: { OPSCTL_ENV_DIR: own } });
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain(`code=${code}`);
+    expect(stderr).toContain(path);
+    expect(stderr).not.toContain("canary");
+    expect(stderr.split("\n").length).toBeLessThan(30);
+  });
+
+  requires("root").test("is refused when another account owns it", async () => {
+    put(["A=canary"]);
+    chownSync(join(folder, "webhook.env"), 64_001, 64_001);
+    const { stderr } = await opsctl(["webhook", "dead", "list"], { env: { OPSCTL_ENV_DIR: folder } });
+    expect(stderr).toContain("code=SECRET_FILE_UNTRUSTED");
+    rmSync(join(folder, "webhook.env"));
+  });
+
+  test("may be a link to one", async () => {
+    const own = mkdtempSync(join(folder, "own-"));
+    writeFileSync(join(own, "real"), "OPSCTL_LOG_LEVEL=loud\n", { mode: 0o600 });
+    symlinkSync("real", join(own, "webhook.env"));
+    const { stderr } = await opsctl(["webhook", "dead", "list"], { env: { OPSCTL_ENV_DIR: own } });
+    expect(stderr).toContain(NOTED);
+  });
+
+  test("has no effect under a relative directory, which is refused", async () => {
+    const { exitCode, stderr } = await opsctl(["webhook", "dead", "list"], {
+      env: { OPSCTL_ENV_DIR: "etc" },
+    });
+    expect([exitCode, stderr]).toEqual([3, expect.stringContaining("CONFIG_INVALID")]);
+  });
+
+  test("has in its installed sample only names that a command reads", async () => {
+    const own = mkdtempSync(join(folder, "samples-"));
+    for (const name of ["webhook", "alert-rules", "weekly", "collect-metrics", "socket-monitor"]) {
+      const sample = readFileSync(join(import.meta.dirname, `../../../systemd/${name}.env.example`), "utf8");
+      writeFileSync(join(own, `${name}.env`), sample.replace(/^([A-Z_]+)=$/gm, "$1=x"), { mode: 0o600 });
+    }
+    const { stdout } = await opsctl(["doctor", "--all", "--env-dir", own]);
+    expect(stdout).toContain("environment file");
+    expect(stdout).not.toMatch(/which nothing reads|has no effect there/);
   });
 });

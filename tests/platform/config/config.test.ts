@@ -161,6 +161,55 @@ describe("httpBaseUrl", () => {
   });
 });
 
+describe("postgresUrl", () => {
+  test.each([
+    ["mysql://u:canary@h/d", "is not a postgres:// URL"],
+    ["canary", "is not a postgres:// URL"],
+    ["postgres:canary", "is not a postgres:// URL"],
+    ["postgres://u:canary@h:port/d", "is not a valid postgres:// URL"],
+    ["postgres://u:canary%zz@h/d", "is not a valid postgres:// URL"],
+    ["postgres://u:canary@h1,h2/d", "names several hosts, where one is supported"],
+    ["postgres://u:canary@h/d?host=h1,h2", "names several hosts, where one is supported"],
+    ["postgres://u:canary@h/d?sslmode=canary", "has an sslmode that is not known"],
+    ["postgres://u:canary@h/d?sslmode=REQUIRE", "has an sslmode that is not known"],
+    ["postgres://u:canary@localhost/d?ssl=verify-full", "has an ssl that is not known"],
+    ["postgres://u:canary@localhost/d?ssl=TRUE", "has an ssl that is not known"],
+    [
+      "postgres://u:canary@h/d?sslmode=require&channel_binding=REQUIRE",
+      "has a value of channel_binding that is not supported",
+    ],
+    [
+      "postgres://u:canary@h/d?sslmode=disable&gssencmode=require",
+      "has a value of gssencmode that is not supported",
+    ],
+    ["postgres://u:canary@h:0/d", "has a port that is no number from 1 to 65535"],
+    ["postgres://u:canary@h/d?port=65536", "has a port that is no number from 1 to 65535"],
+    ["postgres://u:canary@h/d?port=x5432", "has a port that is no number from 1 to 65535"],
+    ["postgres://u:canary@h/d?port=5432,5433", "has a port that is no number from 1 to 65535"],
+    ["postgres://u:canary@h/d?sslcert=/canary", "has the parameter sslcert, which is not supported"],
+    ["postgres://u@h/d?require_auth=scram-sha-256", "has the parameter require_auth, which is not supported"],
+    [
+      "postgres://u@h/d?scram_client_key=canary",
+      "has the parameter scram_client_key, which is not supported",
+    ],
+    ["postgres://u@ /db", "is not a valid postgres:// URL"],
+  ])("says what is wrong with %s without quoting it", async (value, problem) => {
+    const message = await problemsOf(accepted(postgresUrl, value));
+    expect(message).toContain(`X: ${problem}`);
+    expect(message).not.toContain("canary");
+  });
+
+  test.each([
+    "postgresql://",
+    "postgres://us%40er:p%40ss%2Fw%3A%25@db.example.com:65535/my%20db",
+    "postgres://u@%2Fvar%2Frun%2Fpostgresql/db",
+    "postgres://u:p%40@:5433/db?host=/run/pg",
+    "postgresql://u@?host=%2Frun%2Fpg&port=1&dbname=db",
+  ])("takes %s as libpq does", async (value) => {
+    expect(await accepted(postgresUrl, value)).toBe(value);
+  });
+});
+
 describe("the other rules", () => {
   test("uuid takes either case and answers lower case", async () => {
     const value = "3F2B8C1E-5D47-4A90-9C36-0E1F2A3B4C5D";

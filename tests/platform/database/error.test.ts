@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { classifyDatabaseError, databaseError } from "../../../lib/platform/database/error.ts";
 import { OpsError } from "../../../lib/platform/errors.ts";
+import { faultOf, shownError } from "../../support/database-fault.ts";
 
 function server(code: string, message = "canary message", more = {}): Error {
   return Object.assign(new Error(message), { severity: "ERROR", code, ...more });
@@ -10,7 +10,7 @@ function driver(code: string): Error {
   return Object.assign(new Error(`write ${code} canary-host:5432`), { code });
 }
 
-describe("classifyDatabaseError()", () => {
+describe("a failure of a statement", () => {
   test.each([
     ["28P01", "DATABASE_AUTH_FAILED", false],
     ["28000", "DATABASE_AUTH_FAILED", false],
@@ -33,7 +33,7 @@ describe("classifyDatabaseError()", () => {
     ["P0001", "DATABASE_QUERY_FAILED", false],
     ["OW001", "DATABASE_QUERY_FAILED", false],
   ] as const)("SQLSTATE %s is %s", (sqlState, code, transient) => {
-    expect(classifyDatabaseError(server(sqlState))).toEqual({ code, sqlState, transient });
+    expect(faultOf(server(sqlState))).toEqual({ code, sqlState, transient });
   });
 
   test.each([
@@ -44,7 +44,7 @@ describe("classifyDatabaseError()", () => {
   ] as const)("PgBouncer's own %s, %s, is %s", (sqlState, message, code, transient) => {
     // As the driver names the fields that it sends: the severity in the server's language, and no other.
     const own = Object.assign(new Error(message), { severity_local: "FATAL", code: sqlState });
-    expect(classifyDatabaseError(own)).toEqual({ code, sqlState, transient });
+    expect(faultOf(own)).toEqual({ code, sqlState, transient });
   });
 
   test.each([
@@ -58,24 +58,24 @@ describe("classifyDatabaseError()", () => {
     ["ECONNRESET", "DATABASE_LOST", true],
     ["UNSAFE_TRANSACTION", "DATABASE_QUERY_FAILED", false],
   ] as const)("the driver's %s is %s", (raw, code, transient) => {
-    expect(classifyDatabaseError(driver(raw))).toEqual({ code, sqlState: undefined, transient });
+    expect(faultOf(driver(raw))).toEqual({ code, sqlState: undefined, transient });
   });
 
-  test("knows an error that databaseError() has made", () => {
-    expect(classifyDatabaseError(databaseError(driver("ECONNRESET"), "x"))).toMatchObject({
+  test("knows an error that was shown before", () => {
+    expect(faultOf(shownError(driver("ECONNRESET"), "x"))).toMatchObject({
       code: "DATABASE_LOST",
     });
   });
 
   test("takes anything for a failed query", () => {
     for (const odd of [undefined, null, "text", 1, {}, new Error("x"), { code: 5 }])
-      expect(classifyDatabaseError(odd).code).toBe("DATABASE_QUERY_FAILED");
+      expect(faultOf(odd).code).toBe("DATABASE_QUERY_FAILED");
   });
 });
 
-describe("databaseError()", () => {
+describe("the error that people see", () => {
   test("says what was tried and the SQLSTATE, and names objects of the schema", () => {
-    const error = databaseError(server("42P01", 'relation "reports" does not exist'), "list the scopes");
+    const error = shownError(server("42P01", 'relation "reports" does not exist'), "list the scopes");
     expect(error.message).toBe(
       'Cannot list the scopes: the database answered SQLSTATE 42P01, relation "reports" does not exist',
     );
@@ -91,26 +91,26 @@ describe("databaseError()", () => {
     };
     for (const code of ["22P02", "22001", "XX000", "23505"]) {
       const message = code === "23505" ? "duplicate key value violates unique constraint" : "canary message";
-      const { message: shown, hint, cause } = databaseError(server(code, message, parts), "persist");
+      const { message: shown, hint, cause } = shownError(server(code, message, parts), "persist");
       expect(`${shown} ${hint} ${cause}`).not.toContain("canary");
     }
   });
 
   test("names no host, and nothing of the URL", () => {
-    expect(databaseError(driver("ECONNREFUSED"), "connect").message).toBe(
+    expect(shownError(driver("ECONNREFUSED"), "connect").message).toBe(
       "Cannot connect: the connection failed with ECONNREFUSED",
     );
   });
 
   test("while opening, what is not the login's or the database's fault is unreachable", () => {
     const opening = { isOpening: true };
-    expect(databaseError(server("42704"), "connect", opening).code).toBe("DATABASE_UNREACHABLE");
-    expect(databaseError(server("28P01"), "connect", opening).code).toBe("DATABASE_AUTH_FAILED");
-    expect(databaseError(driver("CONNECTION_CLOSED"), "connect", opening).code).toBe("DATABASE_UNREACHABLE");
+    expect(shownError(server("42704"), "connect", opening).code).toBe("DATABASE_UNREACHABLE");
+    expect(shownError(server("28P01"), "connect", opening).code).toBe("DATABASE_AUTH_FAILED");
+    expect(shownError(driver("CONNECTION_CLOSED"), "connect", opening).code).toBe("DATABASE_UNREACHABLE");
   });
 
   test("lets an OpsError through", () => {
     const error = new OpsError({ code: "X", message: "x" });
-    expect(databaseError(error, "y")).toBe(error);
+    expect(shownError(error, "y")).toBe(error);
   });
 });

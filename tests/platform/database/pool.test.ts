@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { spawn } from "node:child_process";
 import { userInfo } from "node:os";
-import { join } from "node:path";
-import { classifyDatabaseError } from "../../../lib/platform/database/error.ts";
 import { type Database, type OpeningPatience, openDatabase } from "../../../lib/platform/database/pool.ts";
 import { OpsError } from "../../../lib/platform/errors.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { startTcpProxy } from "../../standins/tcp-proxy.ts";
+import { faultOf, outcome } from "../../support/database-fault.ts";
 import { PASSWORD, type PostgresServer, sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
+import { until } from "../../support/until.ts";
 import { cuttingProxy } from "../support/cutting-proxy.ts";
 import { announceOtherProcess, countingPooler, listen, proxyTo } from "../support/wire.ts";
 
@@ -99,8 +98,7 @@ describe("openDatabase() on a server", () => {
     await db.close();
     const left = () => database.sql`
       select 1 from pg_stat_activity where application_name = 'opsctl test' and datname = ${database.name}`;
-    // The server notices the end of a connection a moment after the client has left.
-    while ((await left()).length > 0);
+    await until("the server has noticed it", async () => (await left()).length === 0);
   });
 });
 
@@ -139,53 +137,77 @@ describe("openDatabase() behind a pooler", () => {
   test("sends nothing after close(), also of what waited for a turn in connections that were given up", async () => {
     await using pooler = await proxyTo(server.port, announceOtherProcess);
     const db = await open(at(pooler.port), { max: 1 });
-    const codeOf = (asked: Promise<unknown>) => asked.then(undefined, classifyDatabaseError);
-    const silent = codeOf(db.sql`select pg_sleep(600)`);
-    const waiting = codeOf(db.sql`create table too_late (n int)`);
+    const silent = outcome(db.sql`select pg_sleep(600)`);
+    const waiting = outcome(db.sql`create table too_late (n int)`);
     db.renew();
     await db.sql`select 1`;
     await db.close();
-    for (const lost of await Promise.all([silent, waiting]))
-      expect(lost).toMatchObject({ code: "DATABASE_LOST" });
+    expect(await Promise.all([silent, waiting])).toEqual(["DATABASE_LOST", "DATABASE_LOST"]);
     const [made] = await database.sql`select to_regclass('too_late') is not null as is_made`;
     expect(made?.is_made).toBe(false);
   });
 
   test("sends no setting at the start but the application's name", async () => {
-    const startups: string[] = [];
-    await using peer = await listen((socket) => {
-      socket.on("data", (bytes: Buffer) => {
-        startups.push(bytes.subarray(8).toString("latin1"));
-        socket.destroy();
-      });
-    });
+    await using peer = await recordingPeer();
     await failure(open(at(peer.port)));
-    const words = startups[0]?.split("\0").filter(Boolean) ?? [];
-    const names = words.filter((_, index) => index % 2 === 0);
-    expect(names.sort()).toEqual(["application_name", "client_encoding", "database", "user"]);
+    expect(Object.keys(peer.startup()).sort()).toEqual([
+      "application_name",
+      "client_encoding",
+      "database",
+      "user",
+    ]);
   });
 
-  test("takes user and database from no PG* variable where the URL names none", async () => {
-    const startups: string[] = [];
-    await using peer = await listen((socket) => {
-      socket.on("data", (bytes: Buffer) => {
-        startups.push(bytes.subarray(8).toString("latin1"));
-        socket.destroy();
-      });
-    });
+  const ME = userInfo().username;
+  test.each([
+    ["postgres://PEER/", ME, ME],
+    ["postgres://u@PEER/", "u", "u"],
+    ["postgres://us%40er:p@PEER/my%20db", "us@er", "my db"],
+    ["postgres://u@PEER/db?user=v&dbname=e", "v", "e"],
+    ["postgresql://u@/db?host=127.0.0.1&port=PORT", "u", "db"],
+    ["postgres://u@[::ffff:127.0.0.1]:PORT/db", "u", "db"],
+  ])("takes user and database from %s alone, and from no PG* variable", async (text, user, name) => {
+    await using peer = await recordingPeer();
     const variables = { PGUSER: "canary", PGUSERNAME: "canary", PGDATABASE: "canary" };
     Object.assign(process.env, variables);
     try {
-      await failure(open(`postgres://127.0.0.1:${peer.port}/`));
-      await failure(open(`postgres://u@127.0.0.1:${peer.port}/`));
+      await failure(open(text.replace("PEER", `127.0.0.1:${peer.port}`).replace("PORT", String(peer.port))));
     } finally {
       for (const name of Object.keys(variables)) delete process.env[name];
     }
-    expect(startups.join()).not.toContain("canary");
-    expect(startups[0]).toStartWith(`user\0${userInfo().username}\0database\0${userInfo().username}\0`);
-    expect(startups[1]).toStartWith("user\0u\0database\0u\0");
+    expect(peer.startup()).toMatchObject({ user, database: name });
+    expect(JSON.stringify(peer.startup())).not.toContain("canary");
+  });
+
+  test("hands the URL's settings to the server, and keeps those of other clients to itself", async () => {
+    await using peer = await recordingPeer();
+    const query =
+      "pgbouncer=true&connect_timeout=5&application_name=x&client_encoding=LATIN1&search_path=app";
+    await failure(open(`postgres://u@127.0.0.1:${peer.port}/d?${query}&options=-c%20a%3Db`));
+    expect(peer.startup()).toEqual({
+      user: "u",
+      database: "d",
+      application_name: "opsctl test",
+      client_encoding: "UTF8",
+      search_path: "app",
+      options: "-c a=b",
+    });
   });
 });
+
+/** A server that reads a startup message and hangs up. */
+async function recordingPeer() {
+  let words: string[] = [];
+  const peer = await listen((socket) => {
+    socket.on("data", (bytes: Buffer) => {
+      words = bytes.subarray(8).toString("utf8").split("\0").filter(Boolean);
+      socket.destroy();
+    });
+  });
+  const startup = () =>
+    Object.fromEntries(words.flatMap((word, at) => (at % 2 === 0 ? [[word, words[at + 1]]] : [])));
+  return Object.assign(peer, { startup });
+}
 
 describe("openDatabase() fails", () => {
   test("with a code of its own for a wrong password and a missing database", async () => {
@@ -323,7 +345,7 @@ describe("openDatabase() with patience", () => {
 
 describe("a server that refuses a write as read-only", () => {
   const readOnly = (sql: Database["sql"]) =>
-    sql.unsafe("begin read only; create table never (n int)").then(undefined, classifyDatabaseError);
+    sql.unsafe("begin read only; create table never (n int)").then(undefined, faultOf);
   const pid = async (sql: Database["sql"]) => (await sql`select pg_backend_pid() as pid`)[0]?.pid;
 
   test("gets no further statement on that connection: the next one leads to the new primary", async () => {
@@ -351,9 +373,7 @@ describe("a server that refuses a write as read-only", () => {
     const db = await open(at(server.port), { max: 1 });
     const before = await pid(db.sql);
     const refused = db.sql.begin("read only", async (tx) => await tx`create table never (n int)`);
-    expect(await refused.then(undefined, classifyDatabaseError)).toMatchObject({
-      code: "DATABASE_READ_ONLY",
-    });
+    expect(await outcome(refused)).toBe("DATABASE_READ_ONLY");
     expect(await pid(db.sql)).not.toBe(before);
     await db.close();
   });
@@ -373,7 +393,7 @@ describe("a lost connection", () => {
   test("ends the statement in flight, and the next one goes through", async () => {
     await using proxy = await proxyTo(server.port);
     const db = await open(at(proxy.port));
-    const slow = db.sql`select pg_sleep(600)`.then(undefined, classifyDatabaseError);
+    const slow = db.sql`select pg_sleep(600)`.then(undefined, faultOf);
     await db.sql`select 1`;
     proxy.cut();
     expect(await slow).toMatchObject({ code: "DATABASE_LOST", transient: true });
@@ -388,11 +408,7 @@ describe("a lost connection", () => {
     for (let round = 0; round < 30; round++) {
       // Each failure is followed at once by another statement: the moment in which the driver used to lose one.
       const worker = async () => {
-        for (let step = 0; step < 4; step++)
-          await db.sql`select ${step}::int`.then(
-            () => codes.add("ok"),
-            (error) => codes.add(classifyDatabaseError(error).code),
-          );
+        for (let step = 0; step < 4; step++) codes.add(await outcome(db.sql`select ${step}::int`));
       };
       const workers = [1, 2, 3, 4, 5, 6].map(worker);
       proxy.cut();
@@ -406,11 +422,7 @@ describe("a lost connection", () => {
   test("is found again when the server is back", async () => {
     await using proxy = await proxyTo(server.port);
     const db = await open(at(proxy.port));
-    const asked = () =>
-      db.sql`select 1 as n`.then(
-        () => "ok",
-        (error) => classifyDatabaseError(error).code,
-      );
+    const asked = () => outcome(db.sql`select 1 as n`);
     proxy.cut({ refusing: true });
     expect([await asked(), await asked(), await asked()]).toEqual([
       "DATABASE_LOST",
@@ -430,7 +442,7 @@ describe("a lost connection", () => {
       proxy.cut();
       await sql`select 2`;
     });
-    expect(await broken.then(undefined, classifyDatabaseError)).toMatchObject({ code: "DATABASE_LOST" });
+    expect(await outcome(broken)).toBe("DATABASE_LOST");
     expect(await db.sql.begin((sql) => sql`select 1 as n`.then(([row]) => row?.n))).toBe(1);
     await db.close();
   });
@@ -446,7 +458,7 @@ describe("a lost connection", () => {
       proxy.cut();
       await sql`select ${2}::int`;
     });
-    expect(await broken.then(undefined, classifyDatabaseError)).toMatchObject({ code: "DATABASE_LOST" });
+    expect(await outcome(broken)).toBe("DATABASE_LOST");
     expect(await db.sql.begin((sql) => sql`select ${1}::int as n`.then(([row]) => row?.n))).toBe(1);
     await db.close();
   });
@@ -459,40 +471,14 @@ describe("a lost connection", () => {
         await sql`select 1`;
         proxy.cut();
         // Until the loss has arrived here, and long after it.
-        while (
-          (await db.sql`select 1`.then(
-            () => "ok",
-            () => "lost",
-          )) === "lost"
-        );
+        while ((await outcome(db.sql`select 1`)) !== "ok");
         if (!endsWell) throw new Error("of the caller");
         await sql`select 2`.catch(() => {});
         await sql`select 3`.catch(() => {});
       });
-      expect(await broken.then(undefined, classifyDatabaseError)).toMatchObject({ code: "DATABASE_LOST" });
+      expect(await outcome(broken)).toBe("DATABASE_LOST");
     }
     expect((await db.sql`select 1 as n`)[0]?.n).toBe(1);
     await db.close();
-  });
-});
-
-test("under Deno the same holds", async () => {
-  const deno = join(import.meta.dirname, "../../../node_modules/deno/deno");
-  const probe = join(import.meta.dirname, "../support/database-probe.ts");
-  const child = spawn(deno, ["run", "-A", probe, database.url], { stdio: ["ignore", "pipe", "inherit"] });
-  let output = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    output += text;
-  });
-  await new Promise((resolve) => child.once("close", resolve));
-  expect(JSON.parse(output)).toEqual({
-    seen: ["DATABASE_LOST", "ok"],
-    transaction: "DATABASE_LOST",
-    afterwards: "ok",
-    cut: ["DATABASE_LOST"],
-    silenced: ["DATABASE_TIMEOUT"],
-    hungUp: "DATABASE_UNREACHABLE",
-    tries: 1,
-    never: "DATABASE_UNREACHABLE",
   });
 });

@@ -4,9 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type postgres from "postgres";
 import { type Database, openDatabase } from "../../../lib/platform/database/pool.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { outcome } from "../../support/database-fault.ts";
 import { type PostgresServer, sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
 import { until } from "../../support/until.ts";
-import { outcome, ROW, underFault } from "../support/database-load.ts";
+import { ROW, underFault } from "../support/database-load.ts";
 import { type FaultProxy, faultProxy } from "../support/fault-proxy.ts";
 import { announceOtherProcess } from "../support/wire.ts";
 

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type CallRecord, callPeer, type PeerCall } from "../../../lib/platform/http/call-peer.ts";
-import { peerUrl } from "../../../lib/platform/http/url.ts";
 import { givenUp } from "../../standins/given-up.ts";
 import { type Answer, type StandIn, startStandIn } from "../../standins/standin.ts";
 
@@ -95,6 +94,22 @@ describe("callPeer()", () => {
     expect(peer.ledger).toHaveLength(1);
   });
 
+  test.each([
+    ["with its length", {}],
+    ["in chunks", { "transfer-encoding": "chunked" }],
+  ])("reads an answer of exactly the cap, and none that is longer: %s", async (_how, headers) => {
+    const answer = { status: 200, text: "1234567890", headers: headers as Record<string, string> };
+    peer.routes.post.next(answer, answer);
+    expect((await post({ maxAnswerBytes: 10 })).answer?.text).toBe("1234567890");
+    expect(await post({ maxAnswerBytes: 9 })).toMatchObject({ problem: "answer_too_large" });
+  });
+
+  test("leaves out a byte order mark, and takes an answer without a body for an empty one", async () => {
+    peer.routes.post.next({ status: 200, text: "\uFEFF{}" }, { status: 204 });
+    expect((await post()).answer).toMatchObject({ text: "{}", json: {} });
+    expect((await post()).answer).toMatchObject({ text: "", json: undefined });
+  });
+
   test("does not unpack a bomb", async () => {
     peer.routes.post.next("bomb");
     const result = await post();
@@ -161,8 +176,15 @@ describe("callPeer()", () => {
     );
   });
 
+  const NOON = "Mon, 16 Mar 2026 12:00:00 GMT";
   test.each([
     [{ "retry-after": "7" }, 7_000],
+    [{ "retry-after": "1.5" }, 1_500],
+    [{ "retry-after": "86400" }, 3_600_000],
+    [{ "retry-after": "-1" }, 1_000],
+    [{ "retry-after": "soon" }, 1_000],
+    [{ "retry-after": "Mon, 16 Mar 2026 12:00:09 GMT", date: NOON }, 9_000],
+    [{ "retry-after": "Mon, 16 Mar 2026 11:00:00 GMT", date: NOON }, 0],
     [{ "ratelimit-reset": "3" }, 3_000],
     [{}, 1_000],
   ])("says when a throttled call may be repeated: %p", async (headers, retryAfterMs) => {
@@ -205,7 +227,7 @@ describe("callPeer()", () => {
     ["ops-2026", "ops-2026"],
   ])("records the instance %j as %j", async (instance, shown) => {
     const records: CallRecord[] = [];
-    const url = peerUrl(new URL(peer.url), ["message", "sendText", instance]);
+    const url = new URL(`/message/sendText/${encodeURIComponent(instance)}`, peer.url);
     await post({ url, onCall: (record) => records.push(record) });
     expect(records.map(({ path }) => path)).toEqual([`/message/sendText/${shown}`]);
   });

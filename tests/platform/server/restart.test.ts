@@ -3,7 +3,6 @@ import { expect, test } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { denoBinary } from "../../support/deno-binary.ts";
 import { holdSocket } from "../support/held-socket.ts";
 import { request, speak } from "../support/raw-http.ts";
 
@@ -11,13 +10,11 @@ const root = join(import.meta.dir, "../../..");
 const probe = join(import.meta.dir, "../support/restart-probe.ts");
 const RESTARTS = 20;
 const CLIENTS = 6;
-const runtimes = {
-  Bun: () => [process.execPath, "run", probe],
-  Deno: () => [denoBinary(), "run", "-A", "--no-lock", probe],
-};
-
-async function start([file = "", ...args]: string[], fd: number): Promise<ChildProcess> {
-  const child = spawn(file, args, { cwd: root, stdio: ["ignore", "pipe", "inherit", fd] });
+async function start(fd: number): Promise<ChildProcess> {
+  const child = spawn(process.execPath, ["run", probe], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "inherit", fd],
+  });
   await once(child.stdout!, "data");
   return child;
 }
@@ -28,35 +25,30 @@ async function end(child: ChildProcess): Promise<void> {
   expect(await exit).toEqual([0, null]);
 }
 
-test.concurrent.each(Object.entries(runtimes))(
-  "listen() at a held socket on %s loses nothing over 20 restarts",
-  async (_runtime, commandOf) => {
-    const held = holdSocket();
-    const command = commandOf();
-    const seen = new Map<string, number>();
-    let isOver = false;
-    const post = request("POST /x", [], "abc".repeat(3_000));
-    const client = async () => {
-      while (!isOver) {
-        const { text } = await speak(held.port, [post.subarray(0, 4_000), post.subarray(4_000)]);
-        const answer = text.split("\r\n\r\n")[1] ?? "";
-        seen.set(answer, (seen.get(answer) ?? 0) + 1);
-      }
-    };
-    let child = await start(command, held.fd);
-    const clients = Array.from({ length: CLIENTS }, client);
-    for (let restart = 0; restart < RESTARTS; restart += 1) {
-      const before = seen.get("9000") ?? 0;
-      await end(child);
-      child = await start(command, held.fd);
-      while ((seen.get("9000") ?? 0) < before + CLIENTS)
-        await new Promise((resolve) => setTimeout(resolve, 5));
+test("listen() at a held socket loses nothing over 20 restarts", async () => {
+  const held = holdSocket();
+  const seen = new Map<string, number>();
+  let isOver = false;
+  const post = request("POST /x", [], "abc".repeat(3_000));
+  const client = async () => {
+    while (!isOver) {
+      const { text } = await speak(held.port, [post.subarray(0, 4_000), post.subarray(4_000)]);
+      const answer = text.split("\r\n\r\n")[1] ?? "";
+      seen.set(answer, (seen.get(answer) ?? 0) + 1);
     }
-    isOver = true;
-    await Promise.all(clients);
+  };
+  let child = await start(held.fd);
+  const clients = Array.from({ length: CLIENTS }, client);
+  for (let restart = 0; restart < RESTARTS; restart += 1) {
+    const before = seen.get("9000") ?? 0;
     await end(child);
-    held.close();
-    expect([...seen.keys()]).toEqual(["9000"]);
-    expect(seen.get("9000")).toBeGreaterThan(RESTARTS * CLIENTS);
-  },
-);
+    child = await start(held.fd);
+    while ((seen.get("9000") ?? 0) < before + CLIENTS) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  isOver = true;
+  await Promise.all(clients);
+  await end(child);
+  held.close();
+  expect([...seen.keys()]).toEqual(["9000"]);
+  expect(seen.get("9000")).toBeGreaterThan(RESTARTS * CLIENTS);
+});

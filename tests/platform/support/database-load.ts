@@ -1,16 +1,9 @@
 /** What may be under way in a database when its connections fail. */
-import { classifyDatabaseError } from "../../../lib/platform/database/error.ts";
 import type { Database } from "../../../lib/platform/database/pool.ts";
+import { outcome } from "../../support/database-fault.ts";
 
 /** In the first row that is read after the fault. */
 export const ROW = "a row of the load";
-
-/** "ok", or the code of the failure. */
-export const outcome = (asked: Promise<unknown>): Promise<string> =>
-  asked.then(
-    () => "ok",
-    (error) => classifyDatabaseError(error).code,
-  );
 
 /**
  * Opens a transaction on each connection, queues more behind them, lets `fault` happen and goes on in all of them.

@@ -1,6 +1,6 @@
 /**
- * Makes the calls named in the first argument, one after the other, and prints what became of each: run as a script by
- * `http-runtimes.test.ts` under Bun and under Deno.
+ * Makes the calls named in the first argument, one after the other, and prints the result of each: run as a script by
+ * `connection-faults.test.ts`.
  */
 import process from "node:process";
 import { callPeer } from "../../../lib/platform/http/call-peer.ts";
@@ -15,7 +15,7 @@ export type ProbeCall = {
   unixSocket?: string;
 };
 
-/** What became of it. */
+/** Its result. */
 export type ProbeResult = { name: string; class: string; problem: string | null; status: number | null };
 
 const calls = JSON.parse(process.argv[2] ?? "[]") as ProbeCall[];

@@ -1,8 +1,4 @@
-/**
- * Logs in at each URL of the first argument and prints one line of JSON: `logged in` when the server accepted the
- * login, else the code; under the runtime that runs this file.
- */
-import process from "node:process";
+/** Logs in at a database: `logged in` when the server accepted the login, else the code. */
 import { openDatabase } from "../../../lib/platform/database/pool.ts";
 import { OpsError } from "../../../lib/platform/errors.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
@@ -18,9 +14,4 @@ export async function loginAt(url: string): Promise<string> {
     if (error instanceof OpsError) return `${error.code} ${/failed with (\S+)/.exec(error.message)?.[1]}`;
     throw error;
   }
-}
-
-if (import.meta.main) {
-  const urls: string[] = JSON.parse(process.argv[2] ?? "[]");
-  console.log(JSON.stringify(await Promise.all(urls.map(loginAt))));
 }
