@@ -13,6 +13,8 @@ export type SmallDisk = {
   /** Gives back what `fill` took. */
   empty(): void;
   remove(): void;
+  /** The same as `remove`. */
+  [Symbol.dispose](): void;
 };
 
 /** Mounts a small disk, for which a test says `requires("mount")`; throws without the right to. */
@@ -24,14 +26,16 @@ export function smallDisk(mebibytes: number): SmallDisk {
     throw new Error("A small disk cannot be mounted");
   }
   const ballast = join(directory, "ballast");
+  const remove = () => {
+    spawnSync("umount", ["-l", directory]);
+    rmSync(directory, { recursive: true, force: true });
+  };
   return {
     directory,
     fill: () => fillWith(ballast),
     empty: () => rmSync(ballast, { force: true }),
-    remove() {
-      spawnSync("umount", ["-l", directory]);
-      rmSync(directory, { recursive: true, force: true });
-    },
+    remove,
+    [Symbol.dispose]: remove,
   };
 }
 

@@ -3,8 +3,6 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
 import type { AlertAnswer } from "../../lib/webhook/alert-answer.ts";
-import { errorAnswer } from "../../lib/webhook/http/json-answer.ts";
-import { refusal } from "../../lib/webhook/http/refusals.ts";
 import { renderTestReport, sendTestAlert } from "../../lib/webhook/test-alert.ts";
 
 let reply = () => new Response();
@@ -17,6 +15,9 @@ const server = createServer(async (_request, response) => {
 
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
 afterAll(() => server.close());
+
+/** A refusal as a service of opsctl words it. */
+const refused = (status: number, code: string) => () => Response.json({ error: { code } }, { status });
 
 const send = () =>
   sendTestAlert(
@@ -53,13 +54,13 @@ describe("sendTestAlert()", () => {
   test.each<[string, () => Response, RegExp, RegExp]>([
     [
       "a state that is away",
-      () => refusal("state_unavailable"),
+      refused(503, "state_unavailable"),
       /HTTP 503 \(state_unavailable\)$/,
       /journalctl/,
     ],
-    ["another secret", () => refusal("invalid_secret"), /HTTP 401 \(invalid_secret\)$/, /WEBHOOK_SECRET/],
+    ["another secret", refused(401, "invalid_secret"), /HTTP 401 \(invalid_secret\)$/, /WEBHOOK_SECRET/],
     ["another program", () => new Response("<h1>It works</h1>"), /HTTP 200$/, /Another program/],
-    ["a code that is none", () => errorAnswer(503, { code: "<b>\n", message: "" }), /HTTP 503$/, /Another/],
+    ["a code that is none", refused(503, "<b>\n"), /HTTP 503$/, /Another/],
   ])("says why nothing was accepted: %s", async (_what, answer, message, hint) => {
     reply = answer;
     const error = await send().catch((reason) => reason);

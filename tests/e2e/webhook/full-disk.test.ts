@@ -1,14 +1,14 @@
 /** The alarm while nothing can be kept: a disk filled to its last byte, a database that is away; under load. */
 import { expect, test } from "bun:test";
-import { spawnSync } from "node:child_process";
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
-import { join } from "node:path";
 import { startTcpProxy } from "../../standins/tcp-proxy.ts";
 import { sharedPostgres } from "../../support/postgres.ts";
+import { requires } from "../../support/requires.ts";
+import { smallDisk } from "../../support/small-disk.ts";
 import { until } from "../../support/until.ts";
-import type { RuntimeName } from "../support/opsctl.ts";
 import { openWebhookArena, postAlerts, type Serving, type WebhookArena } from "../support/webhook-process.ts";
 
+/** Room for a new state, and for little else. */
+const DISK_MIB = 6;
 const SENDERS = 4;
 /** So many alerts have to go out from memory before there is room again. */
 const FROM_MEMORY = 30;
@@ -86,102 +86,50 @@ async function expectNormalAgain(arena: WebhookArena, { url, adminUrl }: Serving
   expect(fromMemory).toBeGreaterThanOrEqual(FROM_MEMORY);
 }
 
-/** Fills a small disk to its last byte; removing the file makes room. */
-function fillDisk(path: string): void {
-  const file = openSync(path, "w");
-  for (let bytes = 65_536; bytes >= 1; bytes /= 4)
-    for (;;)
-      try {
-        if (writeSync(file, Buffer.alloc(bytes)) === 0) break;
-      } catch {
-        break;
-      }
-  closeSync(file);
-}
+const { test: testOnSmallDisk } = requires("mount");
 
-test.each(["binary", "deno"] as RuntimeName[])(
-  "a disk filled to the last byte does not silence the alarm: %s",
-  async (runtime) => {
-    await using arena = await openWebhookArena();
-    const disk = join(arena.directory, "disk");
-    mkdirSync(disk);
-    // Without the right to mount a small disk there is none to fill.
-    if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=6m,mode=0700", "tmpfs", disk]).status !== 0) return;
-    try {
-      const serving = await arena.start({ runtime, args: ARGS, env: { OPSCTL_STATE_DIR: disk } });
-      expect(await post(serving.url, "before")).toMatchObject({ isDurable: true });
-      const ballast = join(disk, "ballast");
-      fillDisk(ballast);
-      const answered = await load(() => serving.url, "full");
-      answered.push(await expectCriticalTold(arena, serving.url));
-      // Something else eats what is left meanwhile.
-      rmSync(ballast);
-      await expectAllTold(arena, [...answered, { name: "before", isDurable: true }]);
-      await expectNormalAgain(arena, serving);
-      serving.kill("SIGTERM");
-      expect((await serving.ended).exitCode).toBe(0);
-    } finally {
-      spawnSync("umount", ["-l", disk]);
-    }
-  },
-);
-
-test.each(["binary", "deno"] as RuntimeName[])(
-  "a service that starts on a full disk, and again after a kill, tells alerts and keeps them when there is room: %s",
-  async (runtime) => {
-    await using arena = await openWebhookArena();
-    const disk = join(arena.directory, "disk");
-    mkdirSync(disk);
-    if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=6m,mode=0700", "tmpfs", disk]).status !== 0) return;
-    try {
-      const ballast = join(disk, "ballast");
-      fillDisk(ballast);
-      const options = { runtime, args: ARGS, env: { OPSCTL_STATE_DIR: disk } };
-      const first = await arena.start(options);
-      expect(first.log()).toContain("The state cannot be opened at the start");
-      expect((await fetch(`${first.adminUrl}/readyz`)).status).toBe(503);
-      expect(await (await fetch(`${first.adminUrl}/metrics`)).text()).toMatch(
-        /^opsctl_webhook_state_unreadable 1$/m,
-      );
-      const answered = await load(() => first.url, "first");
-      first.kill("SIGKILL");
-      await first.ended;
-      const second = await arena.start(options);
-      answered.push(...(await load(() => second.url, "second")));
-      answered.push(await expectCriticalTold(arena, second.url));
-      rmSync(ballast);
-      await expectAllTold(arena, answered);
-      await expectNormalAgain(arena, second);
-      expect(second.log()).toContain("The state is open again");
-      second.kill("SIGTERM");
-      expect((await second.ended).exitCode).toBe(0);
-    } finally {
-      spawnSync("umount", ["-l", disk]);
-    }
-  },
-);
-
-test("a gateway that takes nothing while the disk is full makes the sender come again, and is told once", async () => {
+testOnSmallDisk("a disk filled to the last byte does not silence the alarm", async () => {
   await using arena = await openWebhookArena();
-  const disk = join(arena.directory, "disk");
-  mkdirSync(disk);
-  if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=6m,mode=0700", "tmpfs", disk]).status !== 0) return;
-  try {
-    const serving = await arena.start({ args: ARGS, env: { OPSCTL_STATE_DIR: disk } });
-    fillDisk(join(disk, "ballast"));
-    await load(() => serving.url, "full");
-    arena.gateway.routes.send.script = () => ({
-      status: 400,
-      json: { status: 400, error: "Bad Request", response: { message: ["no"] } },
-    });
-    expect(await post(serving.url, "again")).toBeNull();
-    arena.gateway.routes.send.script = null;
-    expect(await post(serving.url, "again")).toEqual({ name: "again", isDurable: false });
-    expect(timesOf(sentNames(arena), "again")).toBe(1);
-  } finally {
-    spawnSync("umount", ["-l", disk]);
-  }
+  using disk = smallDisk(DISK_MIB);
+  const serving = await arena.start({ args: ARGS, env: { OPSCTL_STATE_DIR: disk.directory } });
+  expect(await post(serving.url, "before")).toMatchObject({ isDurable: true });
+  disk.fill();
+  const answered = await load(() => serving.url, "full");
+  answered.push(await expectCriticalTold(arena, serving.url));
+  disk.empty();
+  await expectAllTold(arena, [...answered, { name: "before", isDurable: true }]);
+  await expectNormalAgain(arena, serving);
+  serving.kill("SIGTERM");
+  expect((await serving.ended).exitCode).toBe(0);
 });
+
+testOnSmallDisk(
+  "a service that starts on a full disk, and again after a kill, tells alerts and keeps them when there is room",
+  async () => {
+    await using arena = await openWebhookArena();
+    using disk = smallDisk(DISK_MIB);
+    disk.fill();
+    const options = { args: ARGS, env: { OPSCTL_STATE_DIR: disk.directory } };
+    const first = await arena.start(options);
+    expect(first.log()).toContain("The state cannot be opened at the start");
+    expect((await fetch(`${first.adminUrl}/readyz`)).status).toBe(503);
+    expect(await (await fetch(`${first.adminUrl}/metrics`)).text()).toMatch(
+      /^opsctl_webhook_state_unreadable 1$/m,
+    );
+    const answered = await load(() => first.url, "first");
+    first.kill("SIGKILL");
+    await first.ended;
+    const second = await arena.start(options);
+    answered.push(...(await load(() => second.url, "second")));
+    answered.push(await expectCriticalTold(arena, second.url));
+    disk.empty();
+    await expectAllTold(arena, answered);
+    await expectNormalAgain(arena, second);
+    expect(second.log()).toContain("The state is open again");
+    second.kill("SIGTERM");
+    expect((await second.ended).exitCode).toBe(0);
+  },
+);
 
 test("a database that is away does not silence the alarm", async () => {
   await using arena = await openWebhookArena();

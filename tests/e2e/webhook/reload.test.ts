@@ -10,7 +10,7 @@ import { silentLog } from "../../support/silent-log.ts";
 import { until } from "../../support/until.ts";
 import { sampleAlert } from "../../webhook/support/sample-alert.ts";
 import { acceptAll } from "../../webhook/support/state-fixture.ts";
-import { ENGINES, type RuntimeName } from "../support/opsctl.ts";
+import { ENGINES, logLines, type RuntimeName } from "../support/opsctl.ts";
 import { openWebhookArena, SECRET, type Serving, type WebhookArena } from "../support/webhook-process.ts";
 
 const NEW_SECRET = "canary-webhook-secret-of-tomorrow";
@@ -244,10 +244,25 @@ describe("opsctl webhook serve", () => {
       await using arena = await openWebhookArena();
       putFile(arena);
       const service = await startFromFile(arena, "binary");
-      putFile(arena, { OPSCTL_STATE_DIR: join(arena.directory, "elsewhere"), WEBHOOK_SECRET: NEW_SECRET });
-      await reload(service, TAKEN);
-      expect(service.log()).toContain('"settings":["OPSCTL_STATE_DIR"]');
-      expect(await post(service, NEW_SECRET)).toBe(200);
+      const elsewhere = join(arena.directory, "elsewhere");
+      const cases: [changes: Record<string, string>, settings: string[]][] = [
+        [{ OPSCTL_STATE_DIR: elsewhere }, ["OPSCTL_STATE_DIR"]],
+        [{ OPSCTL_STATE_URL: "postgres://a@127.0.0.1/b" }, ["OPSCTL_STATE_DIR", "OPSCTL_STATE_URL"]],
+        [
+          { ISSUE_TRACKER_COMMENTS: "1", OPSCTL_LOG_LEVEL: "debug", HTTPS_PROXY: "http://proxy.example" },
+          ["ISSUE_TRACKER_COMMENTS", "OPSCTL_LOG_LEVEL", "HTTPS_PROXY"],
+        ],
+        [{ MESSAGING_PHONE: "5511987654321", OPSCTL_LOG_LEVEL: " " }, []],
+      ];
+      for (const [changes, settings] of cases) {
+        const before = service.log().length;
+        putFile(arena, { ...changes, WEBHOOK_SECRET: NEW_SECRET });
+        await reload(service, TAKEN);
+        const named = logLines(service.log().slice(before)).flatMap((line) => line.settings ?? []);
+        expect(named).toEqual(settings);
+        expect(await post(service, NEW_SECRET)).toBe(200);
+      }
+      expect(arena.gateway.accepted.at(-1)!.number).toBe("5511987654321");
     },
     LONG,
   );
@@ -304,18 +319,20 @@ describe("opsctl webhook serve", () => {
   );
 
   test(
-    "reloads after its start when it was asked to before",
+    "reloads after its start when it was asked to before, and once more when it is asked to meanwhile",
     async () => {
       await using arena = await openWebhookArena();
       const command = join(arena.directory, "secrets-command");
       const asked = join(arena.directory, "asked");
-      // Asked for the first secret, it sends the signal to the service, which has read its file and not yet started.
-      const body = `[ "$1" = ISSUE_TRACKER_TOKEN ] && mkdir ${asked} 2>/dev/null && kill -HUP $PPID\n:`;
+      // Asked for this secret, it sends the signal to the service, which has read its file: at the start, and once in
+      // the reload that follows.
+      const signals = `mkdir ${asked}-1 2>/dev/null || mkdir ${asked}-2 2>/dev/null`;
+      const body = `[ "$1" = ISSUE_TRACKER_TOKEN ] && { ${signals}; } && kill -HUP $PPID\n:`;
       writeFileSync(command, `#!/bin/sh\n${body}\n`);
       chmodSync(command, 0o700);
       putFile(arena, { OPSCTL_SECRETS_COMMAND: command });
       const service = await startFromFile(arena, "binary");
-      await until("it has reloaded", () => service.log().includes(TAKEN));
+      await until("it has reloaded twice", () => countOf(service.log(), TAKEN) === 2);
       expect(service.log().indexOf(TAKEN)).toBeGreaterThan(service.log().indexOf("Listening for alerts"));
       expect(await post(service, SECRET)).toBe(200);
     },
