@@ -155,7 +155,7 @@ export async function startEmailProvider(options: EmailProviderOptions): Promise
     accepted,
     refusedForRate: 0,
     listsOldestFirst: false,
-    now: () => new Date(),
+    now: options.clock ?? (() => new Date()),
     forgetKeys: () => stored.clear(),
   });
   return provider;

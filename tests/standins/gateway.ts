@@ -83,7 +83,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     accepted,
     kept,
     keepsMessages: true,
-    now: () => new Date(),
+    now: options.clock ?? (() => new Date()),
     instances,
     integrations,
     absentNumbers,

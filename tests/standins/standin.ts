@@ -103,6 +103,8 @@ export type StandInOptions = {
   host?: string | undefined;
   /** A path to listen at instead of a port. */
   unixSocket?: string | undefined;
+  /** The clock of its ledger; the machine's unless told otherwise. */
+  clock?: (() => Date) | undefined;
 };
 
 type Core = StandInOptions & {
@@ -155,7 +157,7 @@ export async function startStandIn<Name extends string>(
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!connections.has(request.socket)) connections.set(request.socket, ++opened);
-    const entry = ledgerEntry(request, connections.get(request.socket)!);
+    const entry = ledgerEntry(request, connections.get(request.socket)!, core.clock?.() ?? new Date());
     const prefix = core.prefix ?? "";
     const path = entry.path.split("?")[0]!;
     const inside = path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : null;
@@ -225,7 +227,7 @@ function newRoute(): Route {
   };
 }
 
-function ledgerEntry(request: IncomingMessage, connection: number): LedgerEntry {
+function ledgerEntry(request: IncomingMessage, connection: number, at: Date): LedgerEntry {
   const headers = Object.fromEntries(
     Object.entries(request.headers).map(([name, value]) => [
       name,
@@ -233,7 +235,7 @@ function ledgerEntry(request: IncomingMessage, connection: number): LedgerEntry 
     ]),
   );
   return {
-    at: new Date(),
+    at,
     atMs: performance.now(),
     method: request.method ?? "",
     path: request.url ?? "",

@@ -44,6 +44,7 @@ export type Tracker = StandIn<"graphql"> & {
   issues: TrackedIssue[];
   comments: TrackedComment[];
   lookups: string[];
+  now: () => Date;
   token: string;
   conflictStatus: 400 | 200;
   authStatus: 401 | 200;
@@ -81,6 +82,7 @@ export async function startTracker(options: TrackerOptions): Promise<Tracker> {
     issues: [] as TrackedIssue[],
     comments: [] as TrackedComment[],
     lookups: [] as string[],
+    now: options.clock ?? (() => new Date()),
     token: options.token,
     conflictStatus: 400 as const,
     authStatus: 401 as const,
@@ -250,7 +252,7 @@ function create(tracker: Tracker, input: IssueInput): TrackedIssue {
   if (issues.length >= issueLimit) {
     raise(trackerError(400, "Usage limit exceeded", { type: "usage limit exceeded", userError: true }));
   }
-  const at = new Date();
+  const at = tracker.now();
   const number = issues.length + 1;
   const issue: TrackedIssue = {
     id,
@@ -274,7 +276,7 @@ function comment(tracker: Tracker, { id = randomUUID(), issueId, body }: Comment
   const issue = issues.find((issue) => issue.id === issueId || issue.identifier === issueId);
   if (issue === undefined) return raise(missingIssue());
   const url = `${issue.url}#comment-${id.slice(0, 8)}`;
-  const created = { id, issueId: issue.id, body, createdAt: new Date().toISOString(), url };
+  const created = { id, issueId: issue.id, body, createdAt: tracker.now().toISOString(), url };
   comments.push(created);
   return created;
 }

@@ -14,7 +14,7 @@ let service: Service;
 let clock: TestClock;
 let whole: Partial<State> = {};
 beforeEach(async () => {
-  clock = testClock(Date.UTC(2026, 10, 16, 14), () => service?.gateway.hanging ?? 0);
+  clock = testClock(Date.UTC(2026, 10, 16, 14), { hanging: () => service?.gateway.hanging ?? 0 });
   service = await startService({ clock });
 });
 afterEach(() => service.stop());
