@@ -1,7 +1,6 @@
 /** A database that an older opsctl migrated and used. */
 import { expect, test } from "bun:test";
 import { showDelivery } from "../../lib/deliveries/show.ts";
-import { readPageAccess } from "../../lib/doctor/facts/page-access.ts";
 import { applyMigrations } from "../../lib/migrate/run.ts";
 import { openDatabase } from "../../lib/platform/database/pool.ts";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
@@ -102,7 +101,6 @@ test("loses what a platform has granted on the reports in between, to any role",
       from pg_class as c cross join aclexplode(c.relacl) as a left join pg_roles as r on r.oid = a.grantee
       where c.oid = 'public.weekly_performance_reports'::regclass and a.grantee <> c.relowner`;
     expect(granted.map((row) => row.granted)).toEqual(["service_role SELECT"]);
-    expect(await readPageAccess(sql)).toEqual({ tooMuch: [], tooLittle: [] });
   });
 });
 
@@ -114,13 +112,9 @@ test("is not ready before, by its record, nor without what the files bring, what
     ]);
     const doctor = await opsctl(["doctor", "deliveries", "--json"], { env: { DATABASE_URL: url } });
     expect(doctor.exitCode).toBe(3);
-    expect(doctor.json.findings).toContainEqual({
-      command: "deliveries",
-      check: "database schema",
-      status: "fail",
-      reason: `DATABASE_NOT_MIGRATED: not migrated to ${PENDING}`,
-      mend: "Run opsctl migrate, with the login of the schema's owner",
-    });
+    expect(doctor.json.findings).toContainEqual(
+      expect.objectContaining({ check: "database schema", status: "fail", code: "DATABASE_NOT_MIGRATED" }),
+    );
     const withoutColumn = [
       [
         "DATABASE_NOT_MIGRATED",

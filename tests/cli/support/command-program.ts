@@ -1,5 +1,6 @@
 /** A program of one command that misbehaves as its first argument says, run by `run-command.test.ts` as a process. */
 import process from "node:process";
+import * as v from "valibot";
 import { defineCommand } from "../../../cli/framework/command.ts";
 import { runCommand } from "../../../cli/framework/run-command.ts";
 import { strictArguments } from "../../../cli/framework/usage/arguments.ts";
@@ -30,6 +31,27 @@ const modes: Record<string, () => Promise<{ exitCode: number; result: object; te
   },
   async unexpected() {
     throw new TypeError(`boom ${secret.open()}`);
+  },
+  async quotingSchema() {
+    return v.parse(v.object({ exitCode: v.number(), result: v.object({}), text: v.string() }), "canary-data");
+  },
+  async quotingJson() {
+    return JSON.parse("canary-json");
+  },
+  async quotingText() {
+    throw "canary-text";
+  },
+  async systemError() {
+    throw Object.assign(new Error("ENOSPC: no space left on device, write"), {
+      code: "ENOSPC",
+      syscall: "write",
+    });
+  },
+  async missingFile() {
+    throw Object.assign(new Error("ENOENT: no such file"), { code: "ENOENT", syscall: "open" });
+  },
+  async lostDatabase() {
+    throw Object.assign(new Error("write CONNECTION_CLOSED"), { code: "CONNECTION_CLOSED" });
   },
   async unhandledRejection() {
     void Promise.reject(new TypeError(`boom ${secret.open()}`));

@@ -1,15 +1,21 @@
-/** The completion scripts in real shells: bash as it is on the machine, zsh and fish out of their Debian packages. */
+/** Completion: what opsctl offers for a line, and its scripts in real shells, zsh and fish out of their Debian packages. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
+import { weekWindow } from "../../../lib/time/week-window.ts";
+import { eachCommand } from "../../cli/support/each-command.ts";
 import { opsctlBinary } from "../../support/binary.ts";
 import { findDebianTool } from "../../support/debian-tool.ts";
+import { requires } from "../../support/requires.ts";
+import { opsctl } from "../support/opsctl.ts";
 import { type TypingShell, typingShell } from "../support/typing-shell.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
+/** Settings that every other command would refuse. */
+const BROKEN = { OPSCTL_ENV_DIR: "/dev/null", OPSCTL_SECRETS_DIR: "relative", OPSCTL_LOG_LEVEL: "loud" };
 
 /** A line, and what it is after a tab. */
 const COMPLETED: [string, string][] = [
@@ -31,6 +37,86 @@ const COMPLETED: [string, string][] = [
   ["opsctl nothing x", "opsctl nothing x"],
 ];
 
+/** What opsctl offers behind a line, without the words about it. */
+async function offered(line: string): Promise<string[]> {
+  // What bash takes for the word at the cursor.
+  const word = line.split(/[\s=:]/).at(-1)!;
+  const { exitCode, stdout, stderr } = await opsctl(["internal", "complete", "line", line, word], {
+    env: BROKEN,
+  });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  return stdout.split("\n").flatMap((offer) => (offer === "" ? [] : [offer.split("\t")[0]!]));
+}
+
+describe("opsctl offers", () => {
+  test.each<[string, string[]]>([
+    ["opsctl re", ["reports"]],
+    ["opsctl webhook d", ["dead"]],
+    ["opsctl webhook dead ", ["list", "retry", "drop"]],
+    ["opsctl --v", ["--version"]],
+    ["opsctl webhook -", ["--help"]],
+    ["opsctl weakly ", []],
+    ["opsctl constructor ", []],
+    ["opsctl weekly --skip-email --skip", ["--skip-whatsapp", "--skip-editorials"]],
+    ["opsctl weekly --skip-email=x --skip-e", ["--skip-editorials"]],
+    ["opsctl weekly x", []],
+    ["opsctl weekly --tenant ", []],
+    ["opsctl weekly -- --skip", []],
+    ["opsctl reports list --state mi", ["missing"]],
+    ["opsctl reports list --nothing=mi", []],
+    ["opsctl deliveries reconcile --reason 'a: b=c --to' --to ", ["sent", "failed"]],
+    ['opsctl deliveries reconcile --reason "a \\" --to " --to s', ["sent"]],
+    ["opsctl deliveries reconcile a\\ b --to f", ["failed"]],
+    ["opsctl doctor soc", ["socket-monitor"]],
+    ["opsctl doctor -- soc", ["socket-monitor"]],
+    ["opsctl doctor weekly soc", []],
+    ["opsctl doctor --env-dir=/e", [":directories"]],
+    ["opsctl reports preview --out ", [":directories"]],
+    ["opsctl help webhook de", ["dead"]],
+    ["opsctl completion ", ["bash", "zsh", "fish"]],
+    ["opsctl explain WEEK_O", ["WEEK_OPEN"]],
+    ["opsctl secret set HOST", ["HOSTING_TOKEN"]],
+    ["opsctl migrate --log-format ", ["text", "json"]],
+  ])("behind %p %p", async (line, expected) => {
+    expect(await offered(line)).toEqual(expected);
+  });
+
+  test("the last eight weeks that have closed, the newest first, and for pruning older ones", async () => {
+    const monday = Temporal.PlainDate.from(weekWindow(Temporal.Now.instant()).week);
+    const weeksBefore = (weeks: number) => monday.subtract({ weeks }).toString();
+    expect(await offered("opsctl reports show --week ")).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map(weeksBefore));
+    // Content is kept for eight weeks after they have closed.
+    expect((await offered("opsctl reports prune --before "))[0]).toBe(weeksBefore(7));
+  });
+
+  test("every option of every command, each with a few words", async () => {
+    for (const { words, command } of await eachCommand()) {
+      const { stdout } = await opsctl(["internal", "complete", "words", ...words, "--"], { env: BROKEN });
+      const offers = stdout
+        .trimEnd()
+        .split("\n")
+        .map((offer) => offer.split("\t"));
+      const options = Object.entries(command.args).filter(([, { type }]) => type !== "positional");
+      expect(offers.map(([name]) => name).toSorted()).toEqual(
+        [...options.map(([name]) => `--${name}`), "--help"].toSorted(),
+      );
+      for (const [, about] of offers) expect(about!.length).toBeGreaterThan(5);
+    }
+  });
+
+  test.each([
+    [[]],
+    [["words"]],
+    [["line"]],
+    [["what"]],
+    [["line", "opsctl x --", "y"]],
+    [["words", "weekly", "--tenant="]],
+  ])("nothing, and no complaint, for a question of %j", async (words) => {
+    const ended = await opsctl(["internal", "complete", ...words], { env: BROKEN });
+    expect(ended).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+});
+
 const withoutSlash = (line: string) => line.replace(/\/$/, "");
 
 describe("in bash", () => {
@@ -50,7 +136,7 @@ describe("in bash", () => {
 
 const zsh = findDebianTool({ program: "zsh", packageName: "zsh", needsOthers: true });
 
-describe.skipIf(zsh === null)(`in zsh${zsh === null ? " (not tried: no package zsh)" : ""}`, () => {
+requires("zsh").describe("in zsh", () => {
   let shell: TypingShell;
   beforeAll(async () => {
     shell = await openZsh(zsh as string, { folders: [], load: "source <(opsctl completion zsh)" });
@@ -99,7 +185,7 @@ function functionFolders(top: string): string[] {
 
 const fish = findDebianTool({ program: "fish", packageName: "fish" });
 
-describe.skipIf(fish === null)(`in fish${fish === null ? " (not tried: no package fish)" : ""}`, () => {
+requires("fish").describe("in fish", () => {
   test.each(COMPLETED)("%s becomes %s", async (line, expected) => {
     const functions = join(dirname(fish as string), "../share/fish/functions");
     const script = [
