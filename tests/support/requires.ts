@@ -4,6 +4,7 @@ import { networkInterfaces } from "node:os";
 import process from "node:process";
 import { findChromium } from "./chromium.ts";
 import { findDebianTool } from "./debian-tool.ts";
+import { pictureFont } from "./picture-font.ts";
 import { findPromtool } from "./promtool.ts";
 
 /** What some tests need of the machine, each with the question whether it is there. */
@@ -22,6 +23,8 @@ const CHECKS = {
   /** A network of its own, in which nothing else opens sockets. */
   network: () => spawnSync("unshare", ["--net", "true"]).status === 0,
   chromium: () => findChromium() !== null,
+  /** The fonts of the pictures. */
+  fonts: () => pictureFont() !== null,
   promtool: () => findPromtool() !== null,
   shellcheck: () => findDebianTool({ program: "shellcheck", packageName: "shellcheck" }) !== null,
   mandoc: () => findDebianTool({ program: "mandoc", packageName: "mandoc", versionWord: "-Kutf-8" }) !== null,

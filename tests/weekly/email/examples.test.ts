@@ -1,8 +1,7 @@
 /** The reports that goldens and pictures are made of are weeks that can happen. */
 import { describe, expect, test } from "bun:test";
 import type { Channel, Payload } from "../../../lib/weekly/payload.ts";
-import type { EmailMetrics } from "../../../lib/weekly/report/email-insights.ts";
-import { PAYLOADS } from "../../fixtures/payloads.ts";
+import { type EmailMetrics, PAYLOADS } from "../../fixtures/payloads.ts";
 
 const STATES = [
   ...(["delivered", "opened", "clicked", "bounced", "complained"] as const),

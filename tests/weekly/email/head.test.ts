@@ -1,39 +1,46 @@
-/** What the e-mail says first: whose it is, the score's weeks, the largest changes, what to do. */
+/** What the e-mail says first: whose it is, the score's weeks, what to do; and how it is signed. */
 import { describe, expect, test } from "bun:test";
-import { renderEmail } from "../../../lib/weekly/email/render.ts";
-import { emailView } from "../../../lib/weekly/email/view.ts";
 import type { Payload } from "../../../lib/weekly/payload.ts";
-import { available, EMAIL_METRICS, emailOf, HOSTILE, PAYLOADS, payloadOf } from "../../fixtures/payloads.ts";
+import { HOSTILE, PAYLOADS, payloadOf } from "../../fixtures/payloads.ts";
+import { showEmail } from "../support/shown-email.ts";
 
-const OPTIONS = { appBaseUrl: "https://app.example.com" };
-const view = (payload: Payload) => emailView(payload, OPTIONS);
+/** Eight Mondays across the end of a year. */
+const MONDAYS = [
+  ...["2026-11-16", "2026-11-23", "2026-11-30", "2026-12-07"],
+  ...["2026-12-14", "2026-12-21", "2026-12-28", "2027-01-04"],
+];
 
-function withScores(...scores: (number | null)[]): Payload {
-  const week = (i: number) => `2026-10-${String(5 + i).padStart(2, "0")}`;
-  const scoreHistory = scores.map((score, i) => ({ week: week(i), score }));
-  const [previousScore = null, score = null] = scores.slice(-2);
-  return payloadOf({ score, previousScore, since: { scoreHistory } });
+type Scores = (number | null)[];
+
+/** A report of the last of these weeks; `previousScore` is what the application says of the week before now. */
+function reportAfter(scores: Scores, previousScore: number | null = scores.at(-2) ?? null): Payload {
+  const scoreHistory = MONDAYS.map((week, i) => ({ week, score: scores[i] ?? null }));
+  return payloadOf({ score: scores.at(-1) ?? null, previousScore, since: { scoreHistory } });
 }
 
-describe("the head of the e-mail", () => {
+/** The lines about the score below its change: the weeks in words, and what stands out. */
+const weeksOf = (payload: Payload) => {
+  const { head } = showEmail(payload);
+  const at = head.findIndex((line) => line.startsWith("Score das últimas oito semanas"));
+  return at < 0 ? [] : head.slice(at).filter((line) => !line.startsWith("Próximo passo"));
+};
+const noteOf = (payload: Payload) => weeksOf(payload)[1];
+
+describe("the name in the head of the e-mail", () => {
   test("tells two tenants of one owner apart, in the preheader and in the page", () => {
-    const [first, second] = [PAYLOADS.full!, PAYLOADS["second-tenant"]!];
-    expect(first.userId).toBe(second.userId);
-    expect(view(first).preheader).toStartWith(
-      "Score geral: 73/100 — Padaria do Zé · Centro — 5 pontos a mais",
-    );
-    expect(view(second).preheader).toStartWith("Score geral: 48/100 — Padaria do Zé · Vila Mariana — ");
-    expect(renderEmail(second, OPTIONS).html).toContain(">Padaria do Zé · Vila Mariana</p>");
+    const [first, second] = [PAYLOADS.full!, PAYLOADS["second-tenant"]!].map(showEmail);
+    expect(first!.preheader).toStartWith("Score geral: 73/100 — Padaria do Zé · Centro — 5 pontos a mais");
+    expect(second!.preheader).toStartWith("Score geral: 48/100 — Padaria do Zé · Vila Mariana — ");
+    expect(second!.html).toContain(">Padaria do Zé · Vila Mariana</p>");
   });
 
-  test("says in the preheader first what an inbox has room for", () => {
+  test("comes in the preheader where an inbox has room for it", () => {
     const since = { tenantName: "Padaria e Confeitaria São José do Vale" };
-    expect(view(payloadOf({ score: 7, since })).preheader).toStartWith("Score geral: 7/100 — Padaria e");
-    expect(view(payloadOf({ since })).preheader).toStartWith(
-      "Padaria e Confeitaria São José do Vale — Ainda",
-    );
-    expect(view(payloadOf({ score: 7 })).preheader).toStartWith("Score geral: 7/100. Sem score");
-    expect(view(payloadOf({})).preheader).toStartWith("Ainda não há");
+    const preheader = (parts: Parameters<typeof payloadOf>[0]) => showEmail(payloadOf(parts)).preheader;
+    expect(preheader({ score: 7, since })).toStartWith("Score geral: 7/100 — Padaria e");
+    expect(preheader({ since })).toStartWith("Padaria e Confeitaria São José do Vale — Ainda");
+    expect(preheader({ score: 7 })).toStartWith("Score geral: 7/100. Sem score");
+    expect(preheader({})).toStartWith("Ainda não há");
   });
 
   test.each([
@@ -41,139 +48,97 @@ describe("the head of the e-mail", () => {
     [null, null],
     [" \u200B\n", null],
     ["\u3164\u{E0041}\uFE0F".repeat(40), null],
-    [`${"\u2800".repeat(70)}Padaria`, "Padaria"],
+    [`${"\u2800".repeat(70)}Padaria`, /^Padaria$/],
     [HOSTILE, /^">?<script>/],
-    ["Nome ".repeat(1_000), /^.{1,60}$/],
-  ])("of the name %p shows one clean line, or nothing", (tenantName, expected) => {
-    const { name } = view(payloadOf({ since: tenantName === undefined ? {} : { tenantName } }));
-    if (expected === null) expect(name).toBeNull();
-    else expect(name).toMatch(expected);
-  });
-
-  test("draws a bar for each week, low for a zero and empty without a score", () => {
-    const { html, text } = renderEmail(withScores(100, 0, null, 50, 49.5, 1, 20, 30), OPTIONS);
-    const bars = /<table role="img"[\s\S]*?<\/tr><\/table>\n/.exec(html)![0];
-    const heights = [...bars.matchAll(/<td height="(\d+)"/g)].map(([, height]) => Number(height));
-    expect(heights).toEqual([48, 3, 1, 24, 24, 3, 10, 14]);
-    expect([...bars.matchAll(/">([\d–]+)<\/p>/g)].map(([, score]) => score)).toEqual([
-      "100",
-      "0",
-      "–",
-      "50",
-      "50",
-      "1",
-      "20",
-      "30",
-    ]);
-    expect(text).toContain("05/10: 100; 06/10: 0; 07/10: sem score; 08/10: 50;");
+    ["N".repeat(1_000), /^N{59}…$/],
+  ])("of %p is one clean line, or nothing", (tenantName, expected) => {
+    const { head } = showEmail(payloadOf({ since: tenantName === undefined ? {} : { tenantName } }));
+    expect(head[0]).toBe("Seu desempenho semanal");
+    expect(head[expected === null ? 1 : 2]).toBe("16/11 a 22/11");
+    if (expected !== null) expect(head[1]).toMatch(expected);
   });
 
   test.each([
-    [
-      [null, null, null, null, null, null, null, 64],
-      "A evolução do score aparece aqui nas próximas semanas.",
-    ],
-    [[10, 20, 30, 40, 50, 60, 70, 71], "Seu melhor score nas últimas oito semanas."],
-    [[10, 20, 30, 40, 50, 60, 70, 9], "Seu menor score nas últimas oito semanas."],
-    [[null, 20, 30, 40, 50, 60, 70, 71], "Seu melhor score entre as semanas mostradas."],
-    [[10, 20, 30, 40, 50, 60, 71, 71], null],
-    [[null, null, null, null, null, 1, 2, 3], null],
-    [[10, 20, 30, 40, 50, 60, 70, null], null],
-  ])("says of the weeks %p %p", (scores, note) => {
-    expect(view(withScores(...scores)).scoreWeeks!.note).toBe(note);
-  });
-
-  test("says when the application has computed the score of the week before anew", () => {
-    const payload = withScores(1, 2, 3, 4, 5, 6, 64, 73);
-    const note = (previousScore: number | null) =>
-      view({ ...payload, accountScore: { ...payload.accountScore, previousScore } }).scoreWeeks!.note;
-    expect(note(68)).toBe("O score da semana anterior foi recalculado: era 64, agora é 68.");
-    expect(note(64.4)).toBe("Seu melhor score nas últimas oito semanas.");
-  });
-
-  test("says what became of a bar that this week's score is not compared with", () => {
-    const payload = withScores(1, 2, 3, 4, 5, 6, 68, 73);
-    const head = ({ score, scoreWeeks }: ReturnType<typeof view>) => [score.change, scoreWeeks!.note];
-    const dropped = (score: number | null, history = payload.provenance.scoreHistory) =>
-      head(
-        view({
-          ...payload,
-          accountScore: { ...payload.accountScore, score, previousScore: null },
-          provenance: {
-            ...payload.provenance,
-            scoreHistory: history!.with(-1, { week: "2026-10-12", score }),
-          },
-        }),
-      );
-    expect(dropped(73)).toEqual([
-      "Sem score da semana anterior para comparar",
-      "O score da semana anterior, 68, não está mais disponível para comparação.",
-    ]);
-    expect(dropped(null)).toEqual([null, null]);
-    const untold = payload.provenance.scoreHistory!.with(-2, { week: "2026-10-11", score: null });
-    expect(dropped(73, untold)[1]).toBe("Seu melhor score entre as semanas mostradas.");
-  });
-
-  test("says of the only score shown nothing that a forgotten week would belie", () => {
-    const { label, note } = view(PAYLOADS["first-week"]!).scoreWeeks!;
-    expect(note).not.toMatch(/primeir/i);
-    expect(label).toStartWith(
-      "Score das últimas oito semanas; cada data é a segunda-feira em que a semana começa. 28/09: sem score;",
-    );
-  });
-
-  test("draws nothing where no week has a score, and for reports that do not know the weeks", () => {
-    expect(view(withScores(...Array<null>(8).fill(null))).scoreWeeks).toBeNull();
-    expect(view(payloadOf({ score: 5 })).scoreWeeks).toBeNull();
-  });
-
-  test.each([
-    ["empty", "Próximo passo: conectar o Instagram"],
-    ["only-linkedin", "Próximo passo: conectar o Instagram"],
-    ["full", null],
-    ["hostile", null],
-  ])("says of the report %s what to do first: %p", (name, step) => {
-    expect(view(PAYLOADS[name]!).nextStep).toBe(step);
+    ["Padaria S.A.", "responsável pela conta Padaria S.A."],
+    ["Padaria", "responsável pela conta Padaria."],
+    [null, "responsável por uma conta."],
+  ])("of %p ends the last sentence with one stop", (tenantName, end) => {
+    const { text } = showEmail(payloadOf({ since: { tenantName } }));
+    expect(text).toContain(`${end}\n`);
   });
 });
 
-describe("the largest changes", () => {
-  const of = (metrics: Record<string, number>, previous: Record<string, number>) =>
-    view(payloadOf({ channels: { instagram: { ...available(metrics, []), previous } } })).highlights.map(
-      ({ title, text }) => `${title}: ${text}`,
+describe("the weeks of the score", () => {
+  test("have a bar each, low for a zero and empty without a score", () => {
+    const { html, head } = showEmail(reportAfter([100, 0, null, 50, 49.5, 1, 20, 30]));
+    const bars = /<table role="img"[\s\S]*?<\/tr><\/table>\n/.exec(html)![0];
+    const heights = [...bars.matchAll(/<td height="(\d+)"/g)].map(([, height]) => Number(height));
+    expect(heights).toEqual([48, 3, 1, 24, 24, 3, 10, 14]);
+    const scores = [...bars.matchAll(/">([\d–]+)<\/p>/g)].map(([, score]) => score!);
+    expect(scores).toEqual(["100", "0", "–", "50", "50", "1", "20", "30"]);
+    expect(head.join()).toContain(
+      "cada data é a segunda-feira em que a semana começa. 16/11: 100; 23/11: 0; 30/11: sem score; 07/12: 50; 14/12: 50; 21/12: 1; 28/12: 20; 04/01: 30",
     );
-
-  test("are one for the better and one for the worse, the larger first", () => {
-    expect(
-      of(
-        { reach: 150, likes: 95, saves: 10, comments: 40 },
-        { reach: 100, likes: 100, saves: 90, comments: 39 },
-      ),
-    ).toEqual([
-      "O que mais piorou: Salvamentos no Instagram: de 90 para 10",
-      "O que mais melhorou: Alcance no Instagram: de 100 para 150",
-    ]);
   });
 
-  test.each([
-    ["what is too small to tell", { likes: 19 }, { likes: 2 }],
-    ["what hardly moves", { likes: 1_000 }, { likes: 1_010 }],
+  test.each<[Scores, number | null | undefined, string | undefined]>([
     [
-      "a figure whose meaning is not known",
-      { posts: 300, story_replies: 300 },
-      { posts: 20, story_replies: 20 },
+      [null, null, null, null, null, null, null, 64],
+      undefined,
+      "A evolução do score aparece aqui nas próximas semanas.",
     ],
-    ["what the week before does not have", { likes: 300 }, { reach: 20 }],
-  ])("leave out %s", (_what, metrics, previous) => {
-    expect(of(metrics as never, previous as never)).toEqual([]);
+    [[10, 20, 30, 40, 50, 60, 70, 71], undefined, "Seu melhor score nas últimas oito semanas."],
+    [[10, 20, 30, 40, 50, 60, 70, 9], undefined, "Seu menor score nas últimas oito semanas."],
+    [[null, 20, 30, 40, 50, 60, 70, 71], undefined, "Seu melhor score entre as semanas mostradas."],
+    [[10, 20, 30, 40, 50, 60, 71, 71], undefined, undefined],
+    [[null, null, null, null, null, 1, 2, 3], undefined, undefined],
+    [[null, null, null, null, 1, 2, 3, 4], undefined, "Seu melhor score entre as semanas mostradas."],
+    [[10, 20, 30, 40, 50, 60, 70, null], undefined, undefined],
+    // The application has another score of the week before by now, or none.
+    [[1, 2, 3, 4, 5, 6, 64, 73], 68, "O score da semana anterior foi recalculado: era 64, agora é 68."],
+    [[1, 2, 3, 4, 5, 6, 64, 73], 64.4, "Seu melhor score nas últimas oito semanas."],
+    [
+      [1, 2, 3, 4, 5, 6, 68, 73],
+      null,
+      "O score da semana anterior, 68, não está mais disponível para comparação.",
+    ],
+    [[1, 2, 3, 4, 5, 6, 68, null], null, undefined],
+    [[1, 2, 3, 4, 5, 6, null, 73], null, "Seu melhor score entre as semanas mostradas."],
+  ])("of %j, the one before now %p, say %p", (scores, previousScore, note) => {
+    expect(noteOf(reportAfter(scores, previousScore))).toBe(note);
   });
 
-  test("of e-mails are rates, of enough sends", () => {
-    const highlights = (sends: number) => {
-      const previous = { ...EMAIL_METRICS, sends, openRate: 0.2, bounced: 2_000 };
-      return view(payloadOf({ channels: { email: { ...emailOf(EMAIL_METRICS), previous } } })).highlights;
-    };
-    expect(highlights(900)).toMatchObject([{ text: "Taxa de abertura dos e-mails: de 20,0% para 44,3%" }]);
-    expect(highlights(19)).toEqual([]);
+  test("have what the owner was told, and the score of comparison where no report of that week told one", () => {
+    const before = (scores: Scores, previous: number | null) =>
+      /28\/12: ([^;]+);/.exec(weeksOf(reportAfter(scores, previous))[0]!)![1];
+    const untold = [...Array<null>(7).fill(null), 72];
+    const told = [...Array<null>(6).fill(null), 68.4, 72];
+    expect([before(untold, 70), before(told, 70), before(told, null)]).toEqual(["70", "68", "68"]);
+    expect(noteOf(reportAfter(untold, 70))).toBeUndefined();
   });
+
+  test("are not shown where no week has a score, and of reports that do not know the weeks", () => {
+    expect(weeksOf(reportAfter(Array<null>(8).fill(null)))).toEqual([]);
+    expect(weeksOf(payloadOf({ score: 5 }))).toEqual([]);
+  });
+});
+
+test.each([
+  ["empty", "Próximo passo: conectar o Instagram"],
+  ["only-linkedin", "Próximo passo: conectar o Instagram"],
+  ["full", undefined],
+  ["hostile", undefined],
+])("the head of the report %s says what to do first: %p", (name, step) => {
+  expect(showEmail(PAYLOADS[name]!).head.find((line) => line.startsWith("Próximo passo"))).toBe(step);
+});
+
+test.each([
+  ["check_linkedin", "conferir a conexão com o LinkedIn"],
+  ["gather_instagram", "publicar no Instagram"],
+  ["send_email", "enviar um e-mail aos seus contatos"],
+  ["check_email_events", "conferir se os seus e-mails registram entregas, aberturas e cliques"],
+])("the head says the step %s in a few words", (code, words) => {
+  const step = { code, channel: "email" as const, label: "Passo", path: "/app" };
+  const { head } = showEmail({ ...payloadOf({}), activationActions: [step] });
+  expect(head.at(-1)).toBe(`Próximo passo: ${words}`);
 });

@@ -7,7 +7,6 @@
  *         a target) and 1.3.1 (structure).
  */
 import { describe, expect, test } from "bun:test";
-import { BAR_COLOURS, GROUNDS } from "../../../lib/weekly/email/html/style.ts";
 import { renderEmail } from "../../../lib/weekly/email/render.ts";
 import { PAYLOADS } from "../../fixtures/payloads.ts";
 import { declarations, type Element, elementsIn, htmlTree, upwards } from "../support/html-tree.ts";
@@ -254,8 +253,16 @@ describe.each(Object.keys(PAYLOADS))("the e-mail of the report %s", (name) => {
 });
 
 test("the bars of the weeks stand out from their ground", () => {
-  for (const colour of Object.values(BAR_COLOURS))
-    expect(contrast(colour, GROUNDS.hero)).toBeGreaterThanOrEqual(MIN_CONTRAST_OF_SHAPES);
+  const tree = htmlTree(renderEmail(PAYLOADS.full!, OPTIONS).html);
+  const bars = [...elementsIn(tree)].filter(
+    ({ tag, attributes, parent }) =>
+      tag === "td" && attributes.height !== undefined && parent?.parent?.attributes.width === "22",
+  );
+  expect(new Set(bars.map(({ attributes }) => attributes.bgcolor)).size).toBe(2);
+  for (const bar of bars)
+    expect(contrast(bar.attributes.bgcolor!, nearest(bar, "background-color", null))).toBeGreaterThanOrEqual(
+      MIN_CONTRAST_OF_SHAPES,
+    );
 });
 
 test("the contrast is that of the guidelines", () => {

@@ -14,9 +14,6 @@ const NO_SCORE = "Ainda não há histórico suficiente para o score geral";
 const render = (payload: Payload) => renderEmail(payload, OPTIONS);
 const occurrences = (text: string, part: string) => text.split(part).length - 1;
 
-/** Largest message that Gmail shows whole is 102 KB; this leaves room for what a provider adds. */
-const MAX_HTML_BYTES = 90_000;
-
 describe("renderEmail()", () => {
   test.each([
     ["full", "Seu desempenho semanal — 16/11 a 22/11"],
@@ -183,47 +180,6 @@ describe("renderEmail()", () => {
     const { text } = render(payloadOf({ channels: { email: available({ sends: 1 }, [HOSTILE]) } }));
     expect(text).toContain(`- ${singleLine(HOSTILE)}\n`);
     expect(text.split("\n")).not.toContain("Score geral: 100/100");
-  });
-
-  test("stays below what mail clients clip, however much the three channels hold", () => {
-    const quotes = '"'.repeat(5_000);
-    const metrics = Object.fromEntries(
-      Array.from({ length: 60 }, (_, i) => [quotes.slice(0, 90) + i, -1.23e300]),
-    );
-    // Sixty for each channel, all different, so that none is left out for being there already.
-    const distinct = (text: string) => {
-      count += 1;
-      return Array.from({ length: 60 }, (_, i) => `${count} ${i} ${text}`);
-    };
-    let count = 0;
-    const previous = Object.fromEntries(Object.keys(metrics).map((key) => [key, 1.5e-300]));
-    const full = () => ({
-      previous,
-      ...available(metrics, distinct(quotes), { coverageStatus: "partial", reason: quotes }),
-    });
-    const channels = {
-      email: full(),
-      instagram: full(),
-      linkedin: full(),
-      blog: unavailable(quotes),
-      tiktok: unavailable(quotes),
-    };
-    const action = { code: "x", channel: "email" as const, label: quotes, path: `/${"a".repeat(299)}` };
-    const since = {
-      tenantName: quotes,
-      scoreHistory: Array.from({ length: 8 }, () => ({ week: "2026-11-16", score: 100 })),
-    };
-    const unsubscribe = `mailto:${"a".repeat(500)}@example.com?subject=${"&".repeat(500)}`;
-    const { html } = renderEmail(
-      {
-        ...payloadOf({ score: 1, previousScore: 99, channels, since }),
-        activationActions: Array(50).fill(action),
-      },
-      { ...OPTIONS, unsubscribe },
-    );
-    expect(Buffer.byteLength(html)).toBeLessThan(MAX_HTML_BYTES);
-    expect(html).toContain("e mais 168 destaques no relatório completo");
-    expect(html).toContain("e mais 46 números no relatório completo");
   });
 
   test("is well-formed and the same each time, whatever the payload holds", () => {
