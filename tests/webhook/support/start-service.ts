@@ -23,6 +23,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AlertAnswer } from "../../../lib/webhook/alert-answer.ts";
 import type { DeadRow, QueuedRow } from "../../../lib/webhook/state/contract.ts";
+import { request, speak } from "../../platform/support/raw-http.ts";
 import { type EmailProvider, startEmailProvider } from "../../standins/email-provider.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
 import { type PingStandIn, startPing } from "../../standins/ping.ts";
@@ -298,15 +299,14 @@ async function startHost(world: World, started: ServiceSettings): Promise<Servic
     get messages() {
       return gateway.accepted.map(({ at, text }) => sentOf(at, text));
     },
-    post: async (alerts) => await posts.patiently(posts.send(service.url, settings.secret, alerts)),
+    post: async (alerts) => await posts.patiently(posts.send(now().port, settings.secret, alerts)),
     async postOnly(alerts) {
-      const answer = posts.send(service.url, settings.secret, alerts);
+      const answer = posts.send(now().port, settings.secret, alerts);
       await clock.settle();
       return { answer };
     },
     async get(path) {
-      const response = await fetch(`${service.adminUrl}${path}`, { headers: ALONE });
-      return { status: response.status, text: await response.text() };
+      return await answerTo(now().adminPort, request(`GET ${path}`));
     },
     health: async () => JSON.parse((await service.get("/healthz")).text) as Health,
     async metric(series) {
@@ -359,8 +359,16 @@ async function startHost(world: World, started: ServiceSettings): Promise<Servic
 /** The header by which the harness knows its posts again. */
 const POST_ID = "x-test-post";
 
-/** The service would wait a second for more on a connection before it ends. */
-const ALONE = { connection: "close" };
+/**
+ * What the service answers on a connection of its own.
+ *
+ * Behaviour: a plain socket, because the clock must see an answer as soon as it is given: `fetch` reads it in another
+ *            thread, which a busy machine lets wait while the clock moves on.
+ */
+async function answerTo(port: number, bytes: Buffer): Promise<{ status: number; text: string }> {
+  const { status, body } = await speak(port, [bytes]);
+  return { status, text: Buffer.from(body, "latin1").toString() };
+}
 
 /** The posts on their way. */
 class Posts {
@@ -379,19 +387,17 @@ class Posts {
     this.#arrivals.get(headers.get(POST_ID) ?? "")?.();
   }
 
-  async send(url: string, secret: string, alerts: readonly unknown[] | object): Promise<Answer> {
+  async send(port: number, secret: string, alerts: readonly unknown[] | object): Promise<Answer> {
     const id = crypto.randomUUID();
     const arrival = Promise.withResolvers<void>();
     this.#arrivals.set(id, arrival.resolve);
     void this.#clock().during(arrival.promise);
     this.open += 1;
     try {
-      const response = await fetch(url, {
-        method: "POST",
-        headers: { ...ALONE, "content-type": "application/json", "x-webhook-secret": secret, [POST_ID]: id },
-        body: JSON.stringify(Array.isArray(alerts) ? { alerts } : alerts),
-      });
-      return { status: response.status, body: (await response.json()) as Answer["body"] };
+      const headers = ["Content-Type: application/json", `X-Webhook-Secret: ${secret}`, `${POST_ID}: ${id}`];
+      const body = JSON.stringify(Array.isArray(alerts) ? { alerts } : alerts);
+      const { status, text } = await answerTo(port, request("POST /webhook", headers, body));
+      return { status, body: JSON.parse(text) as Answer["body"] };
     } finally {
       arrival.resolve();
       this.#arrivals.delete(id);

@@ -36,6 +36,8 @@ export type ServiceSettings = Partial<Omit<ServeOptions, "host" | "port" | "admi
   team: string;
   phone: string;
   instance?: string;
+  /** Another address than that of the stand-in. */
+  gatewayUrl?: string;
   comments?: boolean;
   email?: boolean;
   ping?: boolean;
@@ -175,7 +177,8 @@ function openState(
 /** What a reload exchanges. */
 function peersOf(settings: ServiceSettings, surroundings: Surroundings, state: State) {
   const { key, token, team, phone, instance = null, peerLimitMs = PATIENT_MS } = settings;
-  const { gatewayUrl, trackerUrl, emailUrl, emailKey, pingUrl, clock } = surroundings;
+  const { trackerUrl, emailUrl, emailKey, pingUrl, clock } = surroundings;
+  const { gatewayUrl = surroundings.gatewayUrl } = settings;
   const access = { baseUrl: new URL(gatewayUrl), adminKey: new Secret(key), timeoutMs: peerLimitMs };
   const gateway = evolutionClient(access);
   const findInstance = resolveInstance({ gateway, configured: instance });
