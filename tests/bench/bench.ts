@@ -9,9 +9,9 @@ import { availableParallelism, loadavg } from "node:os";
 import process from "node:process";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { collectorFigures } from "./collector.ts";
-import { type Figure, renderFigures } from "./figure.ts";
+import { type Figure, renderFigures, renderTotals } from "./figure.ts";
 import { largeBodyFigures } from "./large-bodies.ts";
-import { rateFigures } from "./provider-limit.ts";
+import { pacedFigures, rateFigures } from "./provider-limit.ts";
 import { reportsFigures } from "./reports-speed.ts";
 import { startupFigures } from "./startup.ts";
 import { stateFigures } from "./state-speed.ts";
@@ -29,7 +29,7 @@ const PARTS: Record<string, Part> = {
     const roundTrips = await countRoundTrips(server);
     return [...(await speedFigures(server, roundTrips, 8)), ...(await speedFigures(server, roundTrips, 32))];
   },
-  rate: rateFigures,
+  rate: async (server) => [...(await rateFigures(server)), await pacedFigures(server)],
   memory: memoryFigures,
   webhook: webhookFigures,
   minute: webhookMinuteFigures,
@@ -64,11 +64,14 @@ for (const [signal, status] of [
   process.on(signal, () => void stop(status));
 }
 try {
+  const all: Figure[] = [];
   for (const name of chosen) {
     const figures = await PARTS[name]!(server as PostgresServer);
     console.log(`\n${name}\n${renderFigures(figures)}`);
+    all.push(...figures);
   }
   console.log(NOTES());
+  console.log(renderTotals(all));
 } catch (error) {
   console.error(error);
   await stop(1);

@@ -25,10 +25,15 @@ export type Cost = {
   cpuMs: number;
 };
 
-/** Runs a program to its end and watches its memory now and then. */
-export async function run(command: string[], env: Record<string, string>): Promise<Cost> {
+/** Runs a program to its end, which the signal may ask for, and watches its memory now and then. */
+export async function run(
+  command: string[],
+  env: Record<string, string>,
+  signal?: AbortSignal,
+): Promise<Cost> {
   const startedMs = performance.now();
-  const child = Bun.spawn(command, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const stop = signal === undefined ? {} : { signal, killSignal: "SIGTERM" as const };
+  const child = Bun.spawn(command, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe", ...stop });
   let peakBytes = 0;
   const watch = setInterval(() => {
     peakBytes = Math.max(peakBytes, peakOf(child.pid) ?? 0);
@@ -48,15 +53,6 @@ export function timeOf(command: string[], env: Record<string, string>): number {
   const startedMs = performance.now();
   Bun.spawnSync(command, { env, stdin: "ignore", stdout: "ignore", stderr: "ignore" });
   return performance.now() - startedMs;
-}
-
-/** The peak memory of a program that lives a few milliseconds: looked at without a pause until it is gone. */
-export async function peakOfShortRun(command: string[], env: Record<string, string>): Promise<number> {
-  const child = Bun.spawn(command, { env, stdin: "ignore", stdout: "ignore", stderr: "ignore" });
-  let peakBytes = 0;
-  for (let seen = peakOf(child.pid); seen !== null; seen = peakOf(child.pid)) peakBytes = seen;
-  await child.exited;
-  return peakBytes;
 }
 
 /**

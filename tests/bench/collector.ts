@@ -5,7 +5,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { findTextDirectory } from "../../lib/host/text-directory.ts";
 import { lockPathOf } from "../../lib/metrics/run-lock.ts";
-import { OPSCTL, peakOfTree, ROOT, startScript } from "./child.ts";
+import { OPSCTL, peakOfTree, ROOT, startScript, timeOf } from "./child.ts";
 import { type Figure, median } from "./figure.ts";
 
 const RUNS = 15;
@@ -39,7 +39,36 @@ export async function collectorFigures(): Promise<Figure[]> {
     ratio: growth,
     goal: { atMost: 1.1 },
   });
-  return [...figures, await slowPeers()];
+  return [...figures, await slowPeers(), await monitorFigure()];
+}
+
+/** One pass of the socket monitor at 100 sockets. */
+async function monitorFigure(): Promise<Figure> {
+  const folder = mkdtempSync(join(tmpdir(), "opsctl-bench-"));
+  const holders = await holdSockets(100);
+  const env = {
+    PATH: process.env.PATH!,
+    OPSCTL_LOG_DIR: folder,
+    OPSCTL_SECRETS_DIR: folder,
+    OPSCTL_ENV_DIR: "",
+    MESSAGING_API_URL: "http://127.0.0.1:9",
+    MESSAGING_API_KEY: "bench-gateway",
+    MESSAGING_PHONE: "5511912345678",
+  };
+  const tookMs: Record<"opsctl" | "script", number[]> = { opsctl: [], script: [] };
+  for (let i = 0; i < RUNS; i += 1) {
+    tookMs.opsctl.push(timeOf([OPSCTL, "socket-monitor", "--threshold", "1000000"], env));
+    tookMs.script.push(timeOf([join(ROOT, "tests/bench/monitor.sh")], env));
+  }
+  await Promise.all(holders.map((script) => script.stop()));
+  rmSync(folder, { recursive: true, force: true });
+  return {
+    measure: "socket monitor, 100 sockets: wall, against a script",
+    value: ms(median(tookMs.opsctl)),
+    baseline: ms(median(tookMs.script)),
+    ratio: median(tookMs.opsctl) / median(tookMs.script),
+    goal: { atMost: 0.8 },
+  };
 }
 
 function figuresOf(what: string, { opsctl, tuned, naive }: Passes, goal: number | undefined): Figure[] {

@@ -4,7 +4,8 @@
  * A figure of one run.
  *
  * Shape: `value` and `baseline` as texts with their units; `ratio` is the figure over its baseline, and `goal` what
- *        it should reach; a figure without a goal is there to be read.
+ *        it should reach; a figure without a goal is there to be read. One with a goal and without a ratio could not
+ *        be measured, and its value says why.
  */
 export type Figure = {
   measure: string;
@@ -43,13 +44,20 @@ export function median(values: number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
+/** How many goals were met, missed and not measured, as the last line of a run. */
+export function renderTotals(figures: Figure[]): string {
+  const count = (wanted: string) => figures.filter((figure) => verdict(figure) === wanted).length;
+  return `Goals: ${count("met")} met, ${count("MISSED")} missed, ${count("NOT MEASURED")} not measured`;
+}
+
 function goalText({ goal }: Figure): string {
   if (goal === undefined) return "";
   return "atLeast" in goal ? `≥ ${goal.atLeast}` : `≤ ${goal.atMost}`;
 }
 
 function verdict({ goal, ratio }: Figure): string {
-  if (goal === undefined || ratio === undefined) return "";
+  if (goal === undefined) return "";
+  if (ratio === undefined || !Number.isFinite(ratio)) return "NOT MEASURED";
   const isMet = "atLeast" in goal ? ratio >= goal.atLeast : ratio <= goal.atMost;
   return isMet ? "met" : "MISSED";
 }

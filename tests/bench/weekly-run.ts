@@ -6,8 +6,18 @@ import { cronEnvironment } from "../support/cron-environment.ts";
 import { type Cost, OPSCTL, run } from "./child.ts";
 import type { ManyOwners } from "./many-owners.ts";
 
-/** Where a run finds its database and its peers, when not where `owners` and `peerUrl` say. */
-export type Detour = { databaseUrl?: string; emailUrl?: string };
+/**
+ * What is different for one run.
+ *
+ * Shape: `databaseUrl` and `emailUrl` where they are not those of the owners and the peers; `stop` ends the run before
+ *        its end, as SIGTERM does.
+ */
+export type RunChanges = {
+  databaseUrl?: string;
+  emailUrl?: string;
+  messagesPerMinute?: number;
+  stop?: AbortSignal;
+};
 
 /**
  * One complete run of the compiled binary, with the engine as the cron file sets it.
@@ -18,16 +28,16 @@ export async function weeklyRun(
   { db, senders }: ManyOwners,
   peerUrl: string,
   concurrency: number,
-  detour: Detour = {},
+  { databaseUrl = db.url, emailUrl = peerUrl, messagesPerMinute, stop }: RunChanges = {},
 ): Promise<Cost & { summary: WeeklySummary }> {
   const logDir = mkdtempSync(join(tmpdir(), "opsctl-bench-"));
   try {
-    const cost = await run([OPSCTL, "weekly", "--json", "--concurrency", String(concurrency)], {
+    const env = {
       ...cronEnvironment(),
-      DATABASE_URL: detour.databaseUrl ?? db.url,
+      DATABASE_URL: databaseUrl,
       APP_BASE_URL: peerUrl,
       GATEWAY_URL: peerUrl,
-      EMAIL_API_URL: detour.emailUrl ?? peerUrl,
+      EMAIL_API_URL: emailUrl,
       TRIGGER_SECRET: "bench-trigger",
       GATEWAY_ADMIN_KEY: "bench-gateway",
       EMAIL_API_KEY: "bench-email",
@@ -35,8 +45,12 @@ export async function weeklyRun(
       WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID: senders.emailTenantId,
       OPSCTL_LOG_DIR: logDir,
       OPSCTL_SECRETS_DIR: logDir,
-    });
-    if (cost.exitCode !== 0) throw new Error(`The run failed: ${cost.stdout}${cost.stderr.slice(0, 2_000)}`);
+      ...(messagesPerMinute ? { WHATSAPP_REPORT_MESSAGES_PER_MINUTE: String(messagesPerMinute) } : {}),
+    };
+    const words = [OPSCTL, "weekly", "--json", "--concurrency", String(concurrency)];
+    const cost = await run(words, env, stop);
+    if (cost.exitCode !== 0 && !stop?.aborted)
+      throw new Error(`The run failed: ${cost.stdout}${cost.stderr.slice(0, 2_000)}`);
     return { ...cost, summary: JSON.parse(cost.stdout) };
   } finally {
     rmSync(logDir, { recursive: true, force: true });
