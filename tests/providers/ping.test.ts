@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { inspect } from "node:util";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
 import { pingOf } from "../../lib/providers/ping.ts";
-import { endOf } from "../standins/given-up.ts";
+import { limitMsFor } from "../cases/answer-case.ts";
 import { type PingStandIn, startPing } from "../standins/ping.ts";
 
 let check: PingStandIn;
@@ -35,7 +35,7 @@ describe("pingOf()", () => {
     [{ status: 503 }, "http_503"],
   ] as const)("%p is a failure without a part of the address", async (fault, code) => {
     check.routes.ping.next(fault);
-    const outcome = await endOf(check, fault, (limitMs) => ping("/canary-uuid", limitMs)(true));
+    const outcome = await ping("/canary-uuid", limitMsFor(fault))(true);
     expect(outcome).toEqual({ status: "failed", code });
     expect(inspect(outcome)).not.toContain("canary");
     expect(check.ledger).toHaveLength(1);

@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
-import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
+import {
+  EVOLUTION_SEND_TIMEOUT_MS,
+  EVOLUTION_STATE_TIMEOUT_MS,
+  evolutionClient,
+} from "../../../lib/providers/evolution/client.ts";
 import { isEndless, limitMsFor, play } from "../../cases/answer-case.ts";
 import {
   INSTANCES_ANSWERS,
@@ -94,6 +98,11 @@ describe("evolutionClient().sendText()", () => {
     gateway.integrations.set("ops", "WHATSAPP-BUSINESS");
     expect(await clientOf().sendText(message)).toEqual(unknown("gateway_http_400"));
     expect(gateway.accepted).toHaveLength(1);
+  });
+
+  test("waits longer than the gateway for WhatsApp, and leaves room in a claim of five minutes", () => {
+    expect(EVOLUTION_SEND_TIMEOUT_MS).toBeGreaterThan(60_000);
+    expect(EVOLUTION_SEND_TIMEOUT_MS + EVOLUTION_STATE_TIMEOUT_MS).toBeLessThan(100_000);
   });
 
   test("knows that nothing was sent when the run was aborted before, and not afterwards", async () => {

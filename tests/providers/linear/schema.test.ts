@@ -8,15 +8,13 @@ import { buildSchema, executeSync, parse, validate, validateSchema } from "graph
 import { getVariableValues } from "graphql/execution/index.js";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { linearTracker } from "../../../lib/providers/linear/client.ts";
-import * as queries from "../../../lib/providers/linear/query.ts";
+import { ISSUE_ID as ID, TEAM_ID as TEAM } from "../../cases/tracker-answers.ts";
 import { startTracker, type Tracker } from "../../standins/tracker.ts";
 
 const schema = buildSchema(
   readFileSync(new URL("../../fixtures/linear-schema.graphql", import.meta.url), "utf8"),
 );
 const TOKEN = "lin_api_canary";
-const TEAM = "5b6b1a4e-9c0f-4e55-8a35-0d6a5d0d7c01";
-const ID = "3f2b9c1e-7d44-4a7e-9a55-0c9c6f0f2e11";
 
 type Exchange = { query: string; variables: Record<string, unknown>; data: unknown };
 
@@ -79,17 +77,29 @@ function executed({ query, variables, data }: Exchange): unknown {
   return errors.length > 0 ? errors.map(({ message }) => message) : JSON.parse(JSON.stringify(seen));
 }
 
+/** The first field that a query asks for. */
+function rootFieldOf(query: string): string {
+  return /\{\s*(\w+)/.exec(query)![1]!;
+}
+
+/** The query of the client that begins with this field, as it was sent. */
+function sentQuery(rootField: string): string {
+  return exchanges.find(({ query }) => rootFieldOf(query) === rootField)!.query;
+}
+
 describe("Linear's published schema", () => {
   test("is whole as far as it was kept", () => {
     expect(validateSchema(schema)).toEqual([]);
   });
 
-  test("has every query of the client", () => {
-    for (const query of Object.values(queries)) expect(validate(schema, parse(query))).toEqual([]);
-  });
-
   test("takes every request that was sent, with its variables", () => {
-    expect(new Set(exchanges.map(({ query }) => query))).toEqual(new Set(Object.values(queries)));
+    expect([...new Set(exchanges.map(({ query }) => rootFieldOf(query)))].toSorted()).toEqual([
+      "commentCreate",
+      "issue",
+      "issueCreate",
+      "issues",
+      "viewer",
+    ]);
     for (const exchange of exchanges) expect(problemsOf(exchange)).toEqual([]);
   });
 
@@ -100,23 +110,23 @@ describe("Linear's published schema", () => {
 
 describe("Linear's published schema refuses", () => {
   const input = { id: ID, teamId: TEAM, title: "t", description: "d", priority: 2 };
-  const { CREATE_COMMENT, CREATE_ISSUE, FIND_ISSUE, READ_ISSUE } = queries;
 
-  test.each([
-    ["a field that it has not", CREATE_ISSUE.replace("identifier", "identifer"), { input }],
-    ["an argument that it has not", FIND_ISSUE.replace("includeArchived", "withArchived"), { filter: {} }],
-    ["a variable of another type", READ_ISSUE.replace("String!", "Int!"), { id: 1 }],
-    ["an optional variable for a required argument", READ_ISSUE.replace("String!", "String"), { id: ID }],
-    ["an input without its team", CREATE_ISSUE, { input: { ...input, teamId: undefined } }],
-    ["a key that the input has not", CREATE_ISSUE, { input: { ...input, body: "d" } }],
-    ["a priority as text", CREATE_ISSUE, { input: { ...input, priority: "2" } }],
-    ["a filter of another form", FIND_ISSUE, { filter: { id: ID } }],
-    ["a comparison that it has not", FIND_ISSUE, { filter: { id: { equals: ID } } }],
-    ["no variable", READ_ISSUE, {}],
-    ["a comment with a title", CREATE_COMMENT, { input: { id: ID, title: "t" } }],
-    ["a comment's text as a number", CREATE_COMMENT, { input: { id: ID, issueId: ID, body: 1 } }],
-  ])("%s", (_what, query, variables) => {
-    expect(problemsOf({ query, variables })).not.toEqual([]);
+  test.each<[string, string, object, [string, string]?]>([
+    ["a field that it has not", "issueCreate", { input }, ["identifier", "identifer"]],
+    ["an argument that it has not", "issues", { filter: {} }, ["includeArchived", "withArchived"]],
+    ["a variable of another type", "issue", { id: 1 }, ["String!", "Int!"]],
+    ["an optional variable for a required argument", "issue", { id: ID }, ["String!", "String"]],
+    ["an input without its team", "issueCreate", { input: { ...input, teamId: undefined } }],
+    ["a key that the input has not", "issueCreate", { input: { ...input, body: "d" } }],
+    ["a priority as text", "issueCreate", { input: { ...input, priority: "2" } }],
+    ["a filter of another form", "issues", { filter: { id: ID } }],
+    ["a comparison that it has not", "issues", { filter: { id: { equals: ID } } }],
+    ["no variable", "issue", {}],
+    ["a comment with a title", "commentCreate", { input: { id: ID, title: "t" } }],
+    ["a comment's text as a number", "commentCreate", { input: { id: ID, issueId: ID, body: 1 } }],
+  ])("%s", (_what, rootField, variables, [from, to] = ["", ""]) => {
+    const query = sentQuery(rootField).replace(from, to);
+    expect(problemsOf({ query, variables: variables as Exchange["variables"] })).not.toEqual([]);
   });
 
   test.each([
@@ -125,6 +135,6 @@ describe("Linear's published schema refuses", () => {
     ["an identifier that is an object", { id: ID, identifier: {}, url: "https://linear.app/" }],
   ])("%s", (_what, found) => {
     const data = { issue: found };
-    expect(executed({ query: READ_ISSUE, variables: { id: ID }, data })).not.toEqual(data);
+    expect(executed({ query: sentQuery("issue"), variables: { id: ID }, data })).not.toEqual(data);
   });
 });

@@ -23,22 +23,3 @@ test("a run's e-mails say how to stop them where there is a way, and nothing oth
   }
   expect(fixture.email.accepted).toHaveLength(2);
 });
-
-test("an e-mail that is sent once more has the same bytes", async () => {
-  const { tenantId } = await seedOwner(fixture.db.sql, { networks: [] });
-  const throttled = {
-    status: 429,
-    json: { statusCode: 429, name: "rate_limit_exceeded", message: "Too many requests" },
-    headers: { "retry-after": "0" },
-  };
-  fixture.email.routes.send.next(throttled);
-  const before = fixture.email.ledger.length;
-  await fixture.run({ tenantId, unsubscribe: "mailto:sair@mail.example?subject=Sair" });
-  const [first, second, ...others] = fixture.email.ledger.slice(before);
-  expect(others).toEqual([]);
-  expect(second?.rawBody).toBe(first!.rawBody);
-  expect(second?.headers["idempotency-key"]).toBe(first!.headers["idempotency-key"]!);
-  expect(first?.body).toMatchObject({
-    headers: { "List-Unsubscribe": "<mailto:sair@mail.example?subject=Sair>" },
-  });
-});
