@@ -10,9 +10,9 @@ import { join } from "node:path";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 import type { AlertRule } from "../../lib/alert-rules/rules/rule.ts";
 import { findPromtool, runPromtool } from "../support/promtool.ts";
+import { requires } from "../support/requires.ts";
 import { VALUE_CASES, withValue } from "./support/value-cases.ts";
 
-// Unpacking promtool on a fresh machine may take a while.
 const rules = alertRules({ withExtras: true });
 const tool = findPromtool();
 
@@ -75,15 +75,14 @@ function testOf(annotated: readonly (Texts & { uid: string })[]) {
   };
 }
 
-const promtoolTest = tool === null ? test.skip : test;
-const notTried = tool === null ? "NOT TRIED, promtool cannot be had here: " : "";
+const tested = requires("promtool");
 
 describe("the annotations", () => {
-  promtoolTest(`${notTried}of all rules say what was measured, or that nothing was`, () => {
+  tested.test("of all rules say what was measured, or that nothing was", () => {
     expect(findings(rules)).toBe("");
   });
 
-  promtoolTest(`${notTried}are really expanded: a value without its guard is found`, () => {
+  tested.test("are really expanded: a value without its guard is found", () => {
     const bare = { uid: "bare", summary: "s", description: 'x {{ printf "%.0f" $values.B.Value }}' };
     expect(findings([bare])).toContain("error expanding template");
   });

@@ -1,9 +1,6 @@
 /**
  * Every expression of a rule, proved by the metrics platform's own rule tester on both sides of its threshold and
  * over its whole `for`. The rules on the logs cannot run there: they are checked by their form alone.
- *
- * Where promtool cannot be had, the rules are compared with `tests/fixtures/rules/proved.json`, which only a run with
- * promtool writes (`UPDATE_GOLDEN=1`): a rule that was never proved fails there too.
  */
 import { describe, expect, test } from "bun:test";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
@@ -23,18 +20,16 @@ import {
   without,
 } from "../fixtures/rules/series.ts";
 import { findPromtool } from "../support/promtool.ts";
-import { type Case, type Expectation, findingsOf, findingsOfAll, testerRule } from "./support/rule-tester.ts";
+import { requires } from "../support/requires.ts";
+import { type Case, type Expectation, findingsOf, findingsOfAll } from "./support/rule-tester.ts";
 
-// Unpacking promtool on a fresh machine may take a while.
-const UPDATE = process.env.UPDATE_GOLDEN === "1";
-const PROVED = new URL("../fixtures/rules/proved.json", import.meta.url).pathname;
 const GIB = 1_073_741_824;
 const OTHER_HOST = 'instance="other",job="integrations/unix"';
 
 const all = alertRules({ withExtras: true });
 const metricsRules = all.filter(({ source }) => source === "metrics");
 const tool = findPromtool();
-const proved = metricsRules.map(testerRule);
+const tested = requires("promtool");
 
 type Edge = { uid: string; series: string; fine: number[]; bad: number[] };
 
@@ -102,7 +97,7 @@ function silent(...except: string[]): Record<string, boolean> {
   );
 }
 
-describe.if(tool !== null)("on a healthy host", () => {
+tested.describe("on a healthy host", () => {
   test("no rule fires, and every query is exactly one series", () => {
     const values = {
       "opsctl-vps-load": 2.5 / 8,
@@ -183,7 +178,7 @@ function waitOf(uid: string): number {
   return ruleOf(uid).forSeconds / 60;
 }
 
-test.if(tool !== null).each(EDGES)(
+tested.test.each(EDGES)(
   "$uid never fires inside its threshold, fires beyond it once its time is over, and begins anew after a healthy minute",
   (edge) => {
     const cases = [
@@ -195,7 +190,7 @@ test.if(tool !== null).each(EDGES)(
   },
 );
 
-describe.if(tool !== null)("opsctl-vps-load", () => {
+tested.describe("opsctl-vps-load", () => {
   const uid = "opsctl-vps-load";
 
   test.each([1, 2, 4, 16, 128])("compares with the number of CPUs, %i", (count) => {
@@ -233,7 +228,7 @@ describe.if(tool !== null)("opsctl-vps-load", () => {
   });
 });
 
-describe.if(tool !== null)("the shares of disk and memory", () => {
+tested.describe("the shares of disk and memory", () => {
   test("of several hosts are judged by the worst", () => {
     const other = (metric: string, labels = "") => named(metric, labels, OTHER_HOST);
     const root = 'device="/dev/sda1",fstype="xfs",mountpoint="/"';
@@ -280,18 +275,4 @@ describe("the rules on the logs are proved by their form alone", () => {
     expect(rule.condition).toEqual({ operator: "<", threshold: 1 });
     expect(rule.lookbackSeconds).toBe(6 * 3600);
   });
-});
-
-describe("the record of proved rules", () => {
-  test(
-    tool === null
-      ? "REDUCED CHECK, promtool cannot be had here: the rules are those that promtool proved elsewhere"
-      : "names the rules that were proved just now",
-    async () => {
-      if (UPDATE && tool !== null) await Bun.write(PROVED, `${JSON.stringify(proved, null, 2)}\n`);
-      if (tool === null)
-        console.warn("promtool is missing: no alert rule was evaluated, only compared with the record");
-      expect(await Bun.file(PROVED).json()).toEqual(proved);
-    },
-  );
 });

@@ -1,13 +1,13 @@
 /**
  * The two rules on a Monday, minute by minute around the times at which they begin and end, in promtool. What they
- * should say comes from the time zone database, which PromQL does not have. Where promtool cannot be had, the reduced
- * check of `expressions.test.ts` stands for these too.
+ * should say comes from the time zone database, which PromQL does not have.
  */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 import { Temporal } from "../../lib/time/temporal.ts";
 import { named, type Series } from "../fixtures/rules/series.ts";
 import { findPromtool } from "../support/promtool.ts";
+import { requires } from "../support/requires.ts";
 import { type Expectation, findingsOf } from "./support/rule-tester.ts";
 
 const NOT_RUN = "opsctl-weekly-report-not-run";
@@ -24,6 +24,7 @@ const EVALUATED_MINUTES = 15;
 
 const rules = alertRules({ withExtras: true }).filter(({ uid }) => uid === NOT_RUN || uid === INCOMPLETE);
 const tool = findPromtool();
+const tested = requires("promtool");
 
 /** The minute of a clock in São Paulo, counted from the tester's beginning; `days` after that Monday. */
 function minuteOf(time: string, days = 0): number {
@@ -102,7 +103,7 @@ const COURSES: { name: string; begun: number[]; succeeded: number[] }[] = [
   },
 ];
 
-describe.if(tool !== null)("the rules on a Monday in São Paulo", () => {
+tested.describe("the rules on a Monday in São Paulo", () => {
   test("this test knows the day: 08:15 is 11:15 UTC, and both rules are there", () => {
     expect(minuteOf("08:15")).toBe(Date.UTC(1970, 0, 5, 11, 15) / 60_000);
     expect(rules.map(({ uid }) => uid)).toEqual([NOT_RUN, INCOMPLETE]);

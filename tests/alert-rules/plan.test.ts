@@ -1,12 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { groupWarnings, intervalWarning } from "../../lib/alert-rules/group-warnings.ts";
+import type { Receivers } from "../../lib/alert-rules/receivers.ts";
 import { renderPlan } from "../../lib/alert-rules/render.ts";
-import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
-import { groupKey } from "../standins/grafana.ts";
+import type { RuleDocument } from "../../lib/providers/grafana/document.ts";
 import type { Scripted } from "../standins/standin.ts";
 import { documents, type LooseRule, loose, UIDS } from "./support/documents.ts";
-import { apply, clientOf, openPlatform, plan, TOKEN } from "./support/platform.ts";
+import { apply, clientOf, openPlatform, plan, pointOf, TOKEN } from "./support/platform.ts";
 
 const RULES = documents(true).length;
 /** The failure of a plan. */
@@ -129,36 +128,97 @@ describe("planRules()", () => {
   });
 });
 
-describe("groupWarnings()", () => {
-  const rules = alertRules({ withExtras: true });
+const [FIRST] = documents();
+const LOGS = documents().find(({ title }) => title === "SSH Brute Force")!;
 
-  test("says nothing of new groups and of the platform's usual interval", async () => {
-    await using open = await openPlatform();
-    expect(await groupWarnings(open.client, rules, UIDS.folder)).toEqual([]);
-    await apply(open.client, true);
-    expect(await groupWarnings(open.client, rules, UIDS.folder)).toEqual([]);
+/** The changes that a plan names when the platform has a rule in another form. */
+async function changesOf(
+  wanted: LooseRule,
+  change: (rule: LooseRule) => unknown,
+  receivers: Receivers = { main: null, fallback: null },
+) {
+  await using open = await openPlatform();
+  open.platform.points.push(pointOf("opsctl"));
+  const present = loose(wanted as RuleDocument);
+  change(present);
+  open.platform.seed(present, "api");
+  open.platform.routes.read.script = () => ({ status: 200, json: present });
+  const planned = await plan(open.client, false, receivers);
+  return planned.find(({ uid }) => uid === wanted.uid)!.changes;
+}
+
+describe("a plan sees no difference", () => {
+  const same: [string, (rule: LooseRule) => unknown][] = [
+    ["in a duration written differently", (rule) => (rule.for = "300s")],
+    ["in a duration of several units", (rule) => (rule.for = "4m60s")],
+    ["in the old name of the expressions' source", (rule) => (rule.data[1].datasourceUid = "-100")],
+    ["in an expression's time range", (rule) => (rule.data[2].relativeTimeRange = { from: 600, to: 0 })],
+    ["in an expression's kind of query", (rule) => (rule.data[1].queryType = "expression")],
+    [
+      "in provenance, owner and time",
+      (rule) => Object.assign(rule, { provenance: "", orgID: 9, updated: "x" }),
+    ],
+    ["in a key that is not known yet", (rule) => (rule.guid = "abc")],
+    ["in what the pages add to a model", (rule) => (rule.data[0].model.editorMode = "code")],
+    ["in defaults that are left out", (rule) => delete rule.isPaused],
+    ["in a receiver where none is wanted", (rule) => (rule.notification_settings = { receiver: "x" })],
+  ];
+  test.each(same)("%s", async (_name, change) => {
+    expect(await changesOf(FIRST!, change)).toEqual([]);
   });
 
-  test("names a group that is evaluated too seldom, and one that it cannot read", async () => {
-    await using open = await openPlatform();
-    await apply(open.client);
-    open.platform.intervals.set(groupKey(UIDS.folder, "vps-infra"), 180);
-    expect(await groupWarnings(open.client, rules, UIDS.folder)).toEqual([
-      "The group vps-infra is evaluated every 3m, which is longer than the 2m that its quickest rule needs",
-    ]);
-    open.platform.routes.group.script = () => ({ status: 500, json: {} });
-    expect((await groupWarnings(open.client, rules, UIDS.folder))[0]).toContain("monitoring_http_500");
+  test("in what a person set beside the wanted receiver", async () => {
+    const beside = { receiver: "opsctl", mute_time_intervals: ["noite"] };
+    const change = (rule: LooseRule) => (rule.notification_settings = beside);
+    expect(await changesOf(FIRST!, change, { main: "opsctl", fallback: null })).toEqual([]);
+  });
+
+  test("in the outer kind of query, which the model decides", async () => {
+    expect(await changesOf(LOGS, (rule) => (rule.data[0].queryType = ""))).toEqual([]);
+  });
+});
+
+describe("a plan names", () => {
+  const drift: [string, unknown, unknown, (rule: LooseRule) => unknown][] = [
+    ["condition", "B", "C", (rule) => (rule.condition = "B")],
+    ["for", "1m30s", "5m", (rule) => (rule.for = "90s")],
+    ["for", "soon", "5m", (rule) => (rule.for = "soon")],
+    ["for", "5m5m", "5m", (rule) => (rule.for = "5m5m")],
+    ["noDataState", "NoData", "OK", (rule) => (rule.noDataState = "NoData")],
+    ["execErrState", "Alerting", "Error", (rule) => (rule.execErrState = "Alerting")],
+    ["isPaused", true, null, (rule) => (rule.isPaused = true)],
+    ["keep_firing_for", "5m", null, (rule) => (rule.keep_firing_for = "5m")],
+    ["labels.severity", "info", "warning", (rule) => (rule.labels.severity = "info")],
+    ["labels.ruleGroup", null, "vps-infra", (rule) => delete rule.labels.ruleGroup],
+    ["labels.team", "x", null, (rule) => (rule.labels.team = "x")],
+    ["annotations.summary", "x", FIRST!.annotations.summary, (rule) => (rule.annotations.summary = "x")],
+    ["data.A.datasourceUid", "other", "prom-1", (rule) => (rule.data[0].datasourceUid = "other")],
+    ["data.A.relativeTimeRange.from", 60, 600, (rule) => (rule.data[0].relativeTimeRange.from = 60)],
+    ["data.A.model.instant", false, true, (rule) => delete rule.data[0].model.instant],
+    ["data.A.model.intervalMs", 5, 1000, (rule) => (rule.data[0].model.intervalMs = 5)],
+    ["data.B.model.reducer", "mean", "last", (rule) => (rule.data[1].model.reducer = "mean")],
+    ["data.B.model.settings.mode", null, "dropNN", (rule) => delete rule.data[1].model.settings],
+    ["data.C.model.expression", "$A > 1", "$B > 1", (rule) => (rule.data[2].model.expression = "$A > 1")],
+    ["data.C.model.type", "threshold", "math", (rule) => (rule.data[2].model.type = "threshold")],
+  ];
+  test.each(drift)("%s: %p -> %p", async (path, from, to, change) => {
+    expect(await changesOf(FIRST!, change)).toEqual([{ path, from, to }]);
   });
 
   test.each([
-    ["vps-infra", 120, null],
-    ["vps-infra", 121, "2m1s"],
-    ["vps-security", 300, null],
-    ["vps-security", 310, "5m10s"],
-    ["vps-unknown", 9999, null],
-  ])("intervalWarning(%s, %d) names %p", (group, seconds, named) => {
-    const warning = intervalWarning(group, seconds, rules);
-    if (named === null) expect(warning).toBeNull();
-    else expect(warning).toContain(`every ${named},`);
+    [{ receiver: "x", group_wait: "1m" }, "x"],
+    [null, null],
+  ])("the receiver, where one is wanted: %p", async (settings, from) => {
+    const change = (rule: LooseRule) => (rule.notification_settings = settings);
+    expect(await changesOf(FIRST!, change, { main: "opsctl", fallback: null })).toEqual([
+      { path: "notification_settings.receiver", from, to: "opsctl" },
+    ]);
+  });
+
+  test("a step too many, also one that has the name of another", async () => {
+    const changes = await changesOf(FIRST!, ({ data }) =>
+      data.push({ ...data[0], model: { ...data[0].model, expr: "up" } }),
+    );
+    expect(changes.map(({ path }) => path)).toContain("data.A[3].model.expr");
   });
 });

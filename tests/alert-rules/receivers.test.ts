@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Receivers, receiverWarnings } from "../../lib/alert-rules/receivers.ts";
+import type { Receivers } from "../../lib/alert-rules/receivers.ts";
 import { renderPlan } from "../../lib/alert-rules/render.ts";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
@@ -141,21 +141,5 @@ describe("planRules() with receivers", () => {
     await apply(open.client);
     const text = renderPlan(await plan(open.client, false, MAIN), []);
     expect(text).toContain('  notification_settings.receiver: (none) -> "opsctl-webhook"\n');
-  });
-});
-
-describe("receiverWarnings()", () => {
-  const [some, all] = [alertRules({ withExtras: false }), alertRules({ withExtras: true })];
-
-  test.each([
-    ["nothing without a receiver", all, { main: null, fallback: null }, null],
-    ["nothing without a rule on the webhook", some, MAIN, null],
-    ["nothing with two", all, BOTH, null],
-    ["a missing fallback", all, MAIN, "--fallback-receiver"],
-    ["a fallback that is no other", all, { main: "x", fallback: "x" }, 'go to "x", as all others do'],
-  ] as const)("names %s", (_what, rules, receivers, expected) => {
-    const warnings = receiverWarnings(rules, receivers);
-    if (expected === null) expect(warnings).toEqual([]);
-    else expect(warnings.join()).toContain(expected);
   });
 });

@@ -1,8 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import { parser as logs } from "@grafana/lezer-logql";
+import { parser as metrics } from "@prometheus-io/lezer-promql";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 import { RULE_GROUPS } from "../../lib/alert-rules/rules/rule.ts";
 import { ruleProblem } from "../standins/grafana-rule.ts";
 import { documents, type LooseRule, loose } from "./support/documents.ts";
+import { mistakesOf } from "./support/grammar.ts";
 
 /** The reference's table: title, group, comparison, for. */
 const TABLE = [
@@ -89,6 +92,14 @@ describe.each(documents(true).map((document) => [document.title, document] as co
         isLogs ? { queryType: "instant" } : { instant: true, range: false },
       );
       expect(data[0].model.expr).not.toMatch(isLogs ? /instance=/ : /\b(job|instance)\s*(=|!)/);
+    });
+
+    test("asks in its language's grammar", () => {
+      const query: string = data[0].model.expr;
+      const grammar = data[0].datasourceUid === "loki-1" ? logs : metrics;
+      expect(mistakesOf(grammar, query)).toEqual([]);
+      // A grammar that reads anything proves nothing.
+      expect(mistakesOf(grammar, query.replace(")", ""))).not.toEqual([]);
     });
 
     test("names its severity and group, and tells people what to do", () => {

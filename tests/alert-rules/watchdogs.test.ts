@@ -1,11 +1,11 @@
 /**
- * The two rules that speak when nothing arrives, over the days and gaps that they are about. Where promtool cannot be
- * had, the reduced check of `expressions.test.ts` stands for these too.
+ * The two rules that speak when nothing arrives, over the days and gaps that they are about.
  */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 import { always, healthyHost, named, type Series, spans, without } from "../fixtures/rules/series.ts";
 import { findPromtool } from "../support/promtool.ts";
+import { requires } from "../support/requires.ts";
 import { type Expectation, findingsOf } from "./support/rule-tester.ts";
 
 const OTHER_HOST = 'instance="other",job="integrations/unix"';
@@ -14,6 +14,7 @@ const LAST_RUN = named("opsctl_collector_last_run_timestamp_seconds");
 
 const rules = alertRules({ withExtras: true }).filter(({ source }) => source === "metrics");
 const tool = findPromtool();
+const tested = requires("promtool");
 
 function findings(series: Series, expectations: Expectation[]): string {
   return findingsOf(tool!, rules, series, expectations);
@@ -24,7 +25,7 @@ function silentBut(uid: string): Record<string, boolean> {
   return Object.fromEntries(rules.filter((rule) => rule.uid !== uid).map((rule) => [rule.uid, false]));
 }
 
-describe.if(tool !== null)("opsctl-weekly-report-late", () => {
+tested.describe("opsctl-weekly-report-late", () => {
   const uid = "opsctl-weekly-report-late";
   const only = rules.filter((rule) => rule.uid === uid);
   const DAY = 86_400;
@@ -58,7 +59,7 @@ describe.if(tool !== null)("opsctl-weekly-report-late", () => {
   });
 });
 
-describe.if(tool !== null)("opsctl-collector-stopped", () => {
+tested.describe("opsctl-collector-stopped", () => {
   const uid = "opsctl-collector-stopped";
 
   test("fires beyond 300 seconds after the last run, while the agent repeats the old value", () => {

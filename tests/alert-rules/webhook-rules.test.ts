@@ -1,11 +1,8 @@
 /**
- * The rules on the webhook itself, minute by minute around their thresholds. Where promtool cannot be had, the reduced
- * check of `expressions.test.ts` stands for these too.
+ * The rules on the webhook itself, minute by minute around their thresholds.
  */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
-import { THRESHOLDS } from "../../lib/alert-rules/rules/thresholds.ts";
-import { UNACKNOWLEDGED_LIMIT } from "../../lib/webhook/watch/pending-messages.ts";
 import {
   always,
   healthyWebhook,
@@ -15,6 +12,7 @@ import {
   webhookSeries,
 } from "../fixtures/rules/series.ts";
 import { findPromtool } from "../support/promtool.ts";
+import { requires } from "../support/requires.ts";
 import { type Expectation, findingsOf } from "./support/rule-tester.ts";
 
 const [STOPPED, STUCK] = ["opsctl-webhook-stopped", "opsctl-webhook-stuck"] as const;
@@ -29,6 +27,7 @@ const OLDEST = webhookSeries("oldest_undelivered_age_seconds", 'kind="whatsapp"'
 
 const rules = alertRules({ withExtras: true }).filter(({ uid }) => UIDS.includes(uid));
 const tool = findPromtool();
+const tested = requires("promtool");
 
 function findings(series: Series, expectations: Expectation[]): string {
   return findingsOf(tool!, rules, series, expectations);
@@ -39,7 +38,7 @@ function ringing(minute: number, ...uids: string[]): Expectation {
   return { at: `${minute}m`, fires: Object.fromEntries(UIDS.map((uid) => [uid, uids.includes(uid)])) };
 }
 
-describe.if(tool !== null)(STOPPED, () => {
+tested.describe(STOPPED, () => {
   test("fires when five minutes have passed since the service was last seen, and ends at once", () => {
     const series = Object.fromEntries(
       Object.entries(healthyWebhook()).map(([name, values]) => {
@@ -70,7 +69,7 @@ describe.if(tool !== null)(STOPPED, () => {
   });
 });
 
-describe.if(tool !== null)(STUCK, () => {
+tested.describe(STUCK, () => {
   /** Nothing is sent from minute 10 on; the oldest row is of minute 10. */
   const halted = {
     ...healthyWebhook(),
@@ -132,7 +131,7 @@ describe.if(tool !== null)(STUCK, () => {
   });
 });
 
-describe.if(tool !== null)(GIVEN_UP, () => {
+tested.describe(GIVEN_UP, () => {
   test.each(["dead", "in_doubt"] as const)("fires while one row is %s, of either kind", (metric) => {
     for (const kind of ["whatsapp", "issue"]) {
       const series = {
@@ -161,7 +160,7 @@ describe.if(tool !== null)(GIVEN_UP, () => {
   });
 });
 
-describe.if(tool !== null)(GATEWAY, () => {
+tested.describe(GATEWAY, () => {
   const OPEN = webhookSeries("gateway_open");
 
   test("fires when it was closed for five minutes, not for a short loss", () => {
@@ -184,11 +183,7 @@ describe.if(tool !== null)(GATEWAY, () => {
   });
 });
 
-test("the rule on messages without an acknowledgement has the service's own limit", () => {
-  expect(THRESHOLDS.unacknowledgedMessages + 1).toBe(UNACKNOWLEDGED_LIMIT);
-});
-
-describe.if(tool !== null)(UNACKNOWLEDGED, () => {
+tested.describe(UNACKNOWLEDGED, () => {
   const NEWEST = webhookSeries("newest_unacknowledged_messages");
 
   test("fires when three in a row were not acknowledged for ten minutes, and ends with one that is", () => {

@@ -1,17 +1,7 @@
 /** Functions and deletions that meet wait for each other, and no deadlock ends either. */
 import { beforeEach, expect, test } from "bun:test";
 import type postgres from "postgres";
-import { settleAndClaimEmail } from "../../lib/weekly/database/deliveries.ts";
-import { persistAndClaimWhatsapp } from "../../lib/weekly/database/persist-and-claim.ts";
-import {
-  type Claim,
-  describeLedger,
-  type Ledger,
-  type Owner,
-  SENDER,
-  validPersist,
-  WEEK,
-} from "./support/ledger.ts";
+import { type Claim, describeLedger, type Ledger, type Owner } from "./support/ledger.ts";
 
 /** How an application deletes an owner in one transaction: the user first, or a tenant whose keys cascade. */
 const ERASURES = {
@@ -49,18 +39,6 @@ async function dispatchedOf(ledger: Ledger, owner: Owner): Promise<Claim & { rep
   const claim = await ledger.claimDelivery(reportId);
   await ledger.dispatch(claim);
   return { ...claim, reportId };
-}
-
-/** A completed report of another version, as the opsctl that knows it would have made it. */
-async function otherVersionOf({ sql }: Ledger, { tenantId, userId }: Owner): Promise<string> {
-  const [row] = await sql<{ id: string }[]>`
-    insert into weekly_performance_reports
-      (tenant_id, user_id, window_start, window_end, schema_version, status, fingerprint, evidence, payload,
-       coverage_status, completed_at)
-    values (${tenantId}, ${userId}, ${WEEK.start}::text::timestamptz, ${WEEK.end}::text::timestamptz, 2, 'completed',
-            repeat('0', 64), '', '{}', 'partial', now())
-    returning id`;
-  return row!.id;
 }
 
 /** Holds what `lock` locks, starts `meanwhile`, and goes on with `then` once that waits for a lock. */
@@ -167,7 +145,7 @@ describeLedger("a deletion that has locked one of an owner's two reports of a we
     await ledger.empty();
     await cascadeInTheApplication(ledger);
     const owner = await ledger.newOwner();
-    const reports = [await ledger.completedReport(owner), await otherVersionOf(ledger, owner)].sort();
+    const reports = [await ledger.completedReport(owner), await ledger.otherVersion(owner)].sort();
     const claimed = await whileLocked(
       ledger,
       (tx) => tx`select from weekly_performance_reports where id = ${reports[1]!} for update`,
@@ -219,39 +197,28 @@ describeLedger("many deletions, claims, settlings and reconciliations at once", 
   /** What meets the deletion of one owner, and what each of it came to: an outcome, or the code of its refusal. */
   async function meet(owner: Owner, at: number): Promise<string[]> {
     const claim = await dispatchedOf(ledger, owner);
-    const other = at % 2 === 0 ? await otherVersionOf(ledger, owner) : claim.reportId;
+    const other = at % 2 === 0 ? await ledger.otherVersion(owner) : claim.reportId;
     const doubt = at % 3 === 0 ? await ledger.settle(claim, "unknown", null, "gateway_timeout") : null;
-    const scope = { tenantId: owner.tenantId, userId: owner.userId };
-    const delivery = { id: claim.id, token: claim.token! };
     const result =
       at % 5 === 0
-        ? ({ status: "failed", providerMessageId: null, errorCode: "gateway_400" } as const)
-        : ({ status: "sent", providerMessageId: `3EB0${at}`, errorCode: null } as const);
+        ? { status: "failed", id: null, code: "gateway_400" }
+        : { status: "sent", id: `3EB0${at}`, code: null };
     const calls = [
       () => ledger.sql.begin((tx) => ERASURES[ERASURE_NAMES[at % ERASURE_NAMES.length]!](tx, owner)),
-      () =>
-        settleAndClaimEmail(
-          ledger.sql,
-          { delivery, result },
-          claim.reportId,
-          scope,
-          SENDER,
-          crypto.randomUUID(),
-        ),
-      () => ledger.settle(claim, result.status, result.providerMessageId, result.errorCode),
+      () => ledger.settleAndClaimEmail(claim, claim.reportId, result),
+      () => ledger.settle(claim, result.status, result.id, result.code),
       () => ledger.claimDelivery(other, "email"),
       () => ledger.claimReport(owner),
       ...(doubt ? [() => ledger.reconcile(claim.id, "sent", `3EB0${at}`)] : []),
     ];
     const turn = at % calls.length;
-    return await Promise.all(
-      [...calls.slice(turn), ...calls.slice(0, turn)].map(async (call) => {
-        const outcome = (await (call as () => Promise<unknown>)().catch((error: unknown) => error)) as
-          | { code?: unknown; settled?: { errorCode: unknown } }
-          | undefined;
-        return String(outcome?.code ?? outcome?.settled?.errorCode ?? "done");
-      }),
-    );
+    return await Promise.all([...calls.slice(turn), ...calls.slice(0, turn)].map(codeOf));
+  }
+
+  /** The code that a call ends with, as its refusal or its remark. */
+  async function codeOf(call: () => Promise<unknown>): Promise<string> {
+    const outcome = (await call().catch((error: unknown) => error)) as { code?: unknown } | null | undefined;
+    return String(outcome?.code ?? "done");
   }
 
   test("end without a deadlock and without a lost entry", async () => {
@@ -268,30 +235,15 @@ describeLedger("many deletions, claims, settlings and reconciliations at once", 
   /** What meets the deletion of an owner whose report is stored and whose message is claimed in one statement. */
   async function meetStoring(owner: Owner, at: number): Promise<string[]> {
     const claim = await ledger.claimReport(owner);
-    const other = await otherVersionOf(ledger, owner);
+    const other = await ledger.otherVersion(owner);
     const calls = [
       () => ledger.sql.begin((tx) => ERASURES[ERASURE_NAMES[at % ERASURE_NAMES.length]!](tx, owner)),
-      () => persistAndClaim(owner, claim),
+      () => ledger.persistAndClaim(owner, claim),
       () => ledger.claimDelivery(other),
       () => ledger.claimReport(owner),
     ];
     const turn = at % calls.length;
-    return await Promise.all(
-      [...calls.slice(turn), ...calls.slice(0, turn)].map(async (call) => {
-        const error = await (call as () => Promise<unknown>)().then(
-          () => null,
-          (reason: { code?: unknown }) => reason,
-        );
-        return String(error?.code ?? "done");
-      }),
-    );
-  }
-
-  function persistAndClaim(owner: Owner, { id, token }: Claim) {
-    const { payload, evidence, fingerprint } = validPersist(owner, { id, token } as Claim);
-    const content = { schemaVersion: 1, payload, evidence: evidence!, fingerprint: fingerprint! };
-    const report = { id, token: token!, scope: owner, window: WEEK };
-    return persistAndClaimWhatsapp(ledger.sql, report, content, SENDER, crypto.randomUUID());
+    return await Promise.all([...calls.slice(turn), ...calls.slice(0, turn)].map(codeOf));
   }
 
   test("end without a deadlock while reports are stored", async () => {

@@ -1,7 +1,7 @@
 /** How the functions find their rows: a plan from the first owner's time has to serve the ten thousandth too. */
 import { expect, test } from "bun:test";
 import postgres from "postgres";
-import { describeLedger, Ledger, WEEK } from "./support/ledger.ts";
+import { describeLedger, type Ledger, WEEK } from "./support/ledger.ts";
 
 /** More than the executions after which a session keeps one plan for all values. */
 const FIRST_REPORTS = 12;
@@ -24,7 +24,7 @@ describeLedger("a session that begins on years of reports", (ledger) => {
     try {
       // In one transaction: these counts are of that alone, and up to date.
       await sql`begin`;
-      await work(new Ledger(() => ({ ...ledger.database, sql }), ledger.major));
+      await work(ledger.on(sql));
       const rows = await sql`
         select c.relname as index, pg_stat_get_xact_numscans(c.oid)::int as lookups
         from pg_class as c where c.relkind = 'i' and starts_with(c.relname, 'weekly_performance_')`;
@@ -61,7 +61,7 @@ describeLedger("a session that planned on empty tables", (ledger) => {
     await ledger.sql`vacuum analyze weekly_performance_reports`;
     const session = await ledger.sql.reserve();
     try {
-      const single = new Ledger(() => ({ ...ledger.database, sql: session as never }), ledger.major);
+      const single = ledger.on(session);
       const deliverOne = async () => {
         const claim = await single.dispatchedDelivery();
         await single.settle(claim, "sent", `id-${claim.id}`);

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from "bun:test";
+import type postgres from "postgres";
 import { describeLedger, type Ledger, refusal } from "./support/ledger.ts";
 
 const prune = async (ledger: Ledger, before: string | null, limit = 100): Promise<number> => {
@@ -134,9 +135,9 @@ describeLedger("prune_weekly_performance_reports()", (ledger) => {
       "service_role",
       (tx) => tx`select prune_weekly_performance_reports(${AFTER_THE_WEEK}, 1)`,
     );
-    const read = (tx: typeof ledger.sql) => tx`
+    const read = (tx: postgres.ISql) => tx`
       select status, payload, pruned_at is not null as pruned from weekly_performance_reports`;
-    expect(Array.from(await ledger.as("authenticated", (tx) => read(tx as never), owner.userId))).toEqual([
+    expect(Array.from(await ledger.as("authenticated", read, owner.userId))).toEqual([
       { status: "completed", payload: null, pruned: true },
     ]);
   });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type postgres from "postgres";
-import { describeLedger, Ledger, refusal } from "./support/ledger.ts";
+import { describeLedger, type Ledger, refusal } from "./support/ledger.ts";
 
 /** The same message for two deliveries, the second while the first session has not committed. */
 async function race(
@@ -12,7 +12,7 @@ async function race(
   let second: Promise<unknown> | undefined;
   await ledger.sql
     .begin(async (tx: postgres.TransactionSql) => {
-      const session = new Ledger(() => ({ ...ledger.database, sql: tx as never }), ledger.major);
+      const session = ledger.on(tx);
       await session.reconcile(one.id, "sent", id);
       second = ledger.reconcile(other.id, "sent", id);
       // What it is refused with is looked at below.

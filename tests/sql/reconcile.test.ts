@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { connect, sharedPostgres } from "../support/postgres.ts";
 import { newLogin } from "../support/roles.ts";
-import { describeLedger, Ledger, MONDAY, refusal } from "./support/ledger.ts";
+import { describeLedger, MONDAY, refusal } from "./support/ledger.ts";
 
 describeLedger("reconcile_weekly_performance_delivery()", (ledger) => {
   async function recordsOf(deliveryId: string) {
@@ -124,7 +124,7 @@ describeLedger("reconcile_weekly_performance_delivery()", (ledger) => {
     const sql = connect(url);
     try {
       await sql`set role service_role`;
-      const caller = new Ledger(() => ({ ...ledger.database, sql }), ledger.major);
+      const caller = ledger.on(sql);
       await caller.reconcile(claim.id, "failed", null, "Not in the log", "postgres");
       const [row] = await sql`
         select actor, session_user_name from public.weekly_performance_reconciliations

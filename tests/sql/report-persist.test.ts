@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { describeLedger, Ledger, refusal, shifted, validPersist, WEEK } from "./support/ledger.ts";
+import { describeLedger, refusal, shifted, validPersist, WEEK } from "./support/ledger.ts";
 
 describeLedger("persist_weekly_performance_report()", (ledger) => {
   async function claimed() {
@@ -173,7 +173,7 @@ describeLedger("persist_weekly_performance_report()", (ledger) => {
     try {
       await session`set timezone = 'Asia/Kolkata'`;
       await session`set datestyle = 'German, DMY'`;
-      const single = new Ledger(() => ({ ...ledger.database, sql: session as never }), ledger.major);
+      const single = ledger.on(session);
       const { payload } = validPersist(owner, claim) as { payload: object };
       for (const local of [{ windowStart: "2026-11-16T08:30:00Z" }, { windowEnd: "2026-11-23T08:30:00Z" }])
         expect(await refusal(single.persist(owner, claim, { payload: { ...payload, ...local } }))).toBe(

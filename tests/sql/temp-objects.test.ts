@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import type postgres from "postgres";
 import { connect, sharedPostgres } from "../support/postgres.ts";
 import { newLogin } from "../support/roles.ts";
-import { describeLedger, Ledger, WEEK } from "./support/ledger.ts";
+import { describeLedger, WEEK } from "./support/ledger.ts";
 
 /** Every type that the functions name, and some that they do not. */
 const TYPES = [
@@ -43,7 +43,7 @@ describeLedger("a caller with temporary types and tables of the same names", (le
     const sql = connect(url);
     try {
       await shadow(sql);
-      const caller = new Ledger(() => ({ ...ledger.database, sql }), ledger.major);
+      const caller = ledger.on(sql);
       const [sent, failed] = [await ledger.newOwner(), await ledger.newOwner()];
       const claim = await caller.claimReport(sent);
       await caller.persist(sent, claim);

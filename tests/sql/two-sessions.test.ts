@@ -1,8 +1,7 @@
 /** Two sessions at one row, of which the second waits for the first and then judges what that has left. */
 import { expect, test } from "bun:test";
 import type postgres from "postgres";
-import { claimReport } from "../../lib/weekly/database/reports.ts";
-import { type Claim, describeLedger, Ledger, refusal, WEEK } from "./support/ledger.ts";
+import { type Claim, describeLedger, type Ledger, refusal } from "./support/ledger.ts";
 
 /** What `first` does in a transaction that `second`, begun meanwhile in another session, waits for. */
 async function waitsFor<T>(
@@ -12,7 +11,7 @@ async function waitsFor<T>(
 ): Promise<T> {
   let waiting: Promise<T> | undefined;
   await ledger.sql.begin(async (tx: postgres.TransactionSql) => {
-    await first(new Ledger(() => ({ ...ledger.database, sql: tx as never }), ledger.major));
+    await first(ledger.on(tx));
     waiting = second();
     // What it is refused with is looked at below.
     waiting.catch(() => {});
@@ -34,17 +33,6 @@ describeLedger("a report that another session is at", (ledger) => {
       () => ledger.persist(owner, claim),
     );
     expect(second).toEqual(first);
-  });
-
-  test("and completes is reused with its payload, which the statement that waited does not see yet", async () => {
-    const owner = await ledger.newOwner();
-    const claim = await ledger.claimReport(owner);
-    const again = () => claimReport(ledger.sql, owner, WEEK, 1, crypto.randomUUID());
-    const reused = await waitsFor(ledger, (session) => session.persist(owner, claim), again);
-    const { payload } = (await ledger.report(claim.id)) as { payload: unknown };
-    expect(payload).not.toBeNull();
-    expect(reused).toMatchObject({ outcome: "completed", reportId: claim.id, payload });
-    expect(reused).not.toHaveProperty("token");
   });
 
   test("and failed is not completed", async () => {

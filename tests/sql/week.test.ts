@@ -143,6 +143,16 @@ describeLedger("weekly_performance_week()", (ledger) => {
       },
       completed({ unknown: 1 }),
     ],
+    [
+      "a delivery that was left pending has failed: nothing was sent, and another run may send it",
+      async () => {
+        const owner = await ledger.newOwner();
+        await ledger.sql`
+          insert into weekly_performance_deliveries (report_id, tenant_id, user_id, channel, status)
+          values (${await ledger.completedReport(owner)}, ${owner.tenantId}, ${owner.userId}, 'whatsapp', 'pending')`;
+      },
+      completed({ failed: 1 }),
+    ],
     ["an unknown delivery is unknown", () => ledger.unknownDelivery(), completed({ unknown: 1 })],
     [
       "a failed delivery has failed",

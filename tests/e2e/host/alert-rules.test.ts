@@ -86,7 +86,9 @@ describe("opsctl alert-rules apply", () => {
     const drift = await run("plan");
     platform.intervals.set(groupKey("vps", "vps-infra"), 60);
     expect(drift.exitCode).toBe(0);
-    expect(drift.json.warnings).toHaveLength(1);
+    expect(drift.json.warnings).toEqual([
+      "The group vps-infra is evaluated every 10m, which is longer than the 2m that its quickest rule needs",
+    ]);
     expect(
       (drift.json.rules as { uid: string; changes: object[] }[]).find(({ changes }) => changes.length > 0),
     ).toEqual(

@@ -121,6 +121,11 @@ export class Ledger {
     return row!;
   }
 
+  /** The same calls in another session or transaction. */
+  on(session: postgres.ISql): Ledger {
+    return new Ledger(() => ({ ...this.database, sql: session as postgres.Sql }), this.major);
+  }
+
   /** Claims with `token`, or with one that the function makes. */
   async claimReport(
     owner: Owner,
@@ -149,6 +154,37 @@ export class Ledger {
           p_schema_version => ${v.version}, p_fingerprint => ${v.fingerprint}, p_evidence => ${v.evidence},
           p_payload => ${v.payload === null ? null : JSON.stringify(v.payload)}::text::jsonb) as payload`;
     return row!.payload;
+  }
+
+  /** Persists a report and claims its WhatsApp message in one statement, as a run does. */
+  async persistAndClaim(
+    owner: Owner,
+    claim: Claim,
+    { token = crypto.randomUUID() as string } = {},
+  ): Promise<Claim> {
+    const { fingerprint, evidence, payload } = validPersist(owner, claim);
+    const [row] = await this.sql`
+        with stored as materialized (
+          select public.persist_weekly_performance_report(
+            ${claim.id}, ${claim.token}, ${owner.tenantId}, ${owner.userId}, ${WEEK.start}::text::timestamptz,
+            ${WEEK.end}::text::timestamptz, 1, ${fingerprint}, ${evidence}, ${JSON.stringify(payload)}::text::jsonb) as payload
+        )
+        select c.* from stored, lateral public.claim_weekly_performance_delivery(
+          p_report_id => case when stored.payload is not null then ${claim.id}::uuid end,
+          p_channel => 'whatsapp', p_claim_token => ${token}::uuid) as c`;
+    return claimOf(row!, "delivery_id");
+  }
+
+  /** A completed report of another version, as the opsctl that knows it would have made it; returns its id. */
+  async otherVersion({ tenantId, userId }: Owner): Promise<string> {
+    const [row] = await this.sql<{ id: string }[]>`
+      insert into weekly_performance_reports
+        (tenant_id, user_id, window_start, window_end, schema_version, status, fingerprint, evidence, payload,
+         coverage_status, completed_at)
+      values (${tenantId}, ${userId}, ${WEEK.start}::text::timestamptz, ${WEEK.end}::text::timestamptz, 2, 'completed',
+              repeat('0', 64), '', '{}', 'partial', now())
+      returning id`;
+    return row!.id;
   }
 
   async failReport(claim: Claim, code: string): Promise<void> {
@@ -194,6 +230,22 @@ export class Ledger {
           p_delivery_id => ${claim.id}, p_claim_token => ${claim.token}, p_status => ${status},
           p_provider_message_id => ${id}, p_error_code => ${code})`;
     return { status: row!.status as string, code: row!.code as string | null };
+  }
+
+  /** Settles a delivery and claims the e-mail of its report in one statement, as a run does. */
+  async settleAndClaimEmail(
+    claim: Claim,
+    reportId: string,
+    { status, id, code }: { status: string; id: string | null; code: string | null },
+  ) {
+    const [row] = await this.sql`
+        with settled as materialized (
+          select s.* from public.settle_weekly_performance_delivery(${claim.id}, ${claim.token}, ${status}, ${id}, ${code}) as s
+        )
+        select settled.error_code as code from settled, lateral public.claim_weekly_performance_delivery(
+          p_report_id => case when settled.status is not null then ${reportId}::uuid end,
+          p_channel => 'email', p_claim_token => gen_random_uuid()) as c`;
+    return { code: row!.code as string | null };
   }
 
   async reconcile(
