@@ -5,8 +5,7 @@ import { parseHanded, writtenHanded } from "../../lib/doctor/context/handed-logi
 import { OpsError } from "../../lib/platform/errors.ts";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
 import { refusedPort } from "../standins/raw-peer.ts";
-import { ofCheck } from "./support/fault.ts";
-import { openHost } from "./support/host.ts";
+import { ofCheck, openHost } from "./support/host.ts";
 
 const VARIABLE = "MIGRATE_DATABASE_URL";
 const found = (url: string): HandedLogin => ({

@@ -1,65 +1,82 @@
-import { describe, expect, test } from "bun:test";
+/** What each part of a host says by what it left, and the command that comes next. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { LastPlan } from "../../lib/alert-rules/last-plan.ts";
-import { judgePlan } from "../../lib/status/parts/alert-rules.ts";
-import { judgePass } from "../../lib/status/parts/collector.ts";
-import { judgeReadings } from "../../lib/status/parts/socket-monitor.ts";
-import { judgeHealth } from "../../lib/status/parts/webhook.ts";
-import type { ServiceHealth } from "../../lib/webhook/http/service-health.ts";
+import type { PartName } from "../../lib/host/set-up.ts";
+import { readStatus } from "../../lib/status/run.ts";
+import { type Host, openHost } from "../doctor/support/host.ts";
+import { statusDependencies } from "./support/dependencies.ts";
 
 const NOW = Date.parse("2026-11-23T12:00:00Z");
-const NOTHING = { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeMs: null };
-const health = (changes: Partial<ServiceHealth> = {}): ServiceHealth => ({
-  isReady: true,
-  isLeading: true,
-  outbox: { message: NOTHING, issue: NOTHING, comment: NOTHING },
-  holds: { message: null, issue: null, comment: null },
-  gatewayOpen: true,
-  pendingMessages: 0,
-  secretRefusedAt: null,
-  ...changes,
-});
-const waiting = (message: object, issue: object = {}) => ({
-  outbox: { message: { ...NOTHING, ...message }, issue: { ...NOTHING, ...issue }, comment: NOTHING },
-});
-const DOCTOR = "sudo opsctl doctor webhook";
 const MINUTE = 60_000;
+const NOTHING = { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeSeconds: null };
 
-describe("judgeHealth()", () => {
-  test.each<[string, Partial<ServiceHealth>, string, string | null]>([
+let host: Host;
+beforeAll(async () => {
+  host = await openHost();
+  host.setting("alert-rules", "OPSCTL_LOG_DIR", host.path("log"));
+});
+afterAll(async () => await host[Symbol.asyncDispose]());
+
+async function look(part: PartName) {
+  // Settings of this process, so that what comes next is the bare command.
+  const reports = await readStatus({ ...(await statusDependencies(host)), nowMs: () => NOW });
+  const { status, lines, next, facts } = reports.find((one) => one.part === part)!;
+  const bare = (text: string) => text.replace(/ ?OPSCTL_\w+=\S+| --env-dir \S+/g, "");
+  return { status, lines: lines.map(bare), next: next === null ? null : bare(next), facts };
+}
+
+async function expectSaid(part: PartName, line: string, next: string | null): Promise<void> {
+  const found = await look(part);
+  expect([found.status, ...found.lines, found.next]).toEqual([
+    next === null ? "ok" : "attention",
+    line,
+    next,
+  ]);
+}
+
+describe("status of the webhook", () => {
+  /** The service answers so, but for these keys. */
+  function serve({ isReady = true, ...changes }: { isReady?: boolean } & Record<string, unknown> = {}) {
+    const answer = { message: NOTHING, issue: NOTHING, comment: NOTHING, gatewayOpen: true, ...changes };
+    host.service.routes.health.script = () => ({ status: 200, json: { status: "ok", ...answer } });
+    host.service.routes.ready.script = () => ({ status: isReady ? 200 : 503, json: {} });
+  }
+  const DOCTOR = "sudo opsctl doctor webhook";
+  const queued = (count: number, seconds: number) => ({
+    ...NOTHING,
+    queued: count,
+    oldestQueuedAgeSeconds: seconds,
+  });
+
+  test.each<[string, Parameters<typeof serve>[0], string, string | null]>([
     ["a healthy service", {}, "up; nothing waits; 0 given up; gateway connected", null],
     [
-      "one that has not asked yet",
+      "a gateway that was not asked yet",
       { gatewayOpen: null },
       "up; nothing waits; 0 given up; gateway not known",
       null,
     ],
     [
-      "one that does not lead",
-      { isLeading: false },
+      "a service that does not lead",
+      { leading: false },
       "up, another host delivers; nothing waits; 0 given up; gateway connected",
       null,
     ],
     [
-      "a queue for a moment",
-      waiting({ queued: 2, oldestQueuedAgeMs: 12_000 }, { queued: 1, oldestQueuedAgeMs: 3_000 }),
-      "up; 3 wait, the oldest for 12 s; 0 given up; gateway connected",
-      null,
-    ],
-    [
       "a queue for exactly as long as is usual",
-      waiting({ queued: 1, oldestQueuedAgeMs: 15 * MINUTE }),
-      "up; 1 wait, the oldest for 15 min; 0 given up; gateway connected",
+      { message: queued(2, 900), issue: queued(1, 3) },
+      "up; 3 wait, the oldest for 15 min; 0 given up; gateway connected",
       null,
     ],
     [
       "a queue that does not move",
-      waiting({ queued: 1, oldestQueuedAgeMs: 15 * MINUTE + 1_000 }),
+      { message: queued(1, 901) },
       "up; 1 wait, the oldest for 15 min; 0 given up; gateway connected",
       "sudo opsctl webhook queue list",
     ],
     [
       "what was given up",
-      waiting({ dead: 2 }, { dead: 1, inDoubt: 1 }),
+      { message: { ...NOTHING, dead: 2 }, issue: { ...NOTHING, dead: 1, inDoubt: 1 } },
       "up; nothing waits; 3 given up, 1 in doubt; gateway connected",
       "sudo opsctl webhook dead list",
     ],
@@ -77,163 +94,148 @@ describe("judgeHealth()", () => {
     ],
     [
       "a state that cannot be counted",
-      { isReady: false, outbox: null },
+      { isReady: false, message: null },
       "runs and cannot accept alerts; what waits is not known; gateway connected",
       "journalctl -u opsctl-webhook -n 50",
     ],
-  ])("says of %s what it is", (_what, changes, line, next) => {
-    expect(judgeHealth(health(changes))).toMatchObject({
-      status: next === null ? "ok" : "attention",
-      lines: [line],
-      next,
-    });
+  ])("of %s", async (_what, changes, line, next) => {
+    serve(changes);
+    await expectSaid("webhook", line, next);
+    // What is not known is not called zero.
+    if (changes?.message === null) expect((await look("webhook")).facts).toMatchObject({ outbox: null });
   });
 
-  test("names what it holds, and why", () => {
-    const holds = { message: "gateway_unauthorized", issue: null, comment: "tracker_forbidden" };
-    const report = judgeHealth(health({ holds }));
-    expect(report.lines.slice(1)).toEqual([
-      "holds its messages: gateway_unauthorized",
-      "holds its comments: tracker_forbidden",
-    ]);
-    expect(report.next).toBe(DOCTOR);
-  });
-
-  test("shows that the last post from elsewhere had another secret, without calling it a fault", () => {
-    expect(judgeHealth(health({ secretRefusedAt: "2026-11-23T11:58:00.000Z" }))).toMatchObject({
-      status: "ok",
+  test("names what it holds, and why", async () => {
+    serve({ holds: { message: "gateway_unauthorized", issue: null, comment: "tracker_forbidden" } });
+    expect(await look("webhook")).toMatchObject({
+      status: "attention",
       lines: [
-        "up; nothing waits; 0 given up; gateway connected",
-        `refused the last post from elsewhere for its secret, at 2026-11-23T11:58:00.000Z: ${DOCTOR}`,
+        expect.anything(),
+        "holds its messages: gateway_unauthorized",
+        "holds its comments: tracker_forbidden",
       ],
+      next: DOCTOR,
     });
   });
 
-  test("says that it does not know, instead of zero, in its facts too", () => {
-    expect(judgeHealth(health({ outbox: null })).facts).toMatchObject({ outbox: null });
+  test("shows that the last post from elsewhere had another secret, without calling it a fault", async () => {
+    serve({ posts: { acceptedAt: null, secretRefusedAt: "2026-11-23T11:58:00.000Z" } });
+    const { status, lines } = await look("webhook");
+    expect([status, lines[1]]).toEqual(["ok", expect.stringContaining("2026-11-23T11:58:00.000Z")]);
   });
 });
 
-describe("judgePass()", () => {
-  const text = (ageSeconds: number, up = 1) =>
+describe("status of the collector", () => {
+  const DOCTOR = "sudo opsctl doctor collect-metrics";
+  const pass = (ageSeconds: number, up = 1) =>
     `opsctl_collector_up{source="source_2"} ${up}\nopsctl_collector_last_run_timestamp_seconds ${NOW / 1000 - ageSeconds}\n`;
   test.each<[string, string, string, string | null]>([
-    ["a pass of this minute", text(40), "last pass 40 s ago, every source read", null],
-    ["the oldest one that is no fault", text(180), "last pass 3 min ago, every source read", null],
+    ["the oldest pass that is no fault", pass(180), "last pass 3 min ago, every source read", null],
     [
       "a pass that is too old",
-      text(181),
+      pass(181),
       "last pass 3 min ago (one is due every minute), every source read",
-      "sudo opsctl doctor collect-metrics",
+      DOCTOR,
     ],
-    ["one of a clock that differs a little", text(-60), "last pass 0 s ago, every source read", null],
+    ["a clock that differs a little", pass(-60), "last pass 0 s ago, every source read", null],
     [
-      "one that is still to come",
-      text(-61),
+      "a pass to come",
+      pass(-61),
       "last pass at a time to come, in 61 s (see the clock), every source read",
-      "sudo opsctl doctor collect-metrics",
+      DOCTOR,
     ],
     [
       "a source that failed, one with a digit too",
-      text(40, 0),
+      pass(40, 0),
       "last pass 40 s ago, not read: source_2",
       "sudo opsctl collect-metrics --stdout",
     ],
-    [
-      "a file of something else",
-      "other 1\n",
-      "the metrics file does not say when it was written",
-      "sudo opsctl doctor collect-metrics",
-    ],
-  ])("says of %s what it is", (_what, metrics, line, next) => {
-    expect(judgePass(metrics, NOW)).toMatchObject({ lines: [line], next });
+    ["a file of something else", "other 1\n", "the metrics file does not say when it was written", DOCTOR],
+  ])("with %s", async (_what, text, line, next) => {
+    host.put("textfile/custom_metrics.prom", text, 0o644);
+    await expectSaid("collector", line, next);
   });
 });
 
-describe("judgeReadings()", () => {
-  const line = (ageMs: number, total: number | null) =>
+describe("status of the socket monitor", () => {
+  const DOCTOR = "sudo opsctl doctor socket-monitor";
+  const run = (ageMs: number, total: number | null) =>
     `{"time":"2026-11-23T00:00:00.000Z","total":1}\n${JSON.stringify({ time: new Date(NOW - ageMs).toISOString(), total })}\n`;
-  const doctor = "sudo opsctl doctor socket-monitor";
   test.each<[string, string, string, string | null]>([
-    ["a recent run", line(2 * MINUTE, 512), "last run 2 min ago, 512 TCP sockets", null],
-    ["as many sockets as may be", line(MINUTE, 10_000), "last run 60 s ago, 10000 TCP sockets", null],
+    ["as many sockets as may be", run(MINUTE, 10_000), "last run 60 s ago, 10000 TCP sockets", null],
     [
       "too many sockets",
-      line(MINUTE, 10_001),
+      run(MINUTE, 10_001),
       "last run 60 s ago, 10001 TCP sockets, more than 10000",
       "ss -s",
     ],
     [
       "an old run",
-      line(15 * MINUTE + 1, 5),
+      run(15 * MINUTE + 1, 5),
       "last run 15 min ago (one is due every five minutes), 5 TCP sockets",
-      doctor,
+      DOCTOR,
     ],
-    ["one of a clock that differs a little", line(-MINUTE, 5), "last run 0 s ago, 5 TCP sockets", null],
+    ["a clock that differs a little", run(-MINUTE, 5), "last run 0 s ago, 5 TCP sockets", null],
     [
-      "a run that is still to come",
-      line(-3 * MINUTE, 5),
+      "a run to come",
+      run(-3 * MINUTE, 5),
       "last run at a time to come, in 3 min (see the clock), 5 TCP sockets",
-      doctor,
+      DOCTOR,
     ],
-    ["no count", line(MINUTE, null), "last run 60 s ago, the sockets could not be counted", doctor],
-    ["a torn line", `${line(MINUTE, 5)}{"time":"2026`, "the last line of its log cannot be read", doctor],
-    ["an empty log", "", "the last line of its log cannot be read", doctor],
-  ])("says of %s what it is", (_what, text, said, next) => {
-    expect(judgeReadings(text, NOW)).toMatchObject({ lines: [said], next });
+    ["no count", run(MINUTE, null), "last run 60 s ago, the sockets could not be counted", DOCTOR],
+    ["a torn line", `${run(MINUTE, 5)}{"time":"2026`, "the last line of its log cannot be read", DOCTOR],
+    ["an empty log", "", "the last line of its log cannot be read", DOCTOR],
+  ])("with %s", async (_what, text, line, next) => {
+    host.put("log/socket_monitor.log", text, 0o644);
+    await expectSaid("socket-monitor", line, next);
   });
 });
 
-describe("judgePlan()", () => {
-  const plan = (changes: Partial<LastPlan> = {}): LastPlan => ({
-    ...{ command: "plan", at: "2026-11-20T12:00:00Z", withExtras: true, rules: 18, differ: 0 },
-    ...changes,
-  });
-  test.each<[string, LastPlan, string, string | null]>([
-    ["no difference", plan(), "last plan 3 days ago: 18 rules, as in the code", null],
-    [
-      "differences",
-      plan({ differ: 4 }),
-      "last plan 3 days ago: 18 rules, 4 of them differ",
-      "sudo opsctl alert-rules apply --with-extras",
-    ],
+describe("status of the alert rules", () => {
+  const plan = {
+    command: "plan",
+    at: "2026-11-20T12:00:00Z",
+    withExtras: true,
+    rules: 18,
+    differ: 0,
+  } as const;
+  const APPLY = "sudo opsctl alert-rules apply --with-extras";
+  const PLAN = "sudo opsctl alert-rules plan --with-extras";
+  test.each<[string, Partial<LastPlan>, string, string | null]>([
+    ["no difference", {}, "last plan 3 days ago: 18 rules, as in the code", null],
+    ["differences", { differ: 4 }, "last plan 3 days ago: 18 rules, 4 of them differ", APPLY],
     [
       "differences of the basic rules",
-      plan({ differ: 1, rules: 7, withExtras: false }),
+      { differ: 1, rules: 7, withExtras: false },
       "last plan 3 days ago: 7 rules (without extras), 1 of them differ",
       "sudo opsctl alert-rules apply",
     ],
     [
       "an apply that did not succeed",
-      plan({ command: "apply", differ: 2 }),
+      { command: "apply", differ: 2 },
       "last apply 3 days ago: 18 rules, 2 of them are not in place",
-      "sudo opsctl alert-rules apply --with-extras",
+      APPLY,
     ],
     [
       "the last moment of thirty days",
-      plan({ at: "2026-10-24T12:00:00Z" }),
+      { at: "2026-10-24T12:00:00Z" },
       "last plan 30 days ago: 18 rules, as in the code",
       null,
     ],
     [
       "what is older than that",
-      plan({ at: "2026-10-24T11:59:59Z" }),
+      { at: "2026-10-24T11:59:59Z" },
       "last plan 30 days ago: 18 rules, as in the code then; older than 30 days",
-      "sudo opsctl alert-rules plan --with-extras",
-    ],
-    [
-      "differences that were found a year ago",
-      plan({ at: "2025-11-23T12:00:00Z", command: "apply", differ: 1, rules: 7, withExtras: false }),
-      "last apply 365 days ago: 7 rules (without extras), 1 of them are not in place then; older than 30 days",
-      "sudo opsctl alert-rules plan",
+      PLAN,
     ],
     [
       "a time to come",
-      plan({ at: "2027-11-23T12:00:00Z" }),
+      { at: "2027-11-23T12:00:00Z" },
       "last plan at a time to come, in 365 days (see the clock): 18 rules, as in the code",
-      "sudo opsctl alert-rules plan --with-extras",
+      PLAN,
     ],
-  ])("says of %s what it is", (_what, last, line, next) => {
-    expect(judgePlan(last, NOW)).toMatchObject({ lines: [line], next });
+  ])("with %s", async (_what, changes, line, next) => {
+    host.put("log/alert-rules.last.json", JSON.stringify({ ...plan, ...changes }));
+    await expectSaid("alert-rules", line, next);
   });
 });

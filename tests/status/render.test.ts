@@ -1,11 +1,20 @@
 import { describe, expect, test } from "bun:test";
-import { attention, type NamedReport, NOT_SET_UP, ok } from "../../lib/status/part.ts";
+import type { NamedReport, PartReport } from "../../lib/status/part.ts";
 import { renderStatus } from "../../lib/status/render.ts";
 import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 import { terminal } from "../text/support/terminal.ts";
 
+const ok = (lines: string[]): PartReport => ({ status: "ok", lines, next: null, facts: {} });
+const attention = (lines: string[], next: string): PartReport => ({
+  status: "attention",
+  lines,
+  next,
+  facts: null,
+});
+const NOT_SET_UP: PartReport = { status: "not_set_up", lines: ["not set up"], next: null, facts: null };
+
 const REPORTS: NamedReport[] = [
-  { part: "weekly", ...ok(["week of 2026-11-16: clean, 6 owners"], {}) },
+  { part: "weekly", ...ok(["week of 2026-11-16: clean, 6 owners"]) },
   {
     part: "webhook",
     ...attention(["up", "holds its issues: tracker_forbidden"], "sudo opsctl doctor webhook"),

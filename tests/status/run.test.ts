@@ -3,14 +3,13 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { LastPlan } from "../../lib/alert-rules/last-plan.ts";
-import { readTextEnd } from "../../lib/platform/files/read-text.ts";
-import { findCollector } from "../../lib/status/collector-place.ts";
 import type { StatusDependencies } from "../../lib/status/dependencies.ts";
 import { isAllWell, readStatus } from "../../lib/status/run.ts";
 import { CANARIES, type Host, metricsText, openHost } from "../doctor/support/host.ts";
 import { startSilentPeer } from "../standins/raw-peer.ts";
 import { PASSWORD } from "../support/postgres.ts";
 import { setClock } from "../support/seed.ts";
+import { statusDependencies } from "./support/dependencies.ts";
 
 const PLAN: LastPlan = {
   ...{ command: "plan", at: "2026-11-23T09:00:00Z", withExtras: true },
@@ -29,16 +28,7 @@ beforeEach(async () => {
   const line = { time: new Date(EARLY_MS - 60_000).toISOString(), total: 12 };
   host.put("log/socket_monitor.log", `${JSON.stringify(line)}\n`, 0o644);
   host.setting("alert-rules", "OPSCTL_LOG_DIR", host.path("log"));
-  const env = { OPSCTL_ENV_DIR: host.path("etc"), OPSCTL_SECRETS_DIR: host.path("secrets") };
-  dependencies = {
-    ...{ env, viewer: "service", adminUrl: new URL(host.service.url), nowMs: () => EARLY_MS },
-    collector: await findCollector(env),
-    // The limit belongs to what hangs: nothing else may be late on a busy machine.
-    ...{ limitMs: 20_000, secretCommandLimitMs: 1_000 },
-    wait: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
-    openDatabase: host.dependencies.openDatabase,
-    readTextEnd,
-  };
+  dependencies = { ...(await statusDependencies(host)), nowMs: () => EARLY_MS };
 });
 afterEach(async () => await host[Symbol.asyncDispose]());
 
@@ -108,7 +98,8 @@ describe("readStatus()", () => {
       OPSCTL_LOG_DIR: host.path("none"),
     };
     dependencies = { ...dependencies, env, adminUrl: new URL("http://127.0.0.1:1") };
-    dependencies.collector = await findCollector({ OPSCTL_ENV_DIR: host.path("etc") });
+    const nothing = { OPSCTL_SECRETS_DIR: host.path("none") };
+    dependencies.collector = (await statusDependencies(host, nothing)).collector;
     const { collector: _, ...others } = await said();
     expect(Object.values(others).map(([status]) => status)).toEqual(
       Object.values(others).map(() => "not_set_up"),

@@ -231,6 +231,20 @@ function environmentFilesOf({
   };
 }
 
+/** What systemd says of a unit that closes all of the disk but these paths, and the state directory of its own. */
+export function unitOpens(host: Host, opened: string): void {
+  const { runProgram } = host.dependencies;
+  host.dependencies.runProgram = async (program, words, signal) =>
+    words[1] === "opsctl-webhook.service" && words[0] === "show"
+      ? { status: 0, stdout: `ProtectSystem=strict\nReadWritePaths=${opened}\nStateDirectory=opsctl\n` }
+      : await runProgram(program, words, signal);
+}
+
+/** Status and reason of what one check found. */
+export function ofCheck(findings: readonly Finding[], check: string) {
+  return findings.filter((one) => one.check === check).map(({ status, reason }) => ({ status, reason }));
+}
+
 /** Mode, size, time, owner and content of every entry below a folder. */
 export function treeOf(folder: string): string[] {
   return readdirSync(folder, { recursive: true })

@@ -1,0 +1,268 @@
+import { appendFileSync, chmodSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { OpsError } from "../../../lib/platform/errors.ts";
+import { sharedPostgres } from "../../support/postgres.ts";
+import { newLogin } from "../../support/roles.ts";
+import type { Host } from "../support/host.ts";
+import type { Fault, Faults } from "./fault.ts";
+
+const hundred = (lineOf: (at: number) => string) =>
+  Array.from({ length: 100 }, (_, at) => lineOf(at)).join("");
+
+/** What the account, which is neither the owner nor root, may do with such a directory; below 0750 it is in the group. */
+const MODES = [
+  [0o757, null, "others may enter it and write"],
+  [0o752, "DIRECTORY_CLOSED", "others may not enter it"],
+  [0o755, "DIRECTORY_CLOSED", "others may not write"],
+  [0o730, null, "the group may enter it and write"],
+  [0o707, "DIRECTORY_CLOSED", "the group may not, which counts for its members alone"],
+] as const;
+
+const NOT_SAID = new OpsError({
+  code: "ACCOUNT_UNAVAILABLE",
+  message: "Cannot become opsctl: getent ended with status 2",
+});
+
+/** Faults that doctor finds of settings, secrets, accounts and the database. */
+export const SETTINGS: Faults = {
+  "a setting is missing": {
+    finds: ["weekly", "configuration", "fail", "CONFIG_INVALID"],
+    about: "Set APP_BASE_URL in ~/etc/weekly.env",
+    spoil: (host) => host.setting("weekly", "APP_BASE_URL", null),
+  },
+  "a setting has another form": {
+    finds: ["weekly", "configuration", "fail", "CONFIG_INVALID"],
+    about: "WEEKLY_REPORT_UNSUBSCRIBE",
+    spoil: (host) => host.setting("weekly", "WEEKLY_REPORT_UNSUBSCRIBE", "sair@mail.example"),
+  },
+  "the address of the ping has another form": {
+    finds: ["weekly", "configuration", "fail", "CONFIG_INVALID"],
+    about: "OPSCTL_PING_URL",
+    spoil: (host) => host.setting("weekly", "OPSCTL_PING_URL", "http://checks.example/canary"),
+  },
+  "a setting has two values": {
+    finds: ["weekly", "environment file", "warn", "SETTING_REPEATED"],
+    about: "GATEWAY_URL",
+    spoil: ({ path }) => appendFileSync(path("etc/weekly.env"), "GATEWAY_URL=http://127.0.0.1:1\n"),
+  },
+  "a setting's name is misspelt": {
+    finds: ["weekly", "environment file", "warn", "SETTING_UNKNOWN"],
+    about: "did you mean WEEKLY_REPORT_UNSUBSCRIBE?",
+    spoil: ({ path }) =>
+      appendFileSync(path("etc/weekly.env"), "WEEKLY_REPORT_UNSUBSCRIB=mailto:canary@x.io\n"),
+  },
+  "a setting stands in the file of another command": {
+    finds: ["weekly", "environment file", "warn", "SETTING_UNKNOWN"],
+    about: "Move ALERT_EMAIL_TO to webhook.env",
+    spoil: ({ path }) => appendFileSync(path("etc/weekly.env"), "ALERT_EMAIL_TO=canary@x.io\n"),
+  },
+  "a file has more names without effect than are told": {
+    finds: ["weekly", "environment file", "warn", "SETTING_UNKNOWN"],
+    about: "80 more",
+    spoil: ({ path }) =>
+      appendFileSync(
+        path("etc/weekly.env"),
+        hundred((at) => `OPSCTL_${at}X=1\n`),
+      ),
+  },
+  "a file gives more names two values than are told": {
+    finds: ["weekly", "environment file", "warn", "SETTING_REPEATED"],
+    about: "80 more",
+    spoil: ({ path }) =>
+      appendFileSync(
+        path("etc/weekly.env"),
+        hundred((at) => `F_${at}=1\nF_${at}=2\n`),
+      ),
+  },
+  "a foreign variable is no fault, nor is an empty one": {
+    finds: ["weekly", "environment file", "pass", null],
+    spoil: ({ path }) => appendFileSync(path("etc/weekly.env"), "VAULT_ADDR=x\nALERT_EMAIL_TO=\n"),
+  },
+  "a secret's file has a misspelt name": {
+    finds: ["deliveries", "secrets", "warn", "SECRET_UNKNOWN"],
+    about: "~/secrets/READ_API_KEY.txt ~/secrets/EMAIL_READ_API_KEY",
+    spoil: (host) => host.put("secrets/READ_API_KEY.txt", "canary"),
+  },
+  "a secret's file is a setting that is no secret": {
+    finds: ["weekly", "secrets", "warn", "SECRET_UNKNOWN"],
+    spoil: (host) => host.put("secrets/OPSCTL_PING_URL", "canary"),
+  },
+  "a secret is missing": {
+    finds: ["weekly", "configuration", "fail", "CONFIG_INVALID"],
+    about: "-o opsctl /dev/stdin ~/secrets/TRIGGER_SECRET",
+    spoil: (host) => rmSync(host.path("secrets/TRIGGER_SECRET")),
+  },
+  "a secret file is open to others": {
+    finds: ["weekly", "secrets", "fail", "SECRET_FILE_EXPOSED"],
+    about: "chmod 0600 ~/secrets/EMAIL_API_KEY",
+    spoil: (host) => host.put("secrets/EMAIL_API_KEY", "re_canary_email_3e99", 0o640),
+  },
+  "a secret that cannot be read is told once, by the check of the secrets": {
+    finds: ["weekly", "configuration", "warn", "PREREQUISITE_FAILED"],
+    about: "EMAIL_API_KEY cannot be read, see secrets",
+    spoil: (host) => host.put("secrets/EMAIL_API_KEY", "re_canary_email_3e99", 0o640),
+  },
+  "a secret of two lines is told once, by the check of the secrets": {
+    finds: ["weekly", "configuration", "warn", "PREREQUISITE_FAILED"],
+    about: "TRIGGER_SECRET cannot be read, see secrets",
+    spoil: (host) => host.put("secrets/TRIGGER_SECRET", "one-canary\ntwo-canary"),
+  },
+  "a secret of two lines": {
+    finds: ["weekly", "secrets", "fail", "SECRET_MALFORMED"],
+    spoil: (host) => host.put("secrets/TRIGGER_SECRET", "one-canary\ntwo-canary"),
+  },
+  "a key of the second channel without its addresses": {
+    finds: ["webhook", "configuration", "fail", "CONFIG_INVALID"],
+    about: "ALERT_EMAIL_TO is missing",
+    spoil: (host) => host.put("secrets/ALERT_EMAIL_API_KEY", "re_canary_alert"),
+  },
+  "the account of the service may not read the secret": {
+    finds: ["weekly", "secrets", "fail", "SECRET_FILE_UNREADABLE"],
+    about: "~/secrets/TRIGGER_SECRET",
+    spoil: (host) => host.put("passwd", "opsctl:x:4242:4242::/:/bin/false\n"),
+  },
+  "an alert webhook that stands in a file that cannot be read is not called missing": {
+    finds: ["weekly", "alert webhook", "warn", "PREREQUISITE_FAILED"],
+    about: "see configuration",
+    spoil(host) {
+      rmSync(host.path("etc/weekly.env"), { force: true });
+      mkdirSync(host.path("etc/weekly.env"));
+    },
+  },
+  "the alias stands in the environment file": {
+    finds: ["weekly", "secrets", "warn", "SECRET_UNUSED"],
+    spoil: (host) => host.setting("weekly", "SOCIAL_EDITORIALS_CRON_SECRET", "an-alias-of-the-environment"),
+  },
+  "the alias is missing although editorials are on": {
+    finds: ["weekly", "secrets", "fail", "SOCIAL_EDITORIALS_CRON_SECRET_MISSING"],
+    spoil: (host) => host.setting("weekly", "SOCIAL_EDITORIALS_ENABLED", "1"),
+  },
+  "the alias is the other secret once more": {
+    finds: ["weekly", "secrets", "fail", "SOCIAL_EDITORIALS_CRON_SECRET_REUSED"],
+    spoil: (host) => host.put("secrets/SOCIAL_EDITORIALS_CRON_SECRET", "canary-trigger-1c77"),
+  },
+  "a directory service alone has the account": {
+    finds: ["weekly", "service account", "pass", null],
+    spoil: hasAccountElsewhere,
+  },
+  "the account of a directory service may not read a secret": {
+    finds: ["weekly", "secrets", "fail", "SECRET_FILE_UNREADABLE"],
+    about: "~/secrets/TRIGGER_SECRET",
+    spoil: hasAccountElsewhere,
+  },
+  "a group of a directory service lets the account write": {
+    finds: ["weekly", "log directory", "pass", null],
+    spoil(host) {
+      hasAccountElsewhere(host);
+      chmodSync(host.path("log"), 0o770);
+      const stdout = `4242 ${statSync(host.path("log")).gid}\n`;
+      host.dependencies.runProgram = async (program, [option, name]) =>
+        `${program} ${option} ${name}` === "id -G opsctl" ? { status: 0, stdout } : null;
+    },
+  },
+  "the directory service does not say whether there is the account": {
+    finds: ["weekly", "service account", "fail", "ACCOUNT_UNAVAILABLE"],
+    spoil(host) {
+      hasAccountElsewhere(host);
+      host.dependencies.findServiceAccount = () => Promise.reject(NOT_SAID);
+    },
+  },
+  "the host has no service account": {
+    finds: ["weekly", "service account", "warn", "ACCOUNT_MISSING"],
+    spoil: (host) => host.put("passwd", "root:x:0:0::/root:/bin/sh\n"),
+  },
+  ...Object.fromEntries(
+    MODES.map(([mode, code, what]) => [
+      `the mode of the log directory is ${mode.toString(8)}: ${what}`,
+      {
+        finds: ["weekly", "log directory", code === null ? "pass" : "fail", code],
+        spoil: (host) => {
+          host.put("passwd", "opsctl:x:4242:4242::/:/bin/false\n");
+          if (mode < 0o750) host.put("group", `ops:x:${statSync(host.path("log")).gid}:adm,opsctl\n`);
+          chmodSync(host.path("log"), mode);
+        },
+      } satisfies Fault,
+    ]),
+  ),
+  "a directory on the way to a secret is closed to the account": {
+    finds: ["weekly", "secrets", "fail", "SECRET_FILE_UNREADABLE"],
+    about: "TRIGGER_SECRET: ~/secrets with mode 0700 of uid",
+    spoil: (host) => {
+      host.put("passwd", "opsctl:x:4242:4242::/:/bin/false\n");
+      chmodSync(host.path("secrets"), 0o700);
+    },
+  },
+  "a secret that opsctl itself puts in its place is missing": {
+    finds: ["weekly", "configuration", "fail", "CONFIG_INVALID"],
+    about: "-> opsctl secret set TRIGGER_SECRET",
+    spoil: (host) => {
+      host.dependencies.env = { PATH: host.dependencies.env.PATH };
+    },
+  },
+  "the tracker refuses a token that a secret command gets": {
+    finds: ["webhook", "issue tracker", "fail", "tracker_unauthorized"],
+    about: "Correct ISSUE_TRACKER_TOKEN where OPSCTL_SECRETS_COMMAND gets it",
+    spoil: (host) => {
+      host.put("bin/vault", '#!/bin/sh\n[ "$1" != ISSUE_TRACKER_TOKEN ] || echo another-canary\n', 0o755);
+      host.dependencies.env = { ...host.dependencies.env, OPSCTL_SECRETS_COMMAND: host.path("bin/vault") };
+      rmSync(host.path("secrets/ISSUE_TRACKER_TOKEN"));
+    },
+  },
+  "a platform has granted whole tables again": {
+    finds: ["migrate", "migrations", "warn", "PAGE_GRANT_DIFFERS"],
+    spoil: ({ db }) => db.sql`grant select on all tables in schema public to authenticated`,
+  },
+  "nobody listens where the database should be": {
+    finds: ["weekly", "database", "fail", "DATABASE_UNREACHABLE"],
+    about: "ECONNREFUSED",
+    spoil: (host) => host.put("secrets/DATABASE_URL", "postgres://u:secret-of-the-url@127.0.0.1:1/app"),
+  },
+  "the clocks are apart": {
+    finds: ["weekly", "database", "fail", "CLOCK_WRONG"],
+    spoil: (host) => {
+      host.dependencies.nowMs = () => Date.now() - 90_000;
+    },
+  },
+  "the clocks are a little apart": {
+    finds: ["weekly", "database", "warn", "CLOCK_WRONG"],
+    spoil: (host) => {
+      host.dependencies.nowMs = () => Date.now() + 30_000;
+    },
+  },
+  "a pending migration keeps the weekly run from starting": {
+    finds: ["weekly", "database schema", "fail", "DATABASE_NOT_MIGRATED"],
+    spoil: ({ db }) => db.sql`delete from public.opsctl_migrations where version = 4`,
+  },
+  "what a check reads is missing, which the check of the schema tells": {
+    finds: ["weekly", "recipients", "warn", "PREREQUISITE_FAILED"],
+    about: "see database schema",
+    spoil: ({ db }) => db.sql`drop function public.list_weekly_performance_report_scopes(uuid)`,
+  },
+  "a migration is pending": {
+    finds: ["migrate", "migrations", "warn", "DATABASE_NOT_MIGRATED"],
+    spoil: ({ db }) => db.sql`delete from public.opsctl_migrations where version = 4`,
+  },
+  "a migration was edited": {
+    finds: ["migrate", "migrations", "fail", "MIGRATION_EDITED"],
+    spoil: ({ db }) =>
+      db.sql`update public.opsctl_migrations set checksum = repeat('0', 64) where version = 2`,
+  },
+  "a newer opsctl has migrated": {
+    finds: ["migrate", "migrations", "fail", "MIGRATION_UNKNOWN"],
+    spoil: ({ db }) =>
+      db.sql`insert into public.opsctl_migrations (version, name, checksum) values (999, '0999_x', repeat('0', 64))`,
+  },
+  "the login lacks its grants": {
+    finds: ["deliveries", "database schema", "fail", "DATABASE_GRANT_MISSING"],
+    spoil: async (host) => {
+      const login = await newLogin(host.db.sql);
+      host.put("secrets/DATABASE_URL", (await sharedPostgres()).url(host.db.name, login));
+    },
+  },
+};
+
+/** The host's own list has no account opsctl, a directory service has one. */
+function hasAccountElsewhere(host: Host): void {
+  host.put("passwd", "root:x:0:0::/:/bin/sh\n");
+  const account = { name: "opsctl", uid: 4242, gid: 4242, home: "/" };
+  host.dependencies.findServiceAccount = async () => account;
+}

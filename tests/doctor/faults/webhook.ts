@@ -1,0 +1,336 @@
+import { chmodSync, linkSync, mkdirSync, rmSync } from "node:fs";
+import { type Host, NOW_MS, unitOpens } from "../support/host.ts";
+import type { Fault, Faults } from "./fault.ts";
+
+/** As systemd 252 says that it cannot filter, and others; the unit without its list, by a drop-in, and an older one. */
+const SOCKET_PROPERTIES = [
+  ["IPIngressBytes", "[no data]", "ADDRESS_FILTER_OFF"],
+  ["IPIngressBytes", "[not set]", "ADDRESS_FILTER_OFF"],
+  ["IPIngressBytes", "18446744073709551615", "ADDRESS_FILTER_OFF"],
+  ["IPAddressDeny", "", "ADDRESS_FILTER_OFF"],
+  ["IPAddressDeny", "192.0.2.0/24", "ADDRESS_FILTER_OFF"],
+  ["IPAddressAllow", "::/0 0.0.0.0/0", "ADDRESS_FILTER_OFF"],
+  ["IPAccounting", "no", "ADDRESS_FILTER_UNKNOWN"],
+] as const;
+
+/** Nothing answers at the admin port, and systemd says this of the service. */
+function silent(host: Host, state: string): void {
+  host.dependencies.adminUrl = new URL("http://127.0.0.1:1");
+  host.dependencies.runProgram = async (_program, [question, unit]) =>
+    question === "is-active" && unit === "opsctl-webhook.service"
+      ? { status: 3, stdout: `${state}\n` }
+      : { status: 0, stdout: "active\n" };
+}
+
+/** Faults that doctor finds of the webhook and the socket monitor. */
+export const WEBHOOK: Faults = {
+  "the shared state would not be opened any more, although the old service still runs": {
+    finds: ["webhook", "state directory", "fail", "DATABASE_UNREACHABLE"],
+    about: "unless OPSCTL_STATE_URL says otherwise",
+    spoil: (host) => host.put("secrets/OPSCTL_STATE_URL", host.db.url.replace("127.0.0.1", "0.0.0.0")),
+  },
+  "the environment file is open to others": {
+    finds: ["webhook", "environment file", "fail", "SECRET_FILE_EXPOSED"],
+    spoil: (host) => host.put("etc/webhook.env", "", 0o644),
+  },
+  "the unit's environment file is missing": {
+    finds: ["webhook", "environment file", "fail", "ENV_FILE_MISSING"],
+    about: "started with it and ends at once",
+    spoil: (host) => {
+      rmSync(host.path("etc/webhook.env"));
+      host.put("units/opsctl-webhook.service", `EnvironmentFile=${host.path("etc/webhook.env")}\n`, 0o644);
+    },
+  },
+  "nothing of an environment file that cannot be read is called missing": {
+    finds: ["webhook", "configuration", "warn", "PREREQUISITE_FAILED"],
+    about: "see environment file",
+    spoil: (host) => {
+      rmSync(host.path("etc/webhook.env"));
+      mkdirSync(host.path("etc/webhook.env"));
+    },
+  },
+  "the second channel's key is refused": {
+    finds: ["webhook", "second channel", "fail", "email_api_key_invalid"],
+    about: "Correct ALERT_EMAIL_API_KEY",
+    spoil: (host) => setSecondChannel(host, "canary-wrong-key"),
+  },
+  "half a second channel is set up": {
+    finds: ["webhook", "configuration", "fail", "CONFIG_INVALID"],
+    about: "ALERT_EMAIL_FROM is missing",
+    spoil: (host) => host.setting("webhook", "ALERT_EMAIL_TO", "ops@client.example"),
+  },
+  "there is no second channel": {
+    finds: ["webhook", "second channel", "warn", "FALLBACK_CHANNEL_MISSING"],
+    spoil() {},
+  },
+  "a unit still hands the service its settings": {
+    finds: ["webhook", "unit", "warn", "UNIT_LOADS_SETTINGS"],
+    spoil: (host) => {
+      mkdirSync(host.path("units/opsctl-webhook.service.d"), { recursive: true });
+      host.put(
+        "units/opsctl-webhook.service.d/old.conf",
+        "EnvironmentFile=-/etc/opsctl/webhook.env\n",
+        0o644,
+      );
+    },
+  },
+  "the environment file has a line for a shell": {
+    finds: ["webhook", "environment file", "fail", "ENV_FILE_INVALID"],
+    about: "line 2",
+    spoil: (host) => host.put("etc/webhook.env", "A=1\nexport MESSAGING_PHONE=5511987654321\n", 0o600),
+  },
+  "the key sees several instances": {
+    finds: ["webhook", "messaging gateway", "fail", "gateway_instances_ambiguous"],
+    spoil: (host) => host.setting("webhook", "MESSAGING_API_KEY", "canary-gateway-2d88"),
+  },
+  "the gateway has no licence for the socket monitor either": {
+    finds: ["socket-monitor", "messaging gateway", "fail", "gateway_license_required"],
+    spoil: (host) => {
+      host.gateway.isLicensed = false;
+    },
+  },
+  "the gateway's address speaks no TLS": {
+    finds: ["webhook", "messaging gateway", "fail", "gateway_connection_lost"],
+    about: "whether MESSAGING_API_URL leads to it",
+    spoil: (host) =>
+      host.setting("webhook", "MESSAGING_API_URL", host.gateway.url.replace("http:", "https:")),
+  },
+  "the service holds its messages for want of a licence": {
+    finds: ["webhook", "service", "fail", "gateway_license_required"],
+    about: "Activate the gateway's licence",
+    spoil: (host) => {
+      host.service.health.holds = { message: "gateway_license_required", issue: null };
+    },
+  },
+  "the service holds its messages for want of a phone": {
+    finds: ["webhook", "service", "fail", "sem_instancia_gateway"],
+    about: "pair its phone again",
+    spoil: (host) => {
+      host.service.health.holds = { message: "sem_instancia_gateway", issue: null };
+    },
+  },
+  "the service holds its messages because Meta refuses the account": {
+    finds: ["webhook", "service", "fail", "meta_190"],
+    spoil: (host) => {
+      host.service.health.holds = { message: "meta_190", issue: null };
+    },
+  },
+  "a secret stands in the environment file": {
+    finds: ["webhook", "secrets", "pass", null],
+    about: "MESSAGING_API_KEY comes from ~/etc/webhook.env",
+    spoil: () => {},
+  },
+  "the tracker's team is not set": {
+    finds: ["webhook", "configuration", "fail", "CONFIG_INVALID"],
+    about: "ISSUE_TRACKER_TEAM_ID",
+    spoil: (host) => host.setting("webhook", "ISSUE_TRACKER_TEAM_ID", ""),
+  },
+  "the tracker has no such team": {
+    finds: ["webhook", "issue tracker", "fail", "tracker_team_missing"],
+    spoil: (host) => host.setting("webhook", "ISSUE_TRACKER_TEAM_ID", "11111111-5d47-4a90-8c1e-0e1f2a3b4c5d"),
+  },
+  "the tracker refuses the token": {
+    finds: ["webhook", "issue tracker", "fail", "tracker_unauthorized"],
+    about: "~/secrets/ISSUE_TRACKER_TOKEN, then systemctl reload",
+    spoil: (host) => host.put("secrets/ISSUE_TRACKER_TOKEN", "lin_api_another"),
+  },
+  "the state directory is not the service's": {
+    finds: ["webhook", "state directory", "fail", "DIRECTORY_CLOSED"],
+    spoil: (host) => host.put("passwd", "opsctl:x:4242:4242::/:/bin/false\n"),
+  },
+  "others may write to the state directory": {
+    finds: ["webhook", "state directory", "fail", "FILE_UNTRUSTED"],
+    spoil: ({ path }) => chmodSync(path("state"), 0o775),
+  },
+  "alerts were given up": {
+    finds: ["webhook", "outbox", "warn", "OUTBOX_DEAD"],
+    about: "3 messages were given up -> opsctl webhook dead list, then opsctl webhook dead retry --all",
+    spoil: (host) => {
+      host.service.health.message = { queued: 1, dead: 3, oldestQueuedAgeSeconds: 4 };
+    },
+  },
+  "it is not known whether messages were sent": {
+    finds: ["webhook", "outbox", "warn", "OUTBOX_UNKNOWN"],
+    about: "2 messages",
+    spoil: (host) => {
+      host.service.health.message = { queued: 0, dead: 0, inDoubt: 2, oldestQueuedAgeSeconds: null };
+    },
+  },
+  "the state file is damaged": {
+    finds: ["webhook", "outbox", "fail", "STATE_UNREADABLE"],
+    about: "file is not a database",
+    spoil: (host) => stateFile(host, "no database at all, but long enough to look like one".repeat(40)),
+  },
+  "a start on a full disk left the state file without a byte": {
+    finds: ["webhook", "outbox", "fail", "STATE_EMPTY"],
+    spoil: (host) => stateFile(host, ""),
+  },
+  "the state file is not there": {
+    finds: ["webhook", "outbox", "warn", "STATE_MISSING"],
+    spoil: (host) => stateFile(host, null),
+  },
+  "the state file has a write-ahead log": {
+    finds: ["webhook", "outbox", "warn", "STATE_IN_USE"],
+    spoil: (host) => {
+      stateFile(host, "anything");
+      host.put("state/state.db-wal", "log");
+    },
+  },
+  "the state file has a second name": {
+    finds: ["webhook", "outbox", "fail", "FILE_UNTRUSTED"],
+    about: "mv -nT ~/state/state.db ~/state/state.db.foreign",
+    spoil: (host) => {
+      stateFile(host, "");
+      linkSync(host.path("state/state.db"), host.path("second-name"));
+    },
+  },
+  "issues were given up, and a message that all would send again is in doubt": {
+    finds: ["webhook", "outbox", "warn", "OUTBOX_DEAD"],
+    about: "--row <id> of each",
+    spoil: (host) => {
+      host.service.health.message = { queued: 0, dead: 0, inDoubt: 1, oldestQueuedAgeSeconds: null };
+      host.service.health.issue = { queued: 0, dead: 3, inDoubt: 0, oldestQueuedAgeSeconds: null };
+    },
+  },
+  "alerts wait for long": {
+    finds: ["webhook", "outbox", "warn", "OUTBOX_DELAYED"],
+    about: "2 issues wait, the oldest for 20 min",
+    spoil: (host) => {
+      host.service.health.issue = { queued: 2, dead: 0, oldestQueuedAgeSeconds: 1200 };
+    },
+  },
+  "the service holds its messages": {
+    finds: ["webhook", "service", "fail", "gateway_unauthorized"],
+    about: "Correct MESSAGING_API_KEY",
+    spoil: (host) => {
+      host.service.health.holds = { message: "gateway_unauthorized", issue: null };
+    },
+  },
+  "the platform has another secret": {
+    finds: ["webhook", "service", "warn", "WEBHOOK_SECRET_REFUSED"],
+    about: "2026-11-22T12:00:01.000Z",
+    spoil: (host) => {
+      const [acceptedAt, secretRefusedAt] = ["2026-11-22T12:00:00.000Z", "2026-11-22T12:00:01.000Z"];
+      host.service.health.posts = { acceptedAt, secretRefusedAt };
+    },
+  },
+  "the service cannot accept": {
+    finds: ["webhook", "service", "fail", "WEBHOOK_NOT_READY"],
+    spoil: (host) => {
+      host.service.routes.ready.script = () => ({ status: 503, json: {} });
+    },
+  },
+  "the service does not run": {
+    finds: ["webhook", "service", "warn", "WEBHOOK_NOT_ANSWERING"],
+    about: "systemctl start",
+    spoil: (host) => silent(host, "inactive"),
+  },
+  "the service is started over and over": {
+    finds: ["webhook", "service", "warn", "WEBHOOK_NOT_ANSWERING"],
+    about: "journalctl",
+    spoil: (host) => silent(host, "activating"),
+  },
+  "nothing listens": {
+    finds: ["webhook", "port", "warn", "PORT_CLOSED"],
+    spoil: (host) => host.put("proc/tcp", "   0: 00000000:2454 0100007F:9999 01\n"),
+  },
+  "the unit does not let the service write where its state is": {
+    finds: ["webhook", "state directory", "fail", "STATE_DIRECTORY_READ_ONLY"],
+    about: "/srv/state and /var/lib/opsctl",
+    spoil: (host) => unitOpens(host, "-/srv/state"),
+  },
+  "the service ends over and over": {
+    finds: ["webhook", "unit", "warn", "UNIT_INACTIVE"],
+    about: "journalctl",
+    spoil: (host) => silent(host, "activating"),
+  },
+  "the kernel's table of sockets cannot be read": {
+    finds: ["webhook", "port", "warn", "SOCKETS_UNREADABLE"],
+    spoil: ({ path }) => rmSync(path("proc/tcp")),
+  },
+  "it listens on IPv6 alone, which is no fault": {
+    finds: ["webhook", "port", "pass", null],
+    spoil: (host) => {
+      rmSync(host.path("proc/tcp"));
+      host.put("proc/tcp6", "  0: 00000000000000000000000000000000:2454 0:0 0A\n");
+    },
+  },
+  "a unit is not installed": {
+    finds: ["webhook", "unit", "fail", "UNIT_MISSING"],
+    spoil: ({ path }) => rmSync(path("units/opsctl-webhook.socket")),
+  },
+  "a unit is not enabled": {
+    finds: ["webhook", "unit", "warn", "UNIT_INACTIVE"],
+    about: "systemctl enable opsctl-webhook.service",
+    spoil: (host) => {
+      host.dependencies.runProgram = async (_program, [question]) =>
+        question === "is-enabled" ? { status: 1, stdout: "disabled\n" } : { status: 0, stdout: "active\n" };
+    },
+  },
+  ...Object.fromEntries(
+    SOCKET_PROPERTIES.map(([property, value, code]) => [
+      `the socket has ${property}=${value}`,
+      {
+        finds: ["webhook", "unit", "warn", code],
+        spoil: (host: Host) => {
+          const { runProgram } = host.dependencies;
+          host.dependencies.runProgram = async (program, words, signal) => {
+            const said = (await runProgram(program, words, signal))!.stdout;
+            const line = new RegExp(`^${property}=.*`, "m");
+            return { status: 0, stdout: said.replace(line, `${property}=${value}`) };
+          };
+        },
+      } satisfies Fault,
+    ]),
+  ),
+  "the host has no systemd": {
+    finds: ["webhook", "unit", "warn", "SYSTEMD_MISSING"],
+    spoil: (host) => {
+      host.dependencies.runProgram = async () => null;
+    },
+  },
+  "ss fails": {
+    finds: ["socket-monitor", "socket table", "fail", "SOCKETS_UNREADABLE"],
+    spoil: (host) => host.put("bin/ss", "#!/bin/sh\nexit 1\n", 0o755),
+  },
+  "the webhook's file is open to others": {
+    finds: ["socket-monitor", "webhook's environment file", "fail", "SECRET_FILE_EXPOSED"],
+    spoil: (host) => host.put("etc/webhook.env", "", 0o604),
+  },
+  "the socket monitor wrote with a clock that was wrong": {
+    finds: ["socket-monitor", "last run", "warn", "CLOCK_WRONG"],
+    spoil: (host) =>
+      host.put(
+        "log/socket_monitor.log",
+        `${JSON.stringify({ time: new Date(NOW_MS + 120_000).toISOString(), total: 1 })}\n`,
+      ),
+  },
+  "the socket monitor has not run yet": {
+    finds: ["socket-monitor", "last run", "warn", "LAST_RUN_MISSING"],
+    spoil: ({ path }) => rmSync(path("log/socket_monitor.log")),
+  },
+  "the socket monitor has stopped": {
+    finds: ["socket-monitor", "last run", "warn", "LAST_RUN_STALE"],
+    spoil: (host) => {
+      const time = new Date(NOW_MS - 1_200_000).toISOString();
+      host.put(
+        "log/socket_monitor.log",
+        `{"time":"${new Date(0).toISOString()}"}\n{"time":"${time}","total":1}\n`,
+      );
+    },
+  },
+};
+
+/** The service does not run; its state file has this content. */
+function stateFile(host: Host, content: string | null): void {
+  host.dependencies.adminUrl = new URL("http://127.0.0.1:1");
+  if (content === null) rmSync(host.path("state/state.db"));
+  else host.put("state/state.db", content);
+}
+
+function setSecondChannel(host: Host, key: string): void {
+  host.setting("webhook", "ALERT_EMAIL_TO", "ops@client.example");
+  host.setting("webhook", "ALERT_EMAIL_FROM", "alarm@mail.example");
+  host.setting("webhook", "ALERT_EMAIL_API_KEY", key);
+  host.setting("webhook", "ALERT_EMAIL_API_URL", host.email.url);
+}
