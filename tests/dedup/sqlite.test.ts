@@ -1,68 +1,217 @@
-import { expect, test } from "bun:test";
+/** The dedup on a file of SQLite: one claim of a key for its time, whoever asks. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { SQLITE_DEDUP_TABLE, sqliteDedup } from "../../lib/dedup/sqlite.ts";
-import { type DedupFixture, dedupSuite, START_MS } from "./support/suite.ts";
+import fc from "fast-check";
+import { type Claim, SQLITE_DEDUP_TABLE, type SqliteDedup, sqliteDedup } from "../../lib/dedup/sqlite.ts";
 
-dedupSuite("sqliteDedup()", openFixture);
+/** Within a second, because boundaries are exact to the millisecond. */
+const START_MS = Date.UTC(2026, 10, 16, 14, 0, 0, 250);
+const TTL_MS = 30 * 60_000;
 
-test("sqliteDedup() outside of a transaction: what another process takes after the look is a duplicate", () => {
-  const db = new DatabaseSync(":memory:");
-  db.exec(SQLITE_DEDUP_TABLE);
-  const other = sqliteDedup(db, () => START_MS);
-  let looks = 0;
-  const prepare = (sql: string) => {
-    const statement = db.prepare(sql);
-    if (!sql.startsWith("select")) return statement;
-    return {
-      get(key: string) {
-        const found = statement.get(key);
-        looks += 1;
-        if (looks === 1) other.claim(key, 1_000);
-        return found;
-      },
-    };
-  };
-  const dedup = sqliteDedup({ prepare } as unknown as DatabaseSync, () => START_MS);
-  expect(dedup.claim("a", 1_000)).toEqual({ status: "duplicate", claimedAtMs: START_MS, value: null });
-  db.close();
+let folder: string;
+let clockMs: number;
+const databases: DatabaseSync[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "opsctl-dedup-"));
+  clockMs = START_MS;
+});
+afterEach(() => {
+  closeAll();
+  rmSync(folder, { recursive: true });
 });
 
-async function openFixture(): Promise<DedupFixture> {
-  const folder = mkdtempSync(join(tmpdir(), "opsctl-dedup-"));
-  const databases: DatabaseSync[] = [];
-  let clockMs = START_MS;
-  const open = () => {
-    const db = new DatabaseSync(join(folder, "dedup.db"), { timeout: 2_000 });
-    databases.push(db);
-    db.exec(`pragma journal_mode = wal; pragma synchronous = off; ${SQLITE_DEDUP_TABLE}`);
-    return db;
-  };
-  const closeAll = () => {
-    for (const db of databases.splice(0)) db.close();
-  };
-  const dedupOn = (db: DatabaseSync) => sqliteDedup(db, () => clockMs);
-  const first = open();
-  return {
-    dedup: dedupOn(first),
-    setClock(ms) {
-      clockMs = ms;
-    },
-    another: async () => dedupOn(open()),
-    async reopen() {
-      closeAll();
-      return dedupOn(open());
-    },
-    async rolledBack(work) {
-      first.exec("begin immediate");
-      await work(dedupOn(first)).finally(() => first.exec("rollback"));
-    },
-    countEntries: () => Number(first.prepare("select count(*) as count from dedup").get()?.count),
-    async close() {
-      closeAll();
-      rmSync(folder, { recursive: true });
-    },
-  };
+function open(): DatabaseSync {
+  const db = new DatabaseSync(join(folder, "dedup.db"), { timeout: 2_000 });
+  databases.push(db);
+  db.exec(`pragma journal_mode = wal; pragma synchronous = off; ${SQLITE_DEDUP_TABLE}`);
+  return db;
+}
+
+function closeAll(): void {
+  for (const db of databases.splice(0)) db.close();
+}
+
+const openDedup = (db = open()) => sqliteDedup(db, () => clockMs);
+
+function claimFirst(dedup: SqliteDedup, key: string, ttlMs = TTL_MS): string {
+  const claim = dedup.claim(key, ttlMs);
+  if (claim.status !== "first") throw new Error(`${key} is claimed already`);
+  return claim.token;
+}
+
+describe("sqliteDedup()", () => {
+  test("claims a key once, whatever its text, and tells the others when that was", () => {
+    const dedup = openDedup();
+    const other = openDedup();
+    for (const key of ["__proto__", "a'b", "ação 🚨", " a", "a ", "a"]) {
+      clockMs = START_MS;
+      const first = dedup.claim(key, TTL_MS);
+      expect(first).toEqual({ status: "first", token: expect.any(String), claimedAtMs: START_MS });
+      clockMs = START_MS + 5;
+      expect(other.claim(key, TTL_MS)).toEqual({ status: "duplicate", claimedAtMs: START_MS, value: null });
+    }
+  });
+
+  test("is not extended by duplicates", () => {
+    const dedup = openDedup();
+    const firsts: number[] = [];
+    for (let minute = 0; minute <= 70; minute += 10) {
+      clockMs = START_MS + minute * 60_000;
+      if (dedup.claim("a", TTL_MS).status === "first") firsts.push(minute);
+    }
+    expect(firsts).toEqual([0, 30, 60]);
+  });
+
+  test("a clock set back by a day suppresses for no longer than the claim's own time", () => {
+    const dedup = openDedup();
+    claimFirst(dedup, "a");
+    const backMs = START_MS - 24 * 60 * 60_000;
+    for (const atMs of [backMs, backMs + TTL_MS - 1]) {
+      clockMs = atMs;
+      expect(dedup.claim("a", TTL_MS).status).toBe("duplicate");
+    }
+    clockMs = backMs + TTL_MS;
+    claimFirst(dedup, "a");
+  });
+
+  test("takes no confirmation and no release of a claim that is over or another's", () => {
+    const dedup = openDedup();
+    const old = claimFirst(dedup, "a");
+    clockMs = START_MS + TTL_MS;
+    expect(dedup.confirm("a", old, { value: "old" })).toBe(false);
+    const token = claimFirst(dedup, "a");
+    expect(dedup.confirm("a", old, { value: "old", ttlMs: 1 })).toBe(false);
+    expect(dedup.release("a", old)).toBe(false);
+    expect(dedup.release("b", token)).toBe(false);
+    expect(dedup.claim("a", TTL_MS)).toMatchObject({ status: "duplicate", value: null });
+  });
+
+  test("forgets what a rolled back transaction claimed, confirmed and released", () => {
+    const db = open();
+    const dedup = openDedup(db);
+    const kept = claimFirst(dedup, "kept");
+    db.exec("begin immediate");
+    claimFirst(dedup, "undone");
+    expect(dedup.confirm("kept", kept, { value: "undone" })).toBe(true);
+    expect(dedup.release("kept", kept)).toBe(true);
+    db.exec("rollback");
+    claimFirst(dedup, "undone");
+    expect(dedup.claim("kept", TTL_MS)).toMatchObject({ status: "duplicate", value: null });
+  });
+
+  test("remembers over a restart", () => {
+    const before = openDedup();
+    const token = claimFirst(before, "a");
+    expect(before.confirm("a", token, { value: "v" })).toBe(true);
+    closeAll();
+    const dedup = openDedup();
+    expect(dedup.claim("a", TTL_MS)).toMatchObject({ status: "duplicate", value: "v" });
+    expect(dedup.release("a", token)).toBe(true);
+  });
+
+  test("agrees with a simple model on any sequence of calls", () => {
+    const db = open();
+    const property = fc.property(fc.array(steps, { maxLength: 30 }), (sequence) => {
+      db.exec("delete from dedup");
+      const model = new Model();
+      const tokens = ["none"];
+      for (const step of sequence) takeStep(openDedup(db), model, tokens, step);
+    });
+    fc.assert(property, { numRuns: 300 });
+  });
+});
+
+type Step =
+  | { do: "claim"; key: string; ttlMs: number }
+  | {
+      do: "confirm" | "release";
+      key: string;
+      nth: number;
+      ttlMs: number | undefined;
+      value: string | undefined;
+    }
+  | { do: "move"; ms: number }
+  | { do: "prune" };
+
+const keys = fc.constantFrom("a", "b", "c");
+const durations = fc.integer({ min: 1, max: 12 });
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ do: fc.constant("claim" as const), key: keys, ttlMs: durations }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom("confirm" as const, "release" as const),
+      key: keys,
+      nth: fc.nat(3),
+      ttlMs: fc.option(durations, { nil: undefined }),
+      value: fc.option(fc.constantFrom("x", "y"), { nil: undefined }),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant("move" as const), ms: fc.integer({ min: -9, max: 9 }) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("prune" as const) }) },
+);
+
+type Entry = { token: string; claimedAtMs: number; ttlMs: number; endsAtMs: number; value: string | null };
+
+/** A simple model of the dedup: one process, in memory. */
+class Model {
+  readonly entries = new Map<string, Entry>();
+
+  inForce(key: string): Entry | undefined {
+    const entry = this.entries.get(key);
+    return entry !== undefined && clockMs < entry.endsAtMs ? entry : undefined;
+  }
+
+  /** What a claim must return; the token, which is random, comes from `actual`. */
+  claim(key: string, ttlMs: number, actual: Claim): Claim {
+    const entry = this.inForce(key);
+    if (entry === undefined) {
+      const token = actual.status === "first" ? actual.token : "";
+      const endsAtMs = clockMs + ttlMs;
+      this.entries.set(key, { token, claimedAtMs: clockMs, ttlMs, endsAtMs, value: null });
+      return { status: "first", token, claimedAtMs: clockMs };
+    }
+    entry.endsAtMs = Math.min(entry.endsAtMs, clockMs + entry.ttlMs);
+    return { status: "duplicate", claimedAtMs: entry.claimedAtMs, value: entry.value };
+  }
+
+  settle(step: Extract<Step, { key: string; nth: number }>, token: string): boolean {
+    const entry = this.inForce(step.key);
+    if (entry?.token !== token) return false;
+    if (step.do === "release") return this.entries.delete(step.key);
+    if (step.ttlMs !== undefined) {
+      entry.ttlMs = step.ttlMs;
+      entry.endsAtMs = clockMs + step.ttlMs;
+    }
+    entry.value = step.value ?? entry.value;
+    return true;
+  }
+}
+
+function takeStep(dedup: SqliteDedup, model: Model, tokens: string[], step: Step): void {
+  if (step.do === "move") {
+    clockMs += step.ms;
+  } else if (step.do === "prune") {
+    const over = [...model.entries.keys()].filter((key) => model.inForce(key) === undefined);
+    for (const key of over) model.entries.delete(key);
+    expect(dedup.prune()).toBe(over.length);
+  } else if (step.do === "claim") {
+    const claim = dedup.claim(step.key, step.ttlMs);
+    expect(claim).toEqual(model.claim(step.key, step.ttlMs, claim));
+    if (claim.status === "first") tokens.push(claim.token);
+  } else {
+    const token = tokens[Math.max(0, tokens.length - 1 - step.nth)]!;
+    const { ttlMs, value } = step;
+    const answer =
+      step.do === "release"
+        ? dedup.release(step.key, token)
+        : dedup.confirm(step.key, token, { ttlMs, value });
+    expect(answer).toBe(model.settle(step, token));
+  }
 }

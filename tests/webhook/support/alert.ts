@@ -72,53 +72,6 @@ export const hostileText = fc.oneof(
   fc.tuple(fc.constantFrom(...NASTY), fc.nat(6000)).map(([part, times]) => part.repeat(times)),
 );
 
-/** Texts made of the parts of links. */
-export const linkingText = fc
-  .array(
-    fc.constantFrom(
-      ...[
-        "evil",
-        "com",
-        "br",
-        "example",
-        "www",
-        "wa",
-        "me",
-        "10",
-        "0",
-        "5",
-        "ção",
-        "рф",
-        "xn--p1ai",
-        "log",
-        "service",
-      ],
-      ...[
-        ".",
-        ".",
-        ".",
-        "。",
-        "://",
-        "//",
-        "https://",
-        "mailto:",
-        "@",
-        "/",
-        ":",
-        " ",
-        "*",
-        "_",
-        "[",
-        "]",
-        "(",
-        ")",
-        "-",
-      ],
-    ),
-    { minLength: 1, maxLength: 20 },
-  )
-  .map((parts) => parts.join(""));
-
 const text = fc.option(hostileText, { nil: null });
 
 const url = fc.option(

@@ -1,47 +1,72 @@
 /** A database for tests of the state on PostgreSQL: opsctl's schema in it, and a clock that stands still. */
-import { openDatabase } from "../../../lib/platform/database/pool.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
-import { ensureStateSchema } from "../../../lib/webhook/state/postgres/schema.ts";
+import { openPostgresState } from "../../../lib/webhook/state/postgres/state.ts";
 import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
+import { silentLog } from "../../support/silent-log.ts";
 
-/** Such a database; `empty` removes every row. */
+/** Such a database; `empty` makes it what it was when it was new. */
 export type StateDatabase = {
   database: TestDatabase;
   setClock(ms: number): Promise<void>;
   empty(clockMs: number): Promise<void>;
 };
 
-const TABLES = ["outbox", "dedup", "batches", "lease", "episodes", "attempts", "holds", "hours", "email"];
-
 /** Makes such a database on the packaged server of a version. */
 export async function createStateDatabase(major?: number): Promise<StateDatabase> {
   const database = await (await sharedPostgres(major)).createDatabase({ migrated: false, appSchema: false });
   const { sql } = database;
-  const opened = await openDatabase(new Secret(database.url), { max: 1, applicationName: "state-tests" });
-  await ensureStateSchema(opened.sql);
-  await opened.close();
-  await standStill(database);
-  const setClock = async (ms: number) => void (await sql`update public.test_clock set ms = ${ms}::bigint`);
-  return {
-    database,
-    setClock,
-    async empty(clockMs) {
-      // For so few rows a tenth of the time of `truncate`, which makes new files.
-      await sql.unsafe(`
-        ${TABLES.map((table) => `delete from opsctl_state.${table};`).join(" ")}
-        alter table opsctl_state.outbox alter column id restart;
-        update opsctl_state.totals set detour_emailed = 0, detour_given_up = 0;
-        select opsctl_state.recount();`);
-      await setClock(clockMs);
-    },
-  };
-}
-
-/** Replaces the schema's clock by a row that only tests change. */
-export async function standStill({ sql }: Pick<TestDatabase, "sql">): Promise<void> {
+  const url = new Secret(database.url);
+  const state = await openPostgresState({ url, log: silentLog, applicationName: "state-tests" });
+  await state.close();
   await sql.unsafe(`
     create table public.test_clock (ms bigint not null);
     insert into public.test_clock values (0);
     create or replace function opsctl_state.now_ms() returns bigint
     language sql volatile set search_path = '' as $$ select ms from public.test_clock $$;`);
+  const emptying = await emptyingOf(database);
+  const setClock = async (ms: number) => void (await sql`update public.test_clock set ms = ${ms}::bigint`);
+  return {
+    database,
+    setClock,
+    async empty(clockMs) {
+      await sql.unsafe(emptying);
+      await setClock(clockMs);
+    },
+  };
+}
+
+/** Statements that leave every table with the rows that it has now; for so few a tenth of the time of `truncate`. */
+async function emptyingOf({ sql }: TestDatabase): Promise<string> {
+  const tables = await sql<{ name: string }[]>`
+    select tablename as name from pg_tables where schemaname = 'opsctl_state'`;
+  const sequences = await sql<{ name: string }[]>`
+    select sequencename as name from pg_sequences where schemaname = 'opsctl_state'`;
+  await sql`create schema as_new`;
+  for (const { name } of tables)
+    await sql.unsafe(`create table as_new.${name} as table opsctl_state.${name}`);
+  return [
+    ...tables.map(({ name }) => `delete from opsctl_state.${name}`),
+    ...tables.map(
+      ({ name }) => `insert into opsctl_state.${name} overriding system value table as_new.${name}`,
+    ),
+    ...sequences.map(({ name }) => `alter sequence opsctl_state.${name} restart`),
+  ].join(";\n");
+}
+
+/** Lets the database refuse the rows of a fingerprint: all of them, or the first few with an error of this code. */
+export async function refuseInserts(
+  sql: TestDatabase["sql"],
+  fingerprint: string,
+  { code = "P0001", times = 1_000_000 } = {},
+): Promise<void> {
+  await sql.unsafe(`
+    create sequence if not exists public.refused;
+    alter sequence public.refused restart;
+    create or replace function public.refuse() returns trigger language plpgsql as $$
+    begin
+      if nextval('public.refused') <= ${times} then raise exception 'refused' using errcode = '${code}'; end if;
+      return new;
+    end $$;
+    create or replace trigger refuse before insert on opsctl_state.outbox
+    for each row when (new.fingerprint = '${fingerprint}') execute function public.refuse();`);
 }

@@ -1,11 +1,8 @@
 /** A process that uses the state of a directory, on any runtime; its first argument is its role. */
 import { createInterface } from "node:readline";
-import { DatabaseSync } from "node:sqlite";
 import { openSqliteDedup, openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
 import { silentLog } from "../../support/silent-log.ts";
 import { sampleAlert } from "./sample-alert.ts";
-import { fillUp } from "./state-fill.ts";
-import { acceptAll, dueIds, issueRowOf, retryAfter, START_MS } from "./state-fixture.ts";
 
 const [role, directory = ""] = process.argv.slice(2);
 const options = { directory, nowMs: Date.now, log: silentLog };
@@ -16,8 +13,6 @@ if (role === "accept") await acceptForEver();
 if (role === "reserve") await acceptFromReserve();
 if (role === "claim") await claimOnSignal();
 if (role === "open") await openAndSay();
-if (role === "deliver") await deliverAndSay();
-if (role === "fill") await fillAndSay();
 
 /** Prints the number of each alert as soon as it has been accepted. */
 async function acceptForEver(): Promise<void> {
@@ -75,46 +70,5 @@ async function openAndSay(): Promise<void> {
     const { code, message } = error as { code?: unknown; message: string };
     say({ code, message });
   }
-  process.exit(0);
-}
-
-/** Fills a file that may grow no more, lets it grow again, and prints what it saw. */
-async function fillAndSay(): Promise<void> {
-  const databases = new Set<DatabaseSync>();
-  const { prepare } = DatabaseSync.prototype;
-  // The limit belongs to a connection, here to the state's own.
-  DatabaseSync.prototype.prepare = function (this: DatabaseSync, ...args) {
-    databases.add(this);
-    return prepare.apply(this, args);
-  };
-  const state = await openSqliteState(options);
-  const limitPages = (count: number) => {
-    for (const db of databases) if (db.isOpen) db.exec(`pragma max_page_count = ${count}`);
-  };
-  limitPages(200);
-  say(await fillUp(state, () => limitPages(100_000)));
-  await state.close();
-  process.exit(0);
-}
-
-/** Takes one alert through every outcome, and prints what it saw. */
-async function deliverAndSay(): Promise<void> {
-  const state = await openSqliteState({ ...options, nowMs: () => START_MS });
-  const [accepted] = await acceptAll(state, sampleAlert());
-  const { messageRow: message } = accepted!;
-  const issue = issueRowOf(accepted!);
-  const url = "https://tracker.example/issue/1";
-  say(await dueIds(state, "issue", { issueGraceMs: 1 }));
-  await state.settle(message, { status: "dead", code: "refused" });
-  say(await dueIds(state, "issue", { issueGraceMs: 1 }));
-  await state.settle(issue, { status: "delivered", reference: "OPS-1", url });
-  say(await state.listDead());
-  say(await state.retryDead(null));
-  say(await state.due("message", { limit: 9, except: [], issueGraceMs: 0 }));
-  await state.settle(message, retryAfter(1));
-  say((await acceptAll(state, sampleAlert()))[0]?.issue);
-  say([await state.lead(), await state.stats(), await state.latest("f1")]);
-  await state.prune();
-  await state.close();
   process.exit(0);
 }

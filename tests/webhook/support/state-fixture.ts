@@ -2,11 +2,13 @@ import type { Alert } from "../../../lib/webhook/alert/alert.ts";
 import type {
   AcceptedAlert,
   DueQuery,
+  DueRow,
   OutboxKind,
   OutboxLimits,
   Settlement,
   State,
 } from "../../../lib/webhook/state/contract.ts";
+import { resolvedAlert } from "./sample-alert.ts";
 
 /** A state on an empty store of its own, with the clock at `START_MS`. */
 export type StateFixture = {
@@ -18,6 +20,8 @@ export type StateFixture = {
   reopen(): Promise<State>;
   /** Writes something in the place of a row's alert, behind the back of the state. */
   spoil(row: number, text: string): void | Promise<void>;
+  /** Lets the store refuse every row of a fingerprint, as it does one that it cannot hold. */
+  refuse(fingerprint: string): void | Promise<void>;
   close(): Promise<void>;
 };
 
@@ -41,14 +45,38 @@ export async function acceptAll(state: State, ...alerts: Alert[]): Promise<Accep
   return outcome.accepted;
 }
 
-/** The ids of the rows that may be tried now, in order. */
-export async function dueIds(
+/** Accepts one alert that nothing may refuse. */
+export async function acceptOne(state: State, alert: Alert): Promise<AcceptedAlert> {
+  const [accepted] = await acceptAll(state, alert);
+  return accepted!;
+}
+
+/** Accepts a resolved alert for each fingerprint, in one request; returns the rows of their messages. */
+export async function acceptRows<const Fingerprints extends readonly string[]>(
   state: State,
-  kind: OutboxKind,
-  query: Partial<DueQuery> = {},
-): Promise<number[]> {
-  const rows = await state.due(kind, { limit: 100, except: [], issueGraceMs: 0, ...query });
-  return rows.map(({ id }) => id);
+  ...fingerprints: Fingerprints
+): Promise<{ [At in keyof Fingerprints]: number }> {
+  const alerts = fingerprints.map((fingerprint) => resolvedAlert({ fingerprint }));
+  const rows = (await acceptAll(state, ...alerts)).map(({ messageRow }) => messageRow);
+  return rows as { [At in keyof Fingerprints]: number };
+}
+
+/** The rows that may be tried now, in order. */
+export function dueRows(state: State, kind: OutboxKind, query: Partial<DueQuery> = {}): Promise<DueRow[]> {
+  return state.due(kind, { limit: 100, except: [], issueGraceMs: 0, ...query });
+}
+
+/** The ids of the rows that may be tried now, in order. */
+export async function dueIds(state: State, kind: OutboxKind, query?: Partial<DueQuery>): Promise<number[]> {
+  return (await dueRows(state, kind, query)).map(({ id }) => id);
+}
+
+/** The one row that may be tried now. */
+export async function onlyDue(state: State, kind: OutboxKind = "message"): Promise<DueRow> {
+  const [row, ...others] = await dueRows(state, kind);
+  if (row === undefined || others.length > 0)
+    throw new Error(`${others.length + (row ? 1 : 0)} rows are due`);
+  return row;
 }
 
 /** The row of the issue that was claimed for an alert. */
@@ -59,6 +87,23 @@ export function issueRowOf({ issue }: AcceptedAlert): number {
 
 /** A delivery that left neither reference nor link. */
 export const DELIVERED = { status: "delivered", reference: null, url: null } as const;
+
+/** A delivery of a message that the gateway gave this id. */
+export function deliveredAs(reference: string): Settlement {
+  return { status: "delivered", reference, url: null };
+}
+
+/** The link of the issue that `CREATED` made. */
+export const ISSUE_URL = "https://tracker.example/issue/1";
+
+/** The creation of an issue. */
+export const CREATED = { status: "delivered", reference: "OPS-1", url: ISSUE_URL } as const;
+
+/** A row that nothing can deliver. */
+export const DEAD = { status: "dead", code: "refused" } as const;
+
+/** A row that the peer may have taken. */
+export const IN_DOUBT = { status: "in_doubt", code: "timeout" } as const;
 
 /** A failed attempt, clear unless told otherwise; `delayMs` until the next one. */
 export function retryAfter(

@@ -22,7 +22,7 @@ export type StateProcess = {
 /** Starts `state-child.ts` in a role, as the user `uid` if it is given. */
 export function startStateProcess(
   runtime: keyof typeof RUNTIMES,
-  role: "accept" | "reserve" | "claim" | "open" | "fill" | "deliver",
+  role: "accept" | "reserve" | "claim" | "open",
   directory: string,
   identity: { uid?: number; gid?: number } = {},
 ): StateProcess {

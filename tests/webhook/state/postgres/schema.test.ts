@@ -1,10 +1,7 @@
 /** How the state's schema is made, and who may use it. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { OpsError } from "../../../../lib/platform/errors.ts";
 import { Secret } from "../../../../lib/platform/secrets/secret.ts";
-import { MIGRATIONS } from "../../../../lib/schema/migrations.ts";
 import type { State } from "../../../../lib/webhook/state/contract.ts";
 import { openPostgresState } from "../../../../lib/webhook/state/postgres/state.ts";
 import { MAJORS } from "../../../sql/support/ledger.ts";
@@ -13,16 +10,6 @@ import { newLogin } from "../../../support/roles.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
 import { acceptAll } from "../../support/state-fixture.ts";
-
-const STATE_SQL = join(import.meta.dirname, "../../../../sql/state");
-/** The schema before its functions named their search path. */
-const OLDER_FILES = [
-  "0001_tables.sql",
-  "0002_dedup.sql",
-  "0003_accept.sql",
-  "0004_deliver.sql",
-  "0005_closed.sql",
-];
 
 for (const major of MAJORS) {
   describe(`openPostgresState() on PostgreSQL ${major ?? "18"}`, () => {
@@ -120,28 +107,6 @@ for (const major of MAJORS) {
       expect((error as OpsError).hint).toContain("OPSCTL_STATE_URL");
     });
 
-    const looseFunctions = async () => {
-      const rows = await database.sql`
-        select proname from pg_proc where pronamespace = 'opsctl_state'::regnamespace
-          and not coalesce('search_path=pg_catalog, pg_temp' = any(proconfig), false)`;
-      return rows.map((row) => row.proname);
-    };
-
-    test("fixes the path of every function, pg_temp last, in an older schema too, whose rows it keeps", async () => {
-      for (const [index, file] of OLDER_FILES.entries()) {
-        await database.sql.unsafe(readFileSync(join(STATE_SQL, file), "utf8")).simple();
-        await database.sql`insert into opsctl_state.versions (version) values (${index + 1})`;
-      }
-      await database.sql`insert into opsctl_state.lease values ('dispatcher', gen_random_uuid(), 0)`;
-      expect(await looseFunctions()).not.toEqual([]);
-      const state = await open();
-      expect(await looseFunctions()).toEqual([]);
-      expect(await database.sql`select from opsctl_state.lease`).toHaveLength(1);
-      await acceptAll(state, sampleAlert());
-      expect((await state.stats()).message.queued).toBe(1);
-      await state.close();
-    });
-
     test("leaves nothing to other roles, whatever a platform grants on what is new", async () => {
       const name = await login();
       for (const objects of ["schemas", "tables", "sequences", "functions"])
@@ -163,7 +128,3 @@ for (const major of MAJORS) {
     });
   });
 }
-
-test("opsctl migrate does not make the state's schema", () => {
-  expect(MIGRATIONS.filter(({ sql }) => sql.includes("opsctl_state"))).toEqual([]);
-});

@@ -1,16 +1,17 @@
 /** What the state does when it accepts alerts, within its limits. */
 import { expect, test } from "bun:test";
-import { ISSUE_TTL_MS } from "../../../../lib/webhook/state/contract.ts";
+import type { OutboxLimits } from "../../../../lib/webhook/state/contract.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptAll,
-  DAY_MS,
+  acceptOne,
+  acceptRows,
+  DEAD,
   DELIVERED,
   dueIds,
-  issueRowOf,
   MINUTE_MS,
   type OpenStateFixture,
-  retryAfter,
+  onlyDue,
   START_MS,
   type StateFixture,
 } from "../../support/state-fixture.ts";
@@ -23,19 +24,25 @@ export function acceptTests(fixture: () => StateFixture): void {
       '{"__proto__":"p","constructor":"c","toString":"t","a\\u0000b":"nul"}',
     );
     const alert = sampleAlert({ labels, description: 'ação 🚨 "\\ \u0000 \u2028 \ud800', name: "x'; drop" });
-    const [accepted] = await acceptAll(state, alert);
-    expect(accepted?.alert).toEqual(alert);
-    const [row] = await state.due("message", { limit: 1, except: [], issueGraceMs: 0 });
-    expect(JSON.stringify(row?.alert)).toBe(JSON.stringify(alert));
-    expect(row).toMatchObject({
-      kind: "message",
-      attempts: 0,
-      waitedMs: 0,
-      claimedAtMs: null,
-      issueUrl: null,
-    });
-    expect(row?.id).toBe(accepted?.messageRow as number);
+    const accepted = await acceptOne(state, alert);
+    expect(accepted.alert).toEqual(alert);
+    const row = await onlyDue(state);
+    expect(JSON.stringify(row.alert)).toBe(JSON.stringify(alert));
+    const untried = { attempts: 0, waitedMs: 0, claimedAtMs: null, issueUrl: null };
+    expect(row).toMatchObject({ id: accepted.messageRow, kind: "message", ...untried });
   });
+
+  test.each(["nul\u0000", "é".repeat(100_000), ""])(
+    "takes a fingerprint and a name that a column or an index could not hold: %j",
+    async (fingerprint) => {
+      const { state } = fixture();
+      const { messageRow } = await acceptOne(state, sampleAlert({ fingerprint, name: fingerprint }));
+      await state.settle(messageRow, DEAD);
+      expect(await state.listDead()).toMatchObject([{ fingerprint, alertname: fingerprint }]);
+      expect((await state.latest(fingerprint)).message).toMatchObject({ status: "dead", code: "refused" });
+      expect(await state.dropDead(null)).toBe(1);
+    },
+  );
 
   test("answers each request that waited, in order", async () => {
     const { state } = fixture();
@@ -52,122 +59,116 @@ export function acceptTests(fixture: () => StateFixture): void {
     expect(await dueIds(state, "issue")).toHaveLength(2);
   });
 
+  test("takes a batch of thousands of requests, or of many megabytes, and answers each in its place", async () => {
+    const { state } = fixture();
+    const large = Array.from({ length: 12 }, (_, at) => [
+      resolvedAlert({ fingerprint: `large ${at}`, description: "x".repeat(1_000_000) }),
+    ]);
+    const small = Array.from({ length: 1_001 }, (_, at) => [resolvedAlert({ fingerprint: `small ${at}` })]);
+    for (const requests of [large, small]) {
+      const outcomes = await state.accept(requests);
+      expect(outcomes).toMatchObject(requests.map(([alert]) => ({ accepted: [{ alert }] })));
+    }
+    expect((await state.stats()).message.queued).toBe(1_013);
+  });
+
+  test("a request that the store refuses loses only itself, however often it comes", async () => {
+    const { state, refuse } = fixture();
+    await refuse("poison");
+    const REFUSED = { refused: "state_unavailable" } as const;
+    const request = (...fingerprints: string[]) =>
+      fingerprints.map((fingerprint) => sampleAlert({ fingerprint }));
+    const outcomes = await state.accept([request("a"), request("b", "poison"), request("b")]);
+    const first = { accepted: [{ issue: { status: "first" } }] };
+    expect(outcomes).toMatchObject([first, REFUSED, first]);
+    expect(await state.accept([request("poison"), request("c")])).toMatchObject([REFUSED, first]);
+    expect(await state.stats()).toMatchObject({ message: { queued: 3 }, issue: { queued: 3 } });
+  });
+
   test("is on disk when it is answered", async () => {
-    const [accepted] = await acceptAll(fixture().state, sampleAlert());
+    const { messageRow } = await acceptOne(fixture().state, sampleAlert());
     const state = await fixture().reopen();
-    expect(await dueIds(state, "message")).toEqual([accepted?.messageRow as number]);
-    expect((await acceptAll(state, sampleAlert()))[0]?.issue.status).toBe("duplicate");
-  });
-}
-
-/** Registers the tests of issues: one in 30 minutes. */
-export function issueTests(fixture: () => StateFixture): void {
-  test("claims one issue for a fingerprint, within a request, a batch and over time", async () => {
-    const { state, setClock } = fixture();
-    const twice = await acceptAll(state, sampleAlert(), sampleAlert());
-    expect(twice.map(({ issue }) => issue.status)).toEqual(["first", "duplicate"]);
-    expect(twice[1]?.issue).toEqual({ status: "duplicate", claimedAtMs: START_MS, url: null });
-    await setClock(START_MS + ISSUE_TTL_MS - 1);
-    const [last] = await acceptAll(state, sampleAlert());
-    expect(last?.issue).toEqual({ status: "duplicate", claimedAtMs: START_MS, url: null });
-    await setClock(START_MS + ISSUE_TTL_MS);
-    const [next] = await acceptAll(state, sampleAlert());
-    expect(next?.issue).toMatchObject({ status: "first", claimedAtMs: START_MS + ISSUE_TTL_MS });
-  });
-
-  test("a resolved alert claims nothing and frees nothing", async () => {
-    const { state } = fixture();
-    expect((await acceptAll(state, resolvedAlert()))[0]?.issue).toEqual({ status: "not_firing" });
-    const outcomes = [sampleAlert(), resolvedAlert(), sampleAlert()];
-    const accepted = await acceptAll(state, ...outcomes);
-    expect(accepted.map(({ issue }) => issue.status)).toEqual(["first", "not_firing", "duplicate"]);
-  });
-
-  test("a clock set back by a day suppresses an issue for no longer than its time", async () => {
-    const { state, setClock } = fixture();
-    await acceptAll(state, sampleAlert());
-    await setClock(START_MS - DAY_MS);
-    expect((await acceptAll(state, sampleAlert()))[0]?.issue.status).toBe("duplicate");
-    await setClock(START_MS - DAY_MS + ISSUE_TTL_MS);
-    expect((await acceptAll(state, sampleAlert()))[0]?.issue.status).toBe("first");
-  });
-
-  test("tells duplicates and waiting messages the link, once there is one, for as long as the claim holds", async () => {
-    const { state, setClock } = fixture();
-    const [accepted] = await acceptAll(state, sampleAlert());
-    const url = "https://tracker.example/issue/1";
-    await state.settle(issueRowOf(accepted!), { status: "delivered", reference: "OPS-1", url });
-    const link = async () =>
-      (await state.due("message", { limit: 1, except: [], issueGraceMs: 0 }))[0]?.issueUrl;
-    expect(await link()).toBe(url);
-    const [duplicate] = await acceptAll(state, sampleAlert());
-    expect(duplicate?.issue).toEqual({ status: "duplicate", claimedAtMs: START_MS, url });
-    await setClock(START_MS + ISSUE_TTL_MS);
-    expect(await link()).toBeNull();
-    const [next] = await acceptAll(state, sampleAlert());
-    await state.settle(issueRowOf(next!), DELIVERED);
-    expect((await acceptAll(state, sampleAlert()))[0]?.issue).toMatchObject({ url: null });
-  });
-
-  test("an issue that is dead gives its claim back, one that is tried again does not", async () => {
-    const { state } = fixture();
-    const [accepted] = await acceptAll(state, sampleAlert());
-    const row = issueRowOf(accepted!);
-    await state.settle(row, retryAfter(0));
-    expect((await acceptAll(state, sampleAlert()))[0]?.issue.status).toBe("duplicate");
-    await state.settle(row, { status: "dead", code: "refused" });
-    expect((await acceptAll(state, sampleAlert()))[0]?.issue.status).toBe("first");
-  });
-
-  test("a late death of an old issue leaves the claim of the next one alone", async () => {
-    const { state, setClock } = fixture();
-    const [old] = await acceptAll(state, sampleAlert());
-    await setClock(START_MS + ISSUE_TTL_MS);
-    await acceptAll(state, sampleAlert());
-    await state.settle(issueRowOf(old!), { status: "dead", code: "refused" });
-    expect((await acceptAll(state, sampleAlert()))[0]?.issue.status).toBe("duplicate");
+    expect(await dueIds(state, "message")).toEqual([messageRow]);
+    expect((await acceptOne(state, sampleAlert())).issue.status).toBe("duplicate");
   });
 }
 
 /** Registers the tests of the limits of rows and bytes. */
 export function limitTests(open: OpenStateFixture): void {
-  test("refuses beyond its rows, until some are delivered; each request whole", async () => {
-    const fixture = await open({ limits: { rows: 4, bytes: 1_000_000 } });
-    try {
-      const { state, setClock } = fixture;
-      const three = ["a", "b", "c"].map((fingerprint) => resolvedAlert({ fingerprint }));
-      const two = ["d", "e"].map((fingerprint) => resolvedAlert({ fingerprint }));
-      const outcomes = await state.accept([three, two, [resolvedAlert({ fingerprint: "f" })]]);
-      expect(outcomes.map((outcome) => ("refused" in outcome ? outcome.refused : "kept"))).toEqual([
-        "kept",
-        "outbox_full",
-        "kept",
+  const within = (limits: OutboxLimits, use: (fixture: StateFixture) => Promise<void>) => async () => {
+    const fixture = await open({ limits });
+    await use(fixture).finally(() => fixture.close());
+  };
+  const FULL = { refused: "outbox_full" } as const;
+  const warning = resolvedAlert({ severity: "warning" });
+  const critical = resolvedAlert({ severity: " CRITICAL", fingerprint: "critical" });
+  const size = Buffer.byteLength(JSON.stringify(critical));
+
+  test(
+    "refuse what is beyond the rows until some are delivered, each request as a whole",
+    within({ rows: 4, bytes: 1_000_000 }, async ({ state, setClock }) => {
+      const requests = [["a", "b", "c"], ["d", "e"], ["f"]].map((names) =>
+        names.map((fingerprint) => resolvedAlert({ fingerprint })),
+      );
+      expect(await state.accept(requests)).toMatchObject([
+        { accepted: [{}, {}, {}] },
+        FULL,
+        { accepted: [{}] },
       ]);
-      expect(await state.accept([[resolvedAlert()]])).toEqual([{ refused: "outbox_full" }]);
+      expect(await state.accept([[warning]])).toEqual([FULL]);
       expect((await state.stats()).message.queued).toBe(4);
       for (const id of await dueIds(state, "message")) await state.settle(id, DELIVERED);
       await setClock(START_MS + MINUTE_MS);
-      expect(await acceptAll(state, resolvedAlert())).toHaveLength(1);
-    } finally {
-      await fixture.close();
-    }
+      await acceptOne(state, warning);
+    }),
+  );
+
+  test(
+    "count bytes, and know within seconds what another process left or took",
+    within({ rows: 100, bytes: Math.floor(2.5 * size) }, async ({ state, setClock, another }) => {
+      const other = await another();
+      const [row] = await acceptRows(other, "a", "b");
+      await setClock(START_MS + MINUTE_MS);
+      expect(await state.accept([[warning]])).toEqual([FULL]);
+      await other.settle(row, DEAD);
+      await setClock(START_MS + 2 * MINUTE_MS);
+      await acceptOne(state, warning);
+    }),
+  );
+
+  test.each([
+    ["rows", { rows: 10, bytes: 1_000 * size }],
+    ["bytes", { rows: 1_000, bytes: 10 * size }],
+  ] as const)("keep the last tenth of the %s for requests with a critical alert", async (_, limits) => {
+    await within(limits, async ({ state }) => {
+      const nine = Array.from({ length: 9 }, () => ({ ...critical, severity: "warning9" }));
+      const outcomes = await state.accept([nine, [warning], [critical]]);
+      expect(outcomes).toMatchObject([{ accepted: nine.map(() => ({})) }, FULL, { accepted: [{}] }]);
+      expect(await state.accept([[critical]])).toEqual([FULL]);
+    })();
   });
 
-  test("refuses beyond its bytes, and knows within seconds what another process left or took", async () => {
-    const size = JSON.stringify(resolvedAlert()).length;
-    const fixture = await open({ limits: { rows: 100, bytes: Math.floor(2.5 * size) } });
-    try {
-      const { state, setClock } = fixture;
-      const other = await fixture.another();
-      await acceptAll(other, resolvedAlert(), resolvedAlert());
-      await setClock(START_MS + MINUTE_MS);
-      expect(await state.accept([[resolvedAlert()]])).toEqual([{ refused: "outbox_full" }]);
-      const [id] = await dueIds(other, "message");
-      await other.settle(id as number, { status: "dead", code: "refused" });
-      await setClock(START_MS + 2 * MINUTE_MS);
-      expect(await acceptAll(state, resolvedAlert())).toHaveLength(1);
-    } finally {
-      await fixture.close();
-    }
-  });
+  test.each([0, 1])(
+    "give the last tenth to all of a request with a critical alert in place %d",
+    async (place) => {
+      await within({ rows: 10, bytes: 1_000_000 }, async ({ state }) => {
+        await acceptAll(state, ...Array.from({ length: 8 }, () => warning));
+        const request = [warning, warning];
+        expect(await state.accept([request])).toEqual([FULL]);
+        request[place] = critical;
+        expect(await state.accept([request])).toMatchObject([{ accepted: [{}, {}] }]);
+      })();
+    },
+  );
+
+  test(
+    "count nothing twice",
+    within({ rows: 6, bytes: 1_000_000 }, async ({ state, another }) => {
+      const firing = ["a", "b", "c"].map((fingerprint) => [
+        sampleAlert({ fingerprint, severity: "critical" }),
+      ]);
+      expect(await state.accept(firing)).toMatchObject(firing.map(() => ({ accepted: [{}] })));
+      expect((await (await another()).stats()).issue.queued).toBe(3);
+    }),
+  );
 }

@@ -1,52 +1,42 @@
+/** How attempts begin and end, and what is kept of those that may have arrived. */
 import { expect, test } from "bun:test";
 import type { Alert } from "../../../../lib/webhook/alert/alert.ts";
-import type { AcceptedAlert, DueRow, OutboxKind, State } from "../../../../lib/webhook/state/contract.ts";
+import type { AcceptedAlert } from "../../../../lib/webhook/state/contract.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
-  acceptAll,
+  acceptOne,
+  acceptRows,
   DAY_MS,
+  DEAD,
   DELIVERED,
   dueIds,
+  dueRows,
+  IN_DOUBT,
   issueRowOf,
   MINUTE_MS,
+  onlyDue,
   retryAfter,
   SECOND_MS,
   START_MS,
   type StateFixture,
 } from "../../support/state-fixture.ts";
 
-const IN_DOUBT = { status: "in_doubt", code: "gateway_timeout" } as const;
-
-/** The suite's tests of how attempts begin and end, and of what is in doubt. */
+/** Registers these tests. */
 export function attemptTests(fixture: () => StateFixture): void {
   beginTests(fixture);
-  renewalTests(fixture);
-  takenUpTests(fixture);
-  unansweredTests(fixture);
+  textTests(fixture);
   endTests(fixture);
+  triedBeforeTests(fixture);
+  unansweredTests(fixture);
   doubtTests(fixture);
 }
 
-async function onlyDue(state: State, kind: OutboxKind = "message"): Promise<DueRow> {
-  const rows = await state.due(kind, { limit: 9, except: [], issueGraceMs: 0 });
-  expect(rows).toHaveLength(1);
-  return rows[0]!;
-}
-
 function beginTests(fixture: () => StateFixture): void {
-  test("an attempt that begins keeps its text, and one whose end was never recorded counts as unclear", async () => {
+  test("keeps its text, and counts as unclear when its end was never recorded", async () => {
     const { state, setClock, reopen } = fixture();
-    const [accepted] = await acceptAll(state, resolvedAlert());
-    const row = accepted!.messageRow;
-    const fresh = {
-      text: null,
-      isUnsettled: false,
-      unclear: 0,
-      firstBegunAtMs: null,
-      unansweredForMs: null,
-      members: [],
-    };
-    expect(await onlyDue(state)).toMatchObject({ ...fresh, attempts: 0, triedMs: 0 });
+    const [row] = await acceptRows(state, "f1");
+    const fresh = { isUnsettled: false, firstBegunAtMs: null, unansweredForMs: null, members: [] };
+    expect(await onlyDue(state)).toMatchObject({ ...fresh, text: null, unclear: 0, attempts: 0, triedMs: 0 });
     await setClock(START_MS + SECOND_MS);
     const text = 'Disco 🔴 "cheio" \\ \u2028';
     expect(await state.begin(row, { text })).toBe(true);
@@ -60,34 +50,47 @@ function beginTests(fixture: () => StateFixture): void {
     expect(await onlyDue(again)).toMatchObject({ ...begun, isUnsettled: false, unclear: 1, attempts: 2 });
   });
 
-  test("begin() is refused for a row that does not wait, has a text, has none, or does not exist", async () => {
+  test("does not begin for a row that has ended, has a text, has none, or does not exist", async () => {
     const { state } = fixture();
-    const [first, second] = await acceptAll(state, resolvedAlert(), resolvedAlert({ fingerprint: "f2" }));
-    const [row, other] = [first!.messageRow, second!.messageRow];
+    const [row, other] = await acceptRows(state, "f1", "f2");
     expect(await state.begin(row, null)).toBe(false);
     expect(await state.begin(999_999, { text: "none" })).toBe(false);
     expect(await state.begin(row, { text: "one" })).toBe(true);
     expect(await state.begin(row, { text: "two" })).toBe(false);
-    expect((await state.due("message", { limit: 1, except: [], issueGraceMs: 0 }))[0]?.text).toBe("one");
+    expect((await dueRows(state, "message"))[0]?.text).toBe("one");
+    await state.settle(row, DELIVERED);
+    await state.settle(other, DEAD);
+    for (const ended of [row, other])
+      for (const begun of [null, { text: "late" }]) expect(await state.begin(ended, begun)).toBe(false);
     expect(await state.begunWithin("message", MINUTE_MS)).toBe(1);
-    for (const [end, settlement] of [
-      [row, DELIVERED],
-      [other, { status: "dead", code: "refused" }],
-    ] as const) {
-      await state.settle(end, settlement);
-      expect([await state.begin(end, null), await state.begin(end, { text: "late" })]).toEqual([
-        false,
-        false,
-      ]);
-    }
-    expect(await state.begunWithin("message", MINUTE_MS)).toBe(1);
+  });
+
+  test("is counted by the time at which it began, of one kind, by any process, and not ahead of the clock", async () => {
+    const { state, setClock, another } = fixture();
+    const first = await acceptOne(state, sampleAlert());
+    const [second] = await acceptRows(state, "f2");
+    await state.begin(first.messageRow, { text: "1" });
+    await state.begin(issueRowOf(first), { text: "" });
+    await setClock(START_MS + 10 * SECOND_MS);
+    await state.begin(second, { text: "2" });
+    await state.settle(second, retryAfter(0));
+    await state.begin(second, null);
+    await state.settle(second, DELIVERED);
+    expect(await state.begunWithin("message", 20 * SECOND_MS)).toBe(3);
+    expect(await state.begunWithin("message", 10 * SECOND_MS)).toBe(2);
+    expect(await state.begunWithin("issue", 20 * SECOND_MS)).toBe(1);
+    await state.prune();
+    const other = await another();
+    expect(await other.begunWithin("message", 3_600 * SECOND_MS)).toBe(3);
+    await setClock(START_MS);
+    expect(await other.begunWithin("message", 20 * SECOND_MS)).toBe(1);
   });
 }
 
-function renewalTests(fixture: () => StateFixture): void {
-  test("while no copy can exist a row takes another text, whose first attempt is then the first one", async () => {
+function textTests(fixture: () => StateFixture): void {
+  test("takes another text while no copy can exist, and is then the first one with it", async () => {
     const { state, setClock, reopen } = fixture();
-    const row = (await acceptAll(state, resolvedAlert()))[0]!.messageRow;
+    const [row] = await acceptRows(state, "f1");
     await state.begin(row, { text: "early" });
     await state.settle(row, retryAfter(0));
     await setClock(START_MS + MINUTE_MS);
@@ -102,55 +105,78 @@ function renewalTests(fixture: () => StateFixture): void {
     expect(await onlyDue(again)).toMatchObject({ ...late, attempts: 3 });
   });
 
-  test("a row keeps its text from the first attempt on whose end was unclear, or was never recorded", async () => {
+  test("freezes its text when its end was unclear, or was never recorded", async () => {
     const { state } = fixture();
-    const rows = await acceptAll(state, resolvedAlert(), resolvedAlert({ fingerprint: "f2" }));
-    const [unclear, unsettled] = rows.map(({ messageRow }) => messageRow) as [number, number];
+    const [unclear, unsettled] = await acceptRows(state, "f1", "f2");
     await state.begin(unclear, { text: "one" });
     await state.settle(unclear, retryAfter(0, { isUnclear: true }));
     await state.begin(unclear, null);
     await state.settle(unclear, retryAfter(0));
     await state.begin(unsettled, { text: "two" });
     for (const row of [unclear, unsettled]) expect(await state.begin(row, { text: "another" })).toBe(false);
-    const due = await state.due("message", { limit: 9, except: [], issueGraceMs: 0 });
-    expect(due.map(({ text }) => text)).toEqual(["one", "two"]);
+    expect((await dueRows(state, "message")).map(({ text }) => text)).toEqual(["one", "two"]);
   });
 }
 
-function takenUpTests(fixture: () => StateFixture): void {
+function endTests(fixture: () => StateFixture): void {
+  test("that failed is recorded with its time and whether its end was unclear, however long the row then waits", async () => {
+    const { state, setClock, reopen } = fixture();
+    const [row] = await acceptRows(state, "f1");
+    await state.begin(row, { text: "t" });
+    await state.settle(row, retryAfter(0, { triedMs: 1_500, isUnclear: true }));
+    expect(await onlyDue(state)).toMatchObject({ attempts: 1, unclear: 1, triedMs: 1_500 });
+    await state.begin(row, null);
+    await state.settle(row, retryAfter(0, { triedMs: DAY_MS - 1, code: "gateway_unreachable" }));
+    const counted = { attempts: 2, unclear: 1, triedMs: DAY_MS - 1, isUnsettled: false };
+    await setClock(START_MS + 30 * DAY_MS);
+    expect(await onlyDue(await reopen())).toMatchObject({ ...counted, waitedMs: 30 * DAY_MS, text: "t" });
+  });
+
+  test("for an issue is recorded like one for a message", async () => {
+    const { state } = fixture();
+    const row = issueRowOf(await acceptOne(state, sampleAlert()));
+    expect(await state.begin(row, { text: "body" })).toBe(true);
+    expect(await onlyDue(state, "issue")).toMatchObject({ text: "body", isUnsettled: true, attempts: 1 });
+    await state.settle(row, retryAfter(0));
+    expect(await onlyDue(state, "issue")).toMatchObject({ text: "body", isUnsettled: false, unclear: 0 });
+  });
+}
+
+function triedBeforeTests(fixture: () => StateFixture): void {
   const TRIED = {
-    ...{ text: "sent before", attempts: 3, unclear: 2, begunForMs: 10 * MINUTE_MS },
+    ...{
+      text: "sent before \ud83d\udea8 \u0000 \ud83d",
+      attempts: 3,
+      unclear: 2,
+      begunForMs: 10 * MINUTE_MS,
+    },
     ...{ unansweredForMs: null, delayMs: 5 * SECOND_MS },
   };
 
-  test("what was tried before a row was kept is kept with it, and looked for no sooner than told", async () => {
+  test("of a row that was not kept yet is taken up, and looked for no sooner than told", async () => {
     const { state, setClock, reopen } = fixture();
-    const [accepted] = await acceptAll(state, resolvedAlert());
-    await state.takeUp(accepted!.messageRow, TRIED);
+    const [row] = await acceptRows(state, "f1");
+    await state.takeUp(row, TRIED);
     await setClock(START_MS + 5 * SECOND_MS - 1);
     expect(await dueIds(state, "message")).toEqual([]);
     await setClock(START_MS + 5 * SECOND_MS);
     expect(await onlyDue(await reopen())).toMatchObject({
-      ...{ text: "sent before", attempts: 3, unclear: 2, isUnsettled: false, members: [] },
+      ...{ text: TRIED.text, attempts: 3, unclear: 2, isUnsettled: false, members: [] },
       ...{ firstBegunAtMs: START_MS - 10 * MINUTE_MS, unansweredForMs: null },
     });
   });
 
-  test("what an outage left unanswered before a row was kept is looked for when it is due", async () => {
+  test("that an outage left unanswered before its row was kept is looked for when it is due", async () => {
     const { state } = fixture();
-    const [accepted] = await acceptAll(state, resolvedAlert());
-    await state.takeUp(accepted!.messageRow, {
-      ...TRIED,
-      ...{ unclear: 0, unansweredForMs: 40 * SECOND_MS, delayMs: 0 },
-    });
+    const [row] = await acceptRows(state, "f1");
+    await state.takeUp(row, { ...TRIED, unclear: 0, unansweredForMs: 40 * SECOND_MS, delayMs: 0 });
     expect(await onlyDue(state)).toMatchObject({ unclear: 0, unansweredForMs: 40 * SECOND_MS });
     expect(await state.digestible([])).toEqual([]);
   });
 
-  test("what was tried before is kept in the commit that keeps its alert", async () => {
+  test("is kept in the commit that keeps its alert", async () => {
     const { state, setClock, another } = fixture();
-    const text = "sent before \ud83d\udea8 \u0000 \ud83d";
-    const message = ({ fingerprint }: Alert) => (fingerprint === "tried" ? { ...TRIED, text } : undefined);
+    const message = ({ fingerprint }: Alert) => (fingerprint === "tried" ? TRIED : undefined);
     const alerts = [resolvedAlert({ fingerprint: "tried" }), resolvedAlert({ fingerprint: "other" })];
     const [outcome] = await state.accept([alerts], { issue: () => undefined, message });
     const [tried, other] = (outcome as { accepted: AcceptedAlert[] }).accepted;
@@ -158,23 +184,24 @@ function takenUpTests(fixture: () => StateFixture): void {
     expect(await dueIds(process, "message")).toEqual([other!.messageRow]);
     await process.settle(other!.messageRow, DELIVERED);
     await setClock(START_MS + 5 * SECOND_MS);
-    expect(await onlyDue(process)).toMatchObject({ id: tried!.messageRow, text, attempts: 3, unclear: 2 });
+    const taken = { id: tried!.messageRow, text: TRIED.text, attempts: 3, unclear: 2 };
+    expect(await onlyDue(process)).toMatchObject(taken);
   });
 
-  test("a row that was begun meanwhile, or has ended, takes nothing up", async () => {
+  test("is not taken up by a row that was begun meanwhile, or has ended", async () => {
     const { state } = fixture();
-    const [begun, ended] = await acceptAll(state, resolvedAlert(), resolvedAlert({ fingerprint: "f2" }));
-    await state.begin(begun!.messageRow, { text: "own" });
-    await state.settle(ended!.messageRow, DELIVERED);
-    for (const { messageRow } of [begun!, ended!]) await state.takeUp(messageRow, TRIED);
-    expect(await onlyDue(state)).toMatchObject({ text: "own", unclear: 1 });
+    const [begun, ended] = await acceptRows(state, "f1", "f2");
+    await state.begin(begun, { text: "own" });
+    await state.settle(ended, DELIVERED);
+    for (const row of [begun, ended]) await state.takeUp(row, TRIED);
+    expect(await onlyDue(state)).toMatchObject({ id: begun, text: "own", unclear: 1 });
   });
 }
 
 function unansweredTests(fixture: () => StateFixture): void {
-  test("an attempt that was left unanswered stays known, over clear ones and a restart, until the row has another text", async () => {
+  test("that a proxy answered stays known, over clear ones and a restart, until the row has another text", async () => {
     const { state, setClock, reopen } = fixture();
-    const row = (await acceptAll(state, resolvedAlert()))[0]!.messageRow;
+    const [row] = await acceptRows(state, "f1");
     await state.begin(row, { text: "one" });
     await setClock(START_MS + SECOND_MS);
     await state.settle(row, retryAfter(0, { isUnanswered: true }));
@@ -192,11 +219,9 @@ function unansweredTests(fixture: () => StateFixture): void {
     expect(await onlyDue(again)).toMatchObject({ text: "two", unansweredForMs: null });
   });
 
-  test("a row that was given up unanswered is looked up when it is revived; of a digest the members know it, too", async () => {
+  test("that a proxy answered is known when its row is revived, and by the members of its text", async () => {
     const { state, setClock } = fixture();
-    const [row, member] = (await acceptAll(state, resolvedAlert(), resolvedAlert({ fingerprint: "f2" }))).map(
-      ({ messageRow }) => messageRow,
-    ) as [number, number];
+    const [row, member] = await acceptRows(state, "f1", "f2");
     await state.begin(row, { text: "both", members: [member] });
     await state.settle(row, retryAfter(0, { isUnanswered: true }));
     await setClock(START_MS + SECOND_MS);
@@ -207,110 +232,50 @@ function unansweredTests(fixture: () => StateFixture): void {
       ...{ id: row, members: [member], text: "both", unclear: 0, firstBegunAtMs: START_MS },
       unansweredForMs: DAY_MS - SECOND_MS,
     });
-    // Without the text that told it there is nothing of it to be looked for.
+    // Without the text that told it there is nothing of it to be looked for, and its own text has left no copy yet.
     await state.dropQueued([row]);
     expect(await onlyDue(state)).toMatchObject({ id: member, text: null });
-    // Its own text has left no copy yet.
     expect(await state.begin(member, { text: "alone" })).toBe(true);
     expect(await onlyDue(state)).toMatchObject({ id: member, text: "alone", unansweredForMs: null });
   });
 }
 
-function endTests(fixture: () => StateFixture): void {
-  test("a retry counts its attempt, its time and whether its end was unclear", async () => {
-    const { state, setClock, reopen } = fixture();
-    const [accepted] = await acceptAll(state, resolvedAlert());
-    const row = accepted!.messageRow;
-    await state.begin(row, { text: "t" });
-    await state.settle(row, retryAfter(0, { triedMs: 1_500, isUnclear: true }));
-    expect(await onlyDue(state)).toMatchObject({ attempts: 1, unclear: 1, triedMs: 1_500 });
-    await state.begin(row, null);
-    await state.settle(row, retryAfter(0, { triedMs: DAY_MS - 1, code: "gateway_unreachable" }));
-    const counted = { attempts: 2, unclear: 1, triedMs: DAY_MS - 1, isUnsettled: false };
-    // However long it then waits, stopped or held: only what is recorded counts.
-    await setClock(START_MS + 30 * DAY_MS);
-    expect(await onlyDue(await reopen())).toMatchObject({ ...counted, waitedMs: 30 * DAY_MS, text: "t" });
-  });
-
-  test("an issue's attempts are recorded like a message's", async () => {
-    const { state } = fixture();
-    const [accepted] = await acceptAll(state, sampleAlert());
-    const row = issueRowOf(accepted!);
-    expect(await state.begin(row, { text: "body" })).toBe(true);
-    expect(await onlyDue(state, "issue")).toMatchObject({ text: "body", isUnsettled: true, attempts: 1 });
-    await state.settle(row, retryAfter(0));
-    expect(await onlyDue(state, "issue")).toMatchObject({ text: "body", isUnsettled: false, unclear: 0 });
-  });
-
-  test("heldReferences() knows the ids of delivered rows, each of its kind", async () => {
-    const { state } = fixture();
-    const [first, second] = await acceptAll(state, sampleAlert(), resolvedAlert({ fingerprint: "f2" }));
-    await state.settle(first!.messageRow, { status: "delivered", reference: "WA-1", url: null });
-    await state.settle(issueRowOf(first!), { status: "delivered", reference: "OPS-1", url: null });
-    await state.settle(second!.messageRow, DELIVERED);
-    const held = async (kind: OutboxKind) => [
-      ...(await state.heldReferences(kind, ["OPS-1", "x", "WA-1", "WA-1", ""])),
-    ];
-    expect([await held("message"), await held("issue"), await held("comment")]).toEqual([
-      ["WA-1"],
-      ["OPS-1"],
-      [],
-    ]);
-    expect((await state.heldReferences("message", [])).size).toBe(0);
-  });
-}
-
 function doubtTests(fixture: () => StateFixture): void {
-  test("a row in doubt is kept, counted and listed, lets the next one go, and is not repeated", async () => {
+  test("in doubt is kept, counted and listed, lets the next row go, and is not repeated", async () => {
     const { state, setClock } = fixture();
-    const [first, second] = await acceptAll(state, resolvedAlert(), resolvedAlert());
-    await state.begin(first!.messageRow, { text: "t" });
+    const [first, second] = await acceptRows(state, "f1", "f1");
+    await state.begin(first, { text: "t" });
     await setClock(START_MS + SECOND_MS);
-    await state.settle(first!.messageRow, IN_DOUBT);
-    expect(await dueIds(state, "message")).toEqual([second!.messageRow]);
-    expect((await state.stats()).message).toEqual({
-      queued: 1,
-      dead: 0,
-      inDoubt: 1,
-      oldestQueuedAgeMs: SECOND_MS,
-    });
-    expect(await state.listDead()).toMatchObject([
-      { id: first!.messageRow, status: "in_doubt", code: "gateway_timeout", attempts: 1 },
-    ]);
-    await state.settle(second!.messageRow, DELIVERED);
+    await state.settle(first, IN_DOUBT);
+    expect(await dueIds(state, "message")).toEqual([second]);
+    const counts = { queued: 1, dead: 0, inDoubt: 1, oldestQueuedAgeMs: SECOND_MS };
+    expect((await state.stats()).message).toEqual(counts);
+    const listed = { id: first, status: "in_doubt", code: "timeout", attempts: 1 };
+    expect(await state.listDead()).toMatchObject([listed]);
+    await state.settle(second, DELIVERED);
     await setClock(START_MS + DAY_MS);
     expect(await dueIds(state, "message")).toEqual([]);
-    expect(await state.begin(first!.messageRow, null)).toBe(false);
+    expect(await state.begin(first, null)).toBe(false);
     expect((await state.latest("f1")).message?.status).toBe("delivered");
   });
 
-  test("an issue in doubt keeps its claim, so that there is no second one", async () => {
-    const { state } = fixture();
-    const [accepted] = await acceptAll(state, sampleAlert());
-    await state.settle(issueRowOf(accepted!), IN_DOUBT);
-    expect((await acceptAll(state, sampleAlert()))[0]?.issue.status).toBe("duplicate");
-    expect((await state.latest("f1")).issue?.status).toBe("in_doubt");
-  });
-
-  test("retryDead() revives a row in doubt with its text and the time of its first attempt; dropDead() removes it", async () => {
+  test("in doubt can be dropped, or revived with its text and the time of its first attempt", async () => {
     const { state, setClock } = fixture();
-    const rows = (await acceptAll(state, resolvedAlert(), resolvedAlert({ fingerprint: "f2" }))).map(
-      ({ messageRow }) => messageRow,
-    ) as [number, number];
-    for (const row of rows) {
+    const [revived, dropped] = await acceptRows(state, "f1", "f2");
+    for (const row of [revived, dropped]) {
       await state.begin(row, { text: `text ${row}` });
       await state.settle(row, retryAfter(0, { triedMs: 500, isUnclear: true }));
       await state.begin(row, null);
       await state.settle(row, IN_DOUBT);
     }
     await setClock(START_MS + DAY_MS);
-    expect(await state.retryDead([rows[0]])).toBe(1);
+    expect(await state.retryDead([revived])).toBe(1);
     expect(await onlyDue(state)).toMatchObject({
-      ...{ id: rows[0], text: `text ${rows[0]}`, attempts: 0, unclear: 0, triedMs: 0, isUnsettled: false },
+      ...{ id: revived, text: `text ${revived}`, attempts: 0, unclear: 0, triedMs: 0, isUnsettled: false },
       ...{ firstBegunAtMs: START_MS, waitedMs: DAY_MS },
     });
-    expect(await state.begin(rows[0], { text: "anew" })).toBe(true);
-    expect(await state.dropDead([rows[1]])).toBe(1);
+    expect(await state.begin(revived, { text: "anew" })).toBe(true);
+    expect(await state.dropDead([dropped])).toBe(1);
     expect(await state.listDead()).toEqual([]);
   });
 }

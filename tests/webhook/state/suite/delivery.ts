@@ -1,34 +1,41 @@
+/** Which rows are due, and what is recorded of them. */
 import { expect, test } from "bun:test";
-import { KEEP_DELIVERED_MS } from "../../../../lib/webhook/state/contract.ts";
+import { KEEP_DELIVERED_MS, KEEP_ENDED_MS } from "../../../../lib/webhook/state/contract.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptAll,
+  acceptOne,
+  acceptRows,
+  CREATED,
   DAY_MS,
+  DEAD,
   DELIVERED,
+  deliveredAs,
   dueIds,
+  IN_DOUBT,
+  ISSUE_URL,
   issueRowOf,
   MINUTE_MS,
+  onlyDue,
   retryAfter,
   SECOND_MS,
   START_MS,
   type StateFixture,
 } from "../../support/state-fixture.ts";
 
-/** The suite's tests of due rows and of what is recorded of them. */
+/** Registers these tests. */
 export function deliveryTests(fixture: () => StateFixture): void {
   turnTests(fixture);
+  clockTests(fixture);
   graceTests(fixture);
   settleTests(fixture);
+  keepTests(fixture);
 }
 
 function turnTests(fixture: () => StateFixture): void {
-  test("one row of a fingerprint has its turn at a time, the oldest", async () => {
+  test("one row of a fingerprint is due at a time, the oldest", async () => {
     const { state } = fixture();
-    const accepted = await acceptAll(
-      state,
-      ...["a", "a", "b", "a"].map((fingerprint) => resolvedAlert({ fingerprint })),
-    );
-    const [a1, a2, b1, a3] = accepted.map(({ messageRow }) => messageRow) as [number, number, number, number];
+    const [a1, a2, b1, a3] = await acceptRows(state, "a", "a", "b", "a");
     expect(await dueIds(state, "message")).toEqual([a1, b1]);
     expect(await dueIds(state, "message", { except: [a1] })).toEqual([b1]);
     expect(await dueIds(state, "message", { limit: 1 })).toEqual([a1]);
@@ -36,11 +43,11 @@ function turnTests(fixture: () => StateFixture): void {
     expect(await dueIds(state, "message")).toEqual([b1]);
     await state.settle(a1, DELIVERED);
     expect(await dueIds(state, "message")).toEqual([a2, b1]);
-    await state.settle(a2, { status: "dead", code: "refused" });
+    await state.settle(a2, DEAD);
     expect(await dueIds(state, "message")).toEqual([b1, a3]);
   });
 
-  test("critical alerts come first, then high ones, then warnings, then the rest, each in order of arrival", async () => {
+  test("critical alerts are due first, then high ones, warnings and the rest, each in order of arrival", async () => {
     const { state } = fixture();
     const severities = ["warning", "critical", null, "high", "CRITICAL", "info", "Warning", " High "];
     const accepted = await acceptAll(
@@ -52,16 +59,17 @@ function turnTests(fixture: () => StateFixture): void {
     expect(await dueIds(state, "issue")).toEqual(inOrder.map(issueRowOf));
     expect(await dueIds(state, "message", { limit: 3 })).toHaveLength(3);
   });
+}
 
-  test("a row that failed waits its time, to the millisecond, and counts its attempts and how long it waits", async () => {
+function clockTests(fixture: () => StateFixture): void {
+  test("a row that failed is due again after its time, to the millisecond", async () => {
     const { state, setClock } = fixture();
-    const [{ messageRow } = { messageRow: 0 }] = await acceptAll(state, resolvedAlert());
-    await state.settle(messageRow, retryAfter(5 * SECOND_MS));
+    const [row] = await acceptRows(state, "f1");
+    await state.settle(row, retryAfter(5 * SECOND_MS));
     await setClock(START_MS + 5 * SECOND_MS - 1);
     expect(await dueIds(state, "message")).toEqual([]);
     await setClock(START_MS + 5 * SECOND_MS);
-    const [row] = await state.due("message", { limit: 1, except: [], issueGraceMs: 0 });
-    expect(row).toMatchObject({ id: messageRow, attempts: 1, waitedMs: 5 * SECOND_MS });
+    expect(await onlyDue(state)).toMatchObject({ id: row, attempts: 1, waitedMs: 5 * SECOND_MS });
     expect(await state.latest("f1")).toEqual({
       message: { status: "queued", attempts: 1, code: "timeout", reference: null, url: null },
     });
@@ -71,12 +79,12 @@ function turnTests(fixture: () => StateFixture): void {
     "a clock set back by %p minutes holds a row that failed for no longer than five",
     async (minutes) => {
       const { state, setClock } = fixture();
-      const [accepted] = await acceptAll(state, resolvedAlert());
-      await state.settle(accepted!.messageRow, retryAfter(SECOND_MS));
+      const [row] = await acceptRows(state, "f1");
+      await state.settle(row, retryAfter(SECOND_MS));
       const backMs = START_MS - minutes * MINUTE_MS;
       await setClock(backMs);
       expect(await dueIds(state, "message")).toHaveLength(1);
-      await state.settle(accepted!.messageRow, retryAfter(5 * MINUTE_MS));
+      await state.settle(row, retryAfter(5 * MINUTE_MS));
       expect(await dueIds(state, "message")).toEqual([]);
       await setClock(backMs + 5 * MINUTE_MS);
       expect(await dueIds(state, "message")).toHaveLength(1);
@@ -85,13 +93,12 @@ function turnTests(fixture: () => StateFixture): void {
 
   test("a clock set back by a day holds no row for a day, and makes no age negative", async () => {
     const { state, setClock } = fixture();
-    const [accepted] = await acceptAll(state, sampleAlert());
-    await state.settle(accepted!.messageRow, retryAfter(MINUTE_MS));
+    const accepted = await acceptOne(state, sampleAlert());
+    await state.settle(accepted.messageRow, retryAfter(MINUTE_MS));
     await setClock(START_MS - DAY_MS);
-    const [row] = await state.due("message", { limit: 1, except: [], issueGraceMs: 0 });
-    expect(row).toMatchObject({ id: accepted!.messageRow, waitedMs: 0 });
+    expect(await onlyDue(state)).toMatchObject({ id: accepted.messageRow, waitedMs: 0 });
     expect((await state.stats()).message.oldestQueuedAgeMs).toBe(0);
-    expect(await dueIds(state, "issue", { issueGraceMs: 2 * SECOND_MS })).toEqual([issueRowOf(accepted!)]);
+    expect(await dueIds(state, "issue", { issueGraceMs: 2 * SECOND_MS })).toEqual([issueRowOf(accepted)]);
   });
 }
 
@@ -100,124 +107,143 @@ function graceTests(fixture: () => StateFixture): void {
 
   test("an issue waits for its own message's first attempt, however that ends", async () => {
     const { state } = fixture();
-    const accepted = await acceptAll(
-      state,
-      ...["sent", "failing", "dead", "waiting"].map((fingerprint) => sampleAlert({ fingerprint })),
-    );
+    const fingerprints = ["sent", "failing", "dead", "waiting"];
+    const alerts = fingerprints.map((fingerprint) => sampleAlert({ fingerprint }));
+    const accepted = await acceptAll(state, ...alerts);
     expect(await dueIds(state, "issue", GRACE)).toEqual([]);
-    const [sent, failing, dead] = accepted.map(({ messageRow }) => messageRow) as [number, number, number];
-    await state.settle(sent, DELIVERED);
-    await state.settle(failing, retryAfter(MINUTE_MS));
-    await state.settle(dead, { status: "dead", code: "refused" });
+    for (const [at, end] of [DELIVERED, retryAfter(MINUTE_MS), DEAD].entries())
+      await state.settle(accepted[at]!.messageRow, end);
     expect(await dueIds(state, "issue", GRACE)).toEqual(accepted.slice(0, 3).map(issueRowOf));
   });
 
   test("an issue waits for its message no longer than the grace, and not at all without one", async () => {
     const { state, setClock } = fixture();
-    const [accepted] = await acceptAll(state, sampleAlert());
-    const row = issueRowOf(accepted!);
+    const accepted = await acceptOne(state, sampleAlert());
+    const row = issueRowOf(accepted);
     expect(await dueIds(state, "issue", { issueGraceMs: 0 })).toEqual([row]);
     await setClock(START_MS + 2 * SECOND_MS - 1);
     expect(await dueIds(state, "issue", GRACE)).toEqual([]);
     await setClock(START_MS + 2 * SECOND_MS);
-    expect(await dueIds(state, "issue", GRACE)).toEqual([row]);
     const [due] = await state.due("issue", { limit: 1, except: [], ...GRACE });
-    expect(due).toMatchObject({ kind: "issue", claimedAtMs: START_MS, alert: accepted!.alert });
+    expect(due).toMatchObject({ id: row, kind: "issue", claimedAtMs: START_MS, alert: accepted.alert });
   });
 }
 
 function settleTests(fixture: () => StateFixture): void {
-  test("a delivered row keeps its reference and link, and is left alone from then on", async () => {
+  test("a delivered row keeps its reference and link, and nothing changes it from then on", async () => {
     const { state } = fixture();
-    const [accepted] = await acceptAll(state, sampleAlert());
-    const row = issueRowOf(accepted!);
-    const url = "https://tracker.example/issue/1";
-    await state.settle(row, { status: "delivered", reference: "OPS-1", url });
-    for (const late of [
-      DELIVERED,
-      { status: "dead", code: "late" },
-      retryAfter(0, { code: "late" }),
-    ] as const)
-      await state.settle(row, late);
-    expect((await state.latest("f1")).issue).toEqual({
-      status: "delivered",
-      attempts: 1,
-      code: null,
-      reference: "OPS-1",
-      url,
-    });
+    const row = issueRowOf(await acceptOne(state, sampleAlert()));
+    await state.settle(row, CREATED);
+    for (const late of [DELIVERED, DEAD, IN_DOUBT, retryAfter(0)]) await state.settle(row, late);
+    const delivered = { status: "delivered", attempts: 1, code: null, reference: "OPS-1", url: ISSUE_URL };
+    expect((await state.latest("f1")).issue).toMatchObject(delivered);
     expect(await dueIds(state, "issue")).toEqual([]);
-    expect((await acceptAll(state, sampleAlert()))[0]?.issue).toMatchObject({ status: "duplicate", url });
     await state.settle(999_999, DELIVERED);
   });
 
-  test("latest() tells what became of the newest rows of a fingerprint", async () => {
+  test("latest() gives the newest rows of a fingerprint", async () => {
     const { state } = fixture();
     expect(await state.latest("f1")).toEqual({});
-    const [first] = await acceptAll(state, sampleAlert());
-    await state.settle(first!.messageRow, { status: "delivered", reference: "m1", url: null });
+    await state.settle((await acceptOne(state, sampleAlert())).messageRow, deliveredAs("m1"));
     await acceptAll(state, resolvedAlert(), sampleAlert({ fingerprint: "other" }));
     const queued = { status: "queued", attempts: 0, code: null, reference: null, url: null } as const;
-    expect(await state.latest("f1")).toEqual({ message: queued, issue: queued });
+    expect(await state.latest("f1")).toMatchObject({ message: queued, issue: queued });
   });
 
-  test("begunWithin() counts the attempts that began lately, of one kind, and none ahead of the clock", async () => {
-    const { state, setClock } = fixture();
-    const [first, second] = await acceptAll(state, sampleAlert(), resolvedAlert({ fingerprint: "f2" }));
-    await state.begin(first!.messageRow, { text: "1" });
-    await state.begin(issueRowOf(first!), { text: "" });
-    await setClock(START_MS + 10 * SECOND_MS);
-    await state.begin(second!.messageRow, { text: "2" });
-    await state.settle(second!.messageRow, retryAfter(0));
-    await state.begin(second!.messageRow, null);
-    await state.settle(second!.messageRow, DELIVERED);
-    expect(await state.begunWithin("message", 20 * SECOND_MS)).toBe(3);
-    expect(await state.begunWithin("message", 10 * SECOND_MS)).toBe(2);
-    expect(await state.begunWithin("issue", 20 * SECOND_MS)).toBe(1);
-    await state.prune();
-    const other = await fixture().another();
-    expect(await other.begunWithin("message", 3_600 * SECOND_MS)).toBe(3);
-    await setClock(START_MS);
-    expect(await other.begunWithin("message", 20 * SECOND_MS)).toBe(1);
-  });
-
-  test("stats() counts what waits and what was given up", async () => {
+  test("stats() counts what waits and what was given up, with its bytes and its age", async () => {
     const { state, setClock } = fixture();
     const [first, second] = await acceptAll(state, sampleAlert(), sampleAlert({ fingerprint: "f2" }));
     const bytes = Buffer.byteLength(JSON.stringify(sampleAlert()));
     expect((await state.stats()).queuedBytes).toBe(4 * bytes);
     await state.settle(first!.messageRow, DELIVERED);
-    await state.settle(issueRowOf(second!), { status: "dead", code: "refused" });
+    await state.settle(issueRowOf(second!), DEAD);
     await setClock(START_MS + SECOND_MS);
-    await acceptAll(state, resolvedAlert());
-    const { reserveBytes: reserve } = await state.stats();
+    const end = resolvedAlert({ fingerprint: "f3" });
+    await acceptOne(state, end);
+    const { reserveBytes } = await state.stats();
     expect(await state.stats()).toEqual({
       message: { queued: 2, dead: 0, inDoubt: 0, oldestQueuedAgeMs: SECOND_MS },
       issue: { queued: 1, dead: 1, inDoubt: 0, oldestQueuedAgeMs: SECOND_MS },
       comment: { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeMs: null },
       oldestCriticalAgeMs: null,
-      reserveBytes: reserve,
-      queuedBytes: 2 * bytes + Buffer.byteLength(JSON.stringify(resolvedAlert())),
+      reserveBytes,
+      queuedBytes: 2 * bytes + Buffer.byteLength(JSON.stringify(end)),
     });
   });
 
-  test("prune() removes delivered rows that have had their time, and nothing that waits or is dead", async () => {
+  test("stats() says how long the oldest critical message waits, however young a warning is", async () => {
     const { state, setClock } = fixture();
-    const fingerprints = ["delivered", "queued", "dead", "later"];
-    const rows = (
-      await acceptAll(state, ...fingerprints.map((fingerprint) => resolvedAlert({ fingerprint })))
-    ).map(({ messageRow }) => messageRow) as [number, number, number, number];
-    await state.settle(rows[0], DELIVERED);
-    await state.settle(rows[2], { status: "dead", code: "refused" });
-    await setClock(START_MS + 1);
-    await state.settle(rows[3], DELIVERED);
-    const left = async () => {
-      await state.prune();
-      const latest = await Promise.all(fingerprints.map((fingerprint) => state.latest(fingerprint)));
-      return fingerprints.filter((_, index) => latest[index]?.message !== undefined);
-    };
-    expect(await left()).toEqual(fingerprints);
-    await setClock(START_MS + KEEP_DELIVERED_MS);
-    expect(await left()).toEqual(["queued", "dead", "later"]);
+    const critical = { severity: "Critical", fingerprint: "critical" };
+    const oldest = await acceptOne(state, resolvedAlert(critical));
+    await setClock(START_MS + SECOND_MS);
+    await acceptAll(state, resolvedAlert(critical), resolvedAlert());
+    expect((await state.stats()).oldestCriticalAgeMs).toBe(SECOND_MS);
+    await state.settle(oldest.messageRow, DELIVERED);
+    expect((await state.stats()).oldestCriticalAgeMs).toBe(0);
+    await state.dropQueued(null);
+    expect((await state.stats()).oldestCriticalAgeMs).toBeNull();
+  });
+}
+
+function keepTests(fixture: () => StateFixture): void {
+  const KEPT = [
+    ["30 days when it was delivered", DELIVERED, KEEP_DELIVERED_MS],
+    ["90 days when it was given up", DEAD, KEEP_ENDED_MS],
+    ["90 days when it is in doubt", IN_DOUBT, KEEP_ENDED_MS],
+  ] as const;
+  test.each(KEPT)(
+    "a row is kept for %s, to the millisecond, and one that waits for ever",
+    async (_, end, keptMs) => {
+      const { state, setClock } = fixture();
+      const [first, , later] = await acceptRows(state, "first", "waits", "later");
+      await state.settle(first, end);
+      await setClock(START_MS + 1);
+      await state.settle(later, end);
+      const left = async (atMs: number) => {
+        await setClock(atMs);
+        await state.prune();
+        return (await state.recent(9)).map(({ row }) => row - first);
+      };
+      expect(await left(START_MS + keptMs - 1)).toEqual([2, 1, 0]);
+      expect(await left(START_MS + keptMs)).toEqual([2, 1]);
+      expect(await left(START_MS + keptMs + 1)).toEqual([1]);
+      expect((await state.stats()).message).toMatchObject({ queued: 1, dead: 0, inDoubt: 0 });
+    },
+  );
+
+  test("deliveredBetween() gives the ids of messages that were delivered so long ago, newest first", async () => {
+    const { state, setClock } = fixture();
+    const ages = [30, 10, 9, 1, 0];
+    const alerts = ages.map((age) => sampleAlert({ fingerprint: `f${age}` }));
+    const accepted = await acceptAll(state, ...alerts, resolvedAlert({ fingerprint: "none" }));
+    const now = START_MS + DAY_MS;
+    for (const [at, age] of ages.entries()) {
+      await setClock(now - age * MINUTE_MS);
+      await state.settle(accepted[at]!.messageRow, deliveredAs(`m${age}`));
+      await state.settle(issueRowOf(accepted[at]!), CREATED);
+    }
+    await state.settle(accepted.at(-1)!.messageRow, DELIVERED);
+    expect(await state.deliveredBetween(30 * MINUTE_MS, MINUTE_MS)).toEqual(["m1", "m9", "m10"]);
+    expect(await state.deliveredBetween(30 * MINUTE_MS + 1, 9 * MINUTE_MS)).toEqual(["m9", "m10", "m30"]);
+    expect(await state.deliveredBetween(MINUTE_MS, 0)).toEqual(["m0"]);
+    expect(await state.deliveredBetween(MINUTE_MS, MINUTE_MS)).toEqual([]);
+  });
+
+  test("heldReferences() knows the ids of delivered rows, each of its kind, however long and odd", async () => {
+    const { state } = fixture();
+    const references = ["WA-1", "nul\u0000 \ud800", "x".repeat(9_000), `${"x".repeat(8_999)}y`];
+    const alerts = references.map((_, at) => sampleAlert({ fingerprint: `f${at}` }));
+    const accepted = await acceptAll(state, ...alerts, resolvedAlert({ fingerprint: "without" }));
+    for (const [at, reference] of references.entries())
+      await state.settle(accepted[at]!.messageRow, deliveredAs(reference));
+    await state.settle(accepted.at(-1)!.messageRow, DELIVERED);
+    await state.settle(issueRowOf(accepted[0]!), CREATED);
+    const asked = [...references, "OPS-1", "WA-1", "", "other", "x".repeat(8_999)];
+    const held = async (kind: "message" | "issue" | "comment") =>
+      [...(await state.heldReferences(kind, asked))].sort();
+    expect(await held("message")).toEqual(references.toSorted());
+    expect(await held("issue")).toEqual(["OPS-1"]);
+    expect(await held("comment")).toEqual([]);
+    expect((await state.heldReferences("message", [])).size).toBe(0);
   });
 }

@@ -1,33 +1,30 @@
+/** Messages that tell several alerts. */
 import { expect, test } from "bun:test";
 import { DIGEST_LIMIT, type State } from "../../../../lib/webhook/state/contract.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptAll,
+  acceptOne,
+  acceptRows,
   DELIVERED,
+  deliveredAs,
   dueIds,
+  dueRows,
+  IN_DOUBT,
   issueRowOf,
+  onlyDue,
   retryAfter,
   SECOND_MS,
   START_MS,
   type StateFixture,
 } from "../../support/state-fixture.ts";
 
-/** The suite's tests of messages that tell several alerts. */
+/** Registers these tests. */
 export function digestTests(fixture: () => StateFixture): void {
   choiceTests(fixture);
   memberTests(fixture);
   renewalTests(fixture);
   endTests(fixture);
-}
-
-type Rows4 = [number, number, number, number];
-
-async function acceptEach(state: State, ...fingerprints: string[]): Promise<number[]> {
-  const accepted = await acceptAll(
-    state,
-    ...fingerprints.map((fingerprint) => resolvedAlert({ fingerprint })),
-  );
-  return accepted.map(({ messageRow }) => messageRow);
 }
 
 async function digestibleIds(state: State, except: readonly number[] = []): Promise<number[]> {
@@ -66,22 +63,22 @@ function choiceTests(fixture: () => StateFixture): void {
 
   test("digestible() leaves out a fingerprint that was tried, began, or is on its way, and all that wait of it", async () => {
     const { state, setClock } = fixture();
-    const [tried, begun, sending, , , , sound] = await acceptEach(
+    const [tried, begun, sending, , , , sound] = await acceptRows(
       state,
-      ...["tried", "begun", "sending", "tried", "begun", "sending", "sound"],
+      ...(["tried", "begun", "sending", "tried", "begun", "sending", "sound"] as const),
     );
-    await state.begin(tried!, { text: "t" });
-    await state.settle(tried!, retryAfter(0));
-    await state.begin(begun!, { text: "b" });
+    await state.begin(tried, { text: "t" });
+    await state.settle(tried, retryAfter(0));
+    await state.begin(begun, { text: "b" });
     await setClock(START_MS + SECOND_MS);
-    expect(await digestibleIds(state, [sending!])).toEqual([sound!]);
+    expect(await digestibleIds(state, [sending])).toEqual([sound]);
     expect(await state.waitingMessages(100)).toBe(7);
   });
 
   test("digestible() gives no more fingerprints than a message tells", async () => {
     const { state } = fixture();
     const fingerprints = Array.from({ length: DIGEST_LIMIT + 5 }, (_, index) => `f${index}`);
-    const rows = await acceptEach(state, ...fingerprints, "f0", `f${DIGEST_LIMIT}`);
+    const rows = await acceptRows(state, ...fingerprints, "f0", `f${DIGEST_LIMIT}`);
     const expected = [rows[0]!, rows[DIGEST_LIMIT + 5]!, ...rows.slice(1, DIGEST_LIMIT)];
     expect(await digestibleIds(state)).toEqual(expected);
   });
@@ -90,38 +87,37 @@ function choiceTests(fixture: () => StateFixture): void {
 function memberTests(fixture: () => StateFixture): void {
   test("members wait for the row that tells them; its text and they are the same after a restart", async () => {
     const { state } = fixture();
-    const [main, member, behind, other] = await acceptEach(state, "a", "b", "b", "c");
-    expect(await state.begin(main!, { text: "both \u0000 \ud800", members: [member!] })).toBe(true);
+    const [main, member, behind, other] = await acceptRows(state, "a", "b", "b", "c");
+    expect(await state.begin(main, { text: "both \u0000 \ud800", members: [member] })).toBe(true);
     expect(await state.waitingMessages(100)).toBe(3);
-    expect(await digestibleIds(state)).toEqual([other!]);
+    expect(await digestibleIds(state)).toEqual([other]);
     const again = await fixture().reopen();
-    const rows = await again.due("message", { limit: 9, except: [], issueGraceMs: 0 });
-    expect(rows.map(({ id }) => id)).toEqual([main!, other!]);
+    const rows = await dueRows(again, "message");
+    expect(rows.map(({ id }) => id)).toEqual([main, other]);
     expect(rows[0]).toMatchObject({
       text: "both \u0000 \ud800",
-      members: [member!],
+      members: [member],
       isUnsettled: true,
       unclear: 1,
       firstBegunAtMs: START_MS,
     });
     expect((await again.listQueued(9)).map(({ id, digest }) => [id, digest])).toEqual([
-      [main!, null],
-      [member!, main!],
-      [behind!, null],
-      [other!, null],
+      [main, null],
+      [member, main],
+      [behind, null],
+      [other, null],
     ]);
   });
 
   test("begin() changes nothing when a member has a text, is in another one, waits no more, or is an issue", async () => {
     const { state } = fixture();
-    const rows = await acceptEach(state, "a", "b", "c", "d", "e", "f");
-    const [main, own, member, digest, gone, free] = rows as [number, number, number, number, number, number];
-    const [firing] = await acceptAll(state, sampleAlert());
+    const [main, own, member, digest, gone, free] = await acceptRows(state, "a", "b", "c", "d", "e", "f");
+    const issue = issueRowOf(await acceptOne(state, sampleAlert()));
     await state.begin(own, { text: "own" });
     await state.begin(digest, { text: "two", members: [member] });
     await state.settle(gone, DELIVERED);
     const before = await state.listQueued(99);
-    for (const bad of [own, member, digest, gone, main, 999_999, issueRowOf(firing!)])
+    for (const bad of [own, member, digest, gone, main, 999_999, issue])
       expect([bad, await state.begin(main, { text: "all", members: [free, bad] })]).toEqual([bad, false]);
     expect(await state.begin(member, { text: "mine" })).toBe(false);
     expect(await state.begin(member, null)).toBe(false);
@@ -134,27 +130,20 @@ function memberTests(fixture: () => StateFixture): void {
 function renewalTests(fixture: () => StateFixture): void {
   test("a digest takes another text for the members that it has, which membersOf() gives, and no other members", async () => {
     const { state, setClock } = fixture();
-    const [main, first, second, other] = (await acceptEach(state, "a", "b", "c", "d")) as Rows4;
+    const [main, b, c, other] = await acceptRows(state, "a", "b", "c", "d");
     expect(await state.membersOf(main)).toEqual([]);
-    await state.begin(main, { text: "early", members: [second, first] });
+    await state.begin(main, { text: "early", members: [c, b] });
     await state.settle(main, retryAfter(0));
     await setClock(START_MS + SECOND_MS);
     const members = await state.membersOf(main);
-    expect(members.map(({ id }) => id)).toEqual([first, second]);
-    expect(members[0]).toMatchObject({
-      ...{
-        kind: "message",
-        alert: { fingerprint: "b" },
-        waitedMs: SECOND_MS,
-        isRepeat: false,
-        issueUrl: null,
-      },
-    });
+    expect(members.map(({ id }) => id)).toEqual([b, c]);
+    const first = { kind: "message", alert: { fingerprint: "b" }, waitedMs: SECOND_MS, isRepeat: false };
+    expect(members[0]).toMatchObject({ ...first, issueUrl: null });
     expect(await state.begin(main, { text: "more", members: [other] })).toBe(false);
-    expect(await state.begin(first, { text: "mine" })).toBe(false);
+    expect(await state.begin(b, { text: "mine" })).toBe(false);
     expect(await state.begin(main, { text: "late" })).toBe(true);
-    const [due] = await state.due("message", { limit: 9, except: [other], issueGraceMs: 0 });
-    expect(due).toMatchObject({ id: main, text: "late", members: [first, second] });
+    const [due] = await dueRows(state, "message", { except: [other] });
+    expect(due).toMatchObject({ id: main, text: "late", members: [b, c] });
     await state.settle(main, DELIVERED);
     expect(await state.membersOf(main)).toEqual([]);
     expect(await dueIds(state, "message")).toEqual([other]);
@@ -164,11 +153,10 @@ function renewalTests(fixture: () => StateFixture): void {
 function endTests(fixture: () => StateFixture): void {
   test("revived texts that tell older alerts of each other's fingerprints do not wait for each other", async () => {
     const { state } = fixture();
-    const rows = await acceptEach(state, "a", "b", "a", "b");
-    const [a1, b1, a2, b2] = rows as [number, number, number, number];
+    const [a1, b1, a2, b2] = await acceptRows(state, "a", "b", "a", "b");
     await state.begin(a2, { text: "a and b", members: [b1] });
     await state.begin(b2, { text: "b and a", members: [a1] });
-    for (const row of [a2, b2]) await state.settle(row, { status: "in_doubt", code: "timeout" });
+    for (const row of [a2, b2]) await state.settle(row, IN_DOUBT);
     expect(await state.retryDead(null)).toBe(4);
     expect(await dueIds(state, "message")).toEqual([a2, b2]);
     for (const row of [a2, b2]) await state.settle(row, DELIVERED);
@@ -177,8 +165,7 @@ function endTests(fixture: () => StateFixture): void {
 
   test("what is recorded of a digest is recorded of its members; then the next of each has its turn", async () => {
     const { state } = fixture();
-    const rows = await acceptEach(state, "a", "b", "b", "a", "b");
-    const [main, b1, b2, a2, b3] = rows as [number, number, number, number, number];
+    const [main, b1, b2, a2, b3] = await acceptRows(state, "a", "b", "b", "a", "b");
     await state.begin(main, { text: "three", members: [b1, b2] });
     await state.settle(main, retryAfter(0, { code: "away" }));
     expect((await state.latest("b")).message).toMatchObject({ status: "queued", code: null });
@@ -190,7 +177,7 @@ function endTests(fixture: () => StateFixture): void {
       [b3, 0, null],
     ]);
     await state.begin(main, null);
-    await state.settle(main, { status: "delivered", reference: "wa-1", url: null });
+    await state.settle(main, deliveredAs("wa-1"));
     expect(await dueIds(state, "message")).toEqual([a2, b3]);
     expect(await state.stats()).toMatchObject({ message: { queued: 2, dead: 0 } });
     expect([...(await state.heldReferences("message", ["wa-1", "wa-2"]))]).toEqual(["wa-1"]);
@@ -201,7 +188,7 @@ function endTests(fixture: () => StateFixture): void {
   test("a digest is given up, or in doubt, as a whole, and tried again as a whole", async () => {
     const { state } = fixture();
     for (const status of ["dead", "in_doubt"] as const) {
-      const [main, member] = (await acceptEach(state, "a", "b")) as [number, number];
+      const [main, member] = await acceptRows(state, "a", "b");
       await state.begin(main, { text: status, members: [member] });
       await state.settle(main, { status, code: "why" });
       expect(await dueIds(state, "message")).toEqual([]);
@@ -211,9 +198,8 @@ function endTests(fixture: () => StateFixture): void {
         [member, status, main, "why"],
       ]);
       expect(await state.retryDead([member])).toBe(2);
-      const [due, ...others] = await state.due("message", { limit: 9, except: [], issueGraceMs: 0 });
-      expect(due).toMatchObject({ id: main, text: status, members: [member], attempts: 0, unclear: 0 });
-      expect(others).toEqual([]);
+      const whole = { id: main, text: status, members: [member], attempts: 0, unclear: 0 };
+      expect(await onlyDue(state)).toMatchObject(whole);
       expect(await digestibleIds(state)).toEqual([]);
       await state.settle(main, DELIVERED);
       expect(await state.listDead()).toEqual([]);
@@ -223,13 +209,11 @@ function endTests(fixture: () => StateFixture): void {
 
   test("members of a digest that was dropped are rows of their own again", async () => {
     const { state } = fixture();
-    const [main, member, third] = (await acceptEach(state, "a", "b", "c")) as [number, number, number];
+    const [main, member, third] = await acceptRows(state, "a", "b", "c");
     await state.begin(main, { text: "all", members: [member, third] });
     expect(await state.dropQueued([third])).toBe(1);
     expect(await state.dropQueued([main])).toBe(1);
-    const rows = await state.due("message", { limit: 9, except: [], issueGraceMs: 0 });
-    expect(rows).toMatchObject([{ id: member, text: null, members: [] }]);
-    expect(rows).toHaveLength(1);
+    expect(await onlyDue(state)).toMatchObject({ id: member, text: null, members: [] });
     expect(await digestibleIds(state)).toEqual([member]);
     expect(await state.waitingMessages(100)).toBe(1);
   });

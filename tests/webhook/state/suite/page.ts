@@ -1,7 +1,12 @@
+/** What the status page shows of the state. */
 import { expect, test } from "bun:test";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptAll,
+  CREATED,
+  DEAD,
+  deliveredAs,
+  ISSUE_URL,
   issueRowOf,
   MINUTE_MS,
   START_MS,
@@ -10,7 +15,7 @@ import {
 
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** The suite's tests of what a page shows. */
+/** Registers these tests. */
 export function pageTests(fixture: () => StateFixture): void {
   test("recent() shows the latest alerts and what became of each, also when the alert itself is not kept", async () => {
     const { state, setClock } = fixture();
@@ -19,11 +24,10 @@ export function pageTests(fixture: () => StateFixture): void {
     const alert = sampleAlert({ labels, name });
     const [first, second] = await acceptAll(state, alert, resolvedAlert({ fingerprint: "f2" }));
     await setClock(START_MS + MINUTE_MS);
-    await state.settle(first!.messageRow, { status: "delivered", reference: "m", url: null });
-    const url = "https://tracker.example/issue/1";
-    await state.settle(issueRowOf(first!), { status: "delivered", reference: "OPS-1", url });
+    await state.settle(first!.messageRow, deliveredAs("m"));
+    await state.settle(issueRowOf(first!), CREATED);
     await state.recordEmailed([second!.messageRow]);
-    await state.settle(second!.messageRow, { status: "dead", code: "number_refused" });
+    await state.settle(second!.messageRow, DEAD);
     const [newest, ...older] = await state.recent(9);
     const { status, firing, severity, squad } = alert;
     expect(older).toEqual([
@@ -32,13 +36,13 @@ export function pageTests(fixture: () => StateFixture): void {
         acceptedAtMs: START_MS,
         shown: { name, status, firing, severity, squad, about: "main" },
         message: { status: "delivered", code: null, endedAtMs: START_MS + MINUTE_MS, isEmailed: false },
-        issue: { status: "delivered", code: null, url },
+        issue: { status: "delivered", code: null, url: ISSUE_URL },
       },
     ]);
     expect(newest).toMatchObject({
       row: second!.messageRow,
       shown: { status: "resolved", firing: false },
-      message: { status: "dead", code: "number_refused", isEmailed: true },
+      message: { status: "dead", code: "refused", isEmailed: true },
       issue: null,
     });
     expect(await state.recent(1)).toEqual([newest!]);
@@ -47,7 +51,7 @@ export function pageTests(fixture: () => StateFixture): void {
   test("recent() names an alert's own issue, whatever its fingerprint got later", async () => {
     const { state } = fixture();
     const [first, repeat] = await acceptAll(state, sampleAlert(), sampleAlert());
-    await state.settle(issueRowOf(first!), { status: "dead", code: "refused" });
+    await state.settle(issueRowOf(first!), DEAD);
     const [third] = await acceptAll(state, sampleAlert());
     const issues = (await state.recent(9)).map(({ row, issue }) => [row, issue]);
     expect(issues).toEqual([

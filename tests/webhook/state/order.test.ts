@@ -1,20 +1,31 @@
+/** The order of delivery, for any sequence of calls of one process, and whatever two do at once. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { DueRow, OutboxKind, Settlement, State } from "../../../../lib/webhook/state/contract.ts";
-import { assertInDatabase } from "../../../support/property.ts";
-import { sampleAlert } from "../../support/sample-alert.ts";
+import {
+  type DueRow,
+  OUTBOX_KINDS,
+  type OutboxKind,
+  type Settlement,
+  type State,
+} from "../../../lib/webhook/state/contract.ts";
+import { assertInDatabase } from "../../support/property.ts";
+import { resolvedAlert, sampleAlert } from "../support/sample-alert.ts";
 import {
   acceptAll,
+  acceptRows,
+  DAY_MS,
+  DEAD,
   DELIVERED,
   dueIds,
-  type OpenStateFixture,
+  IN_DOUBT,
   retryAfter,
   SECOND_MS,
   START_MS,
-} from "../../support/state-fixture.ts";
+  type StateFixture,
+} from "../support/state-fixture.ts";
+import { describeStores } from "../support/state-stores.ts";
 
-/** The suite's tests of the order of delivery, for any sequence of calls. */
-export function orderTests(open: OpenStateFixture): void {
+describeStores((open) => {
   test("due() agrees with a simple model on any sequence of calls", async () => {
     const property = fc.asyncProperty(fc.array(steps, { maxLength: 25 }), async (sequence) => {
       const fixture = await open();
@@ -33,8 +44,7 @@ export function orderTests(open: OpenStateFixture): void {
 
   test("of hundreds that were tried and are due again, those that have been due for longest come in order", async () => {
     const { state, setClock, close } = await open();
-    const alerts = Array.from({ length: MANY }, (_, i) => sampleAlert({ fingerprint: `f${i}` }));
-    const rows = (await acceptAll(state, ...alerts)).map(({ messageRow }) => messageRow);
+    const rows = await acceptRows(state, ...Array.from({ length: MANY }, (_, i) => `f${i}`));
     await Promise.all(
       rows.map((row, i) => state.settle(row, retryAfter(i < LATE ? 2 * SECOND_MS : SECOND_MS))),
     );
@@ -48,6 +58,78 @@ export function orderTests(open: OpenStateFixture): void {
     expect(await firstDue(state, rows[0]!)).toEqual([rows[1]!, rows[2]!]);
     await close();
   });
+
+  test("messages of a fingerprint keep their order, and each row ends, whatever two processes do at once", async () => {
+    const steps = fc.array(
+      fc.record({ way: fc.nat(WAYS.length - 1), by: fc.nat(1), row: fc.nat(30), of: fc.nat(3) }),
+      {
+        ...{ minLength: 10, maxLength: 40 },
+      },
+    );
+    const property = fc.asyncProperty(steps, async (all) => {
+      const fixture = await open({ comments: true });
+      try {
+        const states = [fixture.state, await fixture.another()];
+        for (let at = 0; at < all.length; at += 3) {
+          const together = all.slice(at, at + 3);
+          await Promise.all(
+            together.map(({ way, by, row, of }) => WAYS[way]!(states[by]!, row + 1, `f${of}`)),
+          );
+          await expectInLine(states[at % 2]!);
+        }
+        await expectToEnd(fixture);
+      } finally {
+        await fixture.close();
+      }
+    });
+    await assertInDatabase(property, { numRuns: 20 });
+  });
+});
+
+/** What a process does, each with any row or fingerprint. */
+const WAYS: readonly ((state: State, row: number, fingerprint: string) => Promise<unknown>)[] = [
+  (state, _, fingerprint) => state.accept([[sampleAlert({ fingerprint })]]),
+  (state, _, fingerprint) => state.accept([[resolvedAlert({ fingerprint }), sampleAlert({ fingerprint })]]),
+  (state, _, fingerprint) => state.accept([[sampleAlert({ fingerprint, severity: "critical" })]]),
+  (state, row) => state.begin(row, { text: "one" }),
+  (state, row) => state.begin(row, { text: "more", members: [row + 1, row + 3] }),
+  (state, row) => state.settle(row, DELIVERED),
+  (state, row) => state.settle(row, DEAD),
+  (state, row) => state.settle(row, IN_DOUBT),
+  (state, row) => state.settle(row, retryAfter(0, { triedMs: 1, isUnclear: true })),
+  (state, row) => state.dropQueued([row]),
+  (state, row) => state.dropDead([row]),
+  (state, row) => state.retryDead([row]),
+  (state) => state.retryDead(null),
+  (state, row) => state.recordEmailed([row]),
+  (state) => state.prune(),
+];
+
+/** What is counted is what is there, and a row that is due is the oldest of its fingerprint and in no other's text. */
+async function expectInLine(state: State): Promise<void> {
+  const [stats, queued, ended] = [await state.stats(), await state.listQueued(999), await state.listDead()];
+  for (const kind of OUTBOX_KINDS) {
+    const count = (rows: readonly { kind: OutboxKind }[]) => rows.filter((row) => row.kind === kind).length;
+    const dead = ended.filter(({ status }) => status === "dead");
+    expect([kind, stats[kind].queued, stats[kind].dead, stats[kind].inDoubt]).toEqual([
+      ...[kind, count(queued), count(dead), count(ended) - count(dead)],
+    ]);
+    const own = queued.filter((row) => row.kind === kind && row.digest === null).sort((a, b) => a.id - b.id);
+    const oldest = [...new Map(own.toReversed().map(({ fingerprint, id }) => [fingerprint, id])).values()];
+    expect(oldest).toEqual(expect.arrayContaining(await dueIds(state, kind)));
+  }
+}
+
+/** Delivers what is due, until nothing waits. */
+async function expectToEnd({ state, setClock }: StateFixture): Promise<void> {
+  await setClock(START_MS + DAY_MS);
+  for (let due = [0]; due.length > 0; ) {
+    due = (await Promise.all(OUTBOX_KINDS.map((kind) => dueIds(state, kind)))).flat();
+    await expectInLine(state);
+    for (const id of due) await state.settle(id, DELIVERED);
+  }
+  const { message, issue, comment } = await state.stats();
+  expect([message.queued, issue.queued, comment.queued]).toEqual([0, 0, 0]);
 }
 
 /** Of rows that are due again, so many are put in order, and some more. */

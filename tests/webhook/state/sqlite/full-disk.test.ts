@@ -1,0 +1,222 @@
+/** A state on a real disk that is filled to the last byte. */
+import { beforeEach, expect, test } from "bun:test";
+import { rmSync, statfsSync } from "node:fs";
+import { join } from "node:path";
+import type { State } from "../../../../lib/webhook/state/contract.ts";
+import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
+import { requires } from "../../../support/requires.ts";
+import { silentLog } from "../../../support/silent-log.ts";
+import { type SmallDisk, smallDisk } from "../../../support/small-disk.ts";
+import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
+import {
+  acceptOne,
+  DELIVERED,
+  dueIds,
+  issueRowOf,
+  MINUTE_MS,
+  START_MS,
+} from "../../support/state-fixture.ts";
+import { startStateProcess } from "../../support/state-process.ts";
+
+const MIB = 2 ** 20;
+const RESERVE = { rows: 16, rowBytes: MIB / 4, logBytes: 16 * MIB };
+const WHOLE = RESERVE.rows * RESERVE.rowBytes;
+const REFUSED = { refused: "state_unavailable" } as const;
+
+const { describe } = requires("root", "mount");
+
+let said: string[];
+let nowMs: number;
+let count = 0;
+beforeEach(() => {
+  said = [];
+  nowMs = START_MS;
+});
+
+function open({ directory }: SmallDisk, reserve: typeof RESERVE | null = RESERVE): Promise<State> {
+  const say = (msg: string) => void said.push(msg);
+  const log = { ...silentLog, info: say, warn: say, error: say };
+  return openSqliteState({ directory, nowMs: () => nowMs, log, ...(reserve && { reserve }) });
+}
+
+function nextAlert(description = "x".repeat(1_000)) {
+  count += 1;
+  return sampleAlert({ fingerprint: `f${count}`, description });
+}
+
+/** Accepts alerts one by one until one is refused, at most so many; returns the rows of their messages. */
+async function acceptUntilRefused(state: State, most: number): Promise<number[]> {
+  const rows: number[] = [];
+  while (rows.length < most) {
+    const [outcome] = await state.accept([[nextAlert()]]);
+    if (outcome === undefined || "refused" in outcome) break;
+    rows.push(outcome.accepted[0]!.messageRow);
+  }
+  return rows;
+}
+
+const isFull = ({ directory }: SmallDisk) => statfsSync(directory).bfree === 0;
+const waiting = (state: State) => dueIds(state, "message", { limit: 100_000 });
+const reserveOf = async (state: State) => (await state.stats()).reserveBytes;
+
+describe("a state with a reserve, on a full disk,", () => {
+  test("keeps alerts and what becomes of them, and fills its reserve again when there is room", async () => {
+    using disk = smallDisk(64);
+    const state = await open(disk);
+    await state.prune();
+    expect(await reserveOf(state)).toBe(WHOLE);
+    disk.fill();
+    expect(isFull(disk)).toBe(true);
+    const rows = await acceptUntilRefused(state, 20_000);
+    expect((await state.stats()).queuedBytes).toBeGreaterThan(WHOLE / 2);
+    expect(await reserveOf(state)).toBe(0);
+    expect(said.slice(0, 3)).toEqual([
+      "The disk is full: alerts are kept in the state's reserve",
+      "The state's reserve is used up: nothing more can be kept until the disk has room",
+      "Alerts are refused: the state cannot be written",
+    ]);
+    expect(await state.begin(rows[0]!, { text: "sent" })).toBe(true);
+    await state.settle(rows[0]!, DELIVERED);
+    disk.empty();
+    await state.prune();
+    expect(await reserveOf(state)).toBe(WHOLE);
+    expect(said.at(-1)).toBe("The state's reserve is whole again");
+    await state.close();
+    const again = await open(disk);
+    expect(again.movedAside).toBeNull();
+    expect(await waiting(again)).toEqual(rows.slice(1));
+    await again.close();
+  });
+
+  test("lets rows that end make room for others", async () => {
+    using disk = smallDisk(64);
+    const state = await open(disk);
+    await state.prune();
+    disk.fill();
+    for (let at = 0; at < 500; at += 1) {
+      const accepted = await acceptOne(state, nextAlert());
+      for (const row of [accepted.messageRow, issueRowOf(accepted)]) {
+        expect(await state.begin(row, { text: "x".repeat(300) })).toBe(true);
+        await state.settle(row, DELIVERED);
+      }
+    }
+    await state.close();
+  });
+
+  test.each(["with its log", "without its log"])("goes on %s after a stop and a start", async (log) => {
+    using disk = smallDisk(64);
+    const state = await open(disk);
+    await state.prune();
+    await state.close();
+    if (log === "without its log")
+      for (const suffix of ["-wal", "-shm"]) rmSync(join(disk.directory, `state.db${suffix}`));
+    disk.fill();
+    const again = await open(disk);
+    const rows = await acceptUntilRefused(again, 300);
+    expect(rows).toHaveLength(300);
+    await again.close();
+    const last = await open(disk);
+    expect(await waiting(last)).toEqual(rows);
+    await last.close();
+  });
+
+  test("loses nothing that it accepted before it was killed", async () => {
+    using disk = smallDisk(64);
+    const child = startStateProcess("Bun", "reserve", disk.directory);
+    expect(await child.next()).toBe("ready");
+    disk.fill();
+    child.tell();
+    const rows: number[] = [];
+    while (rows.length < 100) rows.push(Number(await child.next()));
+    await child.kill();
+    const state = await open(disk);
+    expect(await waiting(state)).toEqual(expect.arrayContaining(rows));
+    expect(await acceptUntilRefused(state, 100)).toHaveLength(100);
+    await state.close();
+  });
+
+  test("starts without a reserve that never had room", async () => {
+    using disk = smallDisk(64);
+    await (await open(disk, null)).close();
+    disk.fill();
+    const state = await open(disk);
+    await state.prune();
+    expect(await reserveOf(state)).toBe(0);
+    expect(said).toEqual(["The disk has too little room for the state's reserve"]);
+    await state.close();
+  });
+
+  test("has taken a quarter of a small disk at most", async () => {
+    using disk = smallDisk(4);
+    const state = await open(disk);
+    await state.prune();
+    const bytes = await reserveOf(state);
+    expect(bytes).toBeGreaterThanOrEqual(MIB / 2);
+    expect(bytes).toBeLessThanOrEqual(MIB);
+    disk.fill();
+    expect(await acceptUntilRefused(state, 20)).toHaveLength(20);
+    await state.close();
+  });
+});
+
+describe("a state that finds the disk full at its start", () => {
+  test.each([0, 1])(
+    "refuses, and keeps alerts when there is room; with %d alerts kept before",
+    async (kept) => {
+      using disk = smallDisk(64);
+      if (kept > 0) {
+        const before = await open(disk, null);
+        await acceptOne(before, nextAlert());
+        await before.close();
+        for (const suffix of ["-wal", "-shm"]) rmSync(join(disk.directory, `state.db${suffix}`));
+      }
+      disk.fill();
+      const state = await open(disk);
+      expect(said).toEqual(["The state cannot be opened at the start"]);
+      expect(await state.accept([[nextAlert()]])).toEqual([REFUSED]);
+      await expect(state.check()).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
+      expect(await state.lead()).toBe(true);
+      disk.empty();
+      nowMs += MINUTE_MS;
+      await acceptOne(state, nextAlert());
+      await state.check();
+      expect(await waiting(state)).toHaveLength(kept + 1);
+      expect(said.at(-1)).toBe("Alerts are accepted again");
+      expect(state.movedAside).toBeNull();
+      await state.close();
+    },
+  );
+
+  test("is no state for a short command, which names the full disk", async () => {
+    using disk = smallDisk(64);
+    disk.fill();
+    const opening = open(disk, null);
+    await expect(opening).rejects.toMatchObject({ code: "STATE_UNAVAILABLE", hint: "Make room on its disk" });
+  });
+});
+
+describe("a state without a reserve", () => {
+  test("refuses whole requests on a full disk, keeps the others, and goes on when there is room", async () => {
+    using disk = smallDisk(8);
+    const state = await open(disk, null);
+    disk.fill();
+    const requestOf = (length: number) => [
+      nextAlert("x".repeat(length)),
+      resolvedAlert({ fingerprint: `f${count}`, description: "y".repeat(length) }),
+    ];
+    let accepted = 0;
+    for (const length of [10_000, 10]) {
+      for (let isRefused = false; !isRefused; ) {
+        const outcomes = await state.accept([requestOf(length), requestOf(length)]);
+        isRefused = outcomes.some((outcome) => "refused" in outcome);
+        accepted += outcomes.flatMap((outcome) => ("accepted" in outcome ? outcome.accepted : [])).length;
+      }
+    }
+    await expect(state.check()).rejects.toThrow("full");
+    expect((await state.stats()).message.queued).toBe(accepted);
+    disk.empty();
+    await acceptOne(state, nextAlert());
+    await state.check();
+    await state.close();
+  });
+});
