@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { durationText } from "../../../lib/webhook/texts/duration.ts";
-import { lastedMs, lateness, timeSpan, timing } from "../../../lib/webhook/texts/timing.ts";
+import { timing } from "../../../lib/webhook/texts/timing.ts";
 import { alertWith } from "../support/alert.ts";
 
 const MINUTE = 60_000;
@@ -73,24 +73,4 @@ describe("timing() of a resolved alert", () => {
   ])("from %p to %p: %p", (startsAt, endsAt, text) => {
     expect<string | null>(of(startsAt, endsAt)).toBe(text);
   });
-});
-
-test("lastedMs() is known of a resolved alert with both times only", () => {
-  const times = { startsAt: "2026-03-02T21:10:00Z", endsAt: "2026-03-02T21:11:00Z" };
-  expect(lastedMs(alertWith({ ...resolved, ...times }))).toBe(MINUTE);
-  expect(lastedMs(alertWith(times))).toBeNull();
-  expect(lastedMs(alertWith({ ...resolved, ...times, endsAt: "2026-03-02T21:09:59Z" }))).toBeNull();
-});
-
-test("timeSpan() shows an end only of what has ended", () => {
-  const times = { startsAt: "2026-03-02T21:10:00Z", endsAt: "2026-03-02T21:52:00Z" };
-  const nowMs = at("2026-03-02T22:00:00Z");
-  expect(timeSpan(alertWith(times), nowMs)).toBe("18:10");
-  expect(timeSpan(alertWith({ ...resolved, ...times }), nowMs)).toBe("18:10–18:52");
-  expect(timeSpan(alertWith({ startsAt: null }), nowMs)).toBeNull();
-});
-
-test("lateness() begins at two minutes", () => {
-  expect(lateness(2 * MINUTE - 1)).toBeNull();
-  expect(lateness(2 * MINUTE)).toBe("enviado com 2 min de atraso");
 });

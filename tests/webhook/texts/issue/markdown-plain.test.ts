@@ -41,18 +41,4 @@ describe("markdownQuote()", () => {
   test("keeps every line in the quotation and a paragraph", () => {
     expect(markdownQuote(["a", "- b", "> c"], 100)).toBe("> a\n>\n> \\- b\n>\n> &gt; c");
   });
-
-  test("fits, with all lines still quoted", () => {
-    const lines = fc.array(fc.string({ unit: fc.constantFrom(..."*&-1. a"), minLength: 1 }), {
-      minLength: 1,
-    });
-    fc.assert(
-      fc.property(lines, fc.integer({ min: 3, max: 80 }), (texts, maxUnits) => {
-        const quote = markdownQuote(texts, maxUnits);
-        expect(quote.length).toBeLessThanOrEqual(maxUnits);
-        for (const line of quote.split("\n")) expect(line).toMatch(/^>( |$)/);
-      }),
-      { numRuns: 1000 },
-    );
-  });
 });

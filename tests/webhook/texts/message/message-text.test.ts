@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { readAlert } from "../../../../lib/webhook/alert/read-alert.ts";
+import type { Alert } from "../../../../lib/webhook/alert/alert.ts";
+import { parseAlerts } from "../../../../lib/webhook/alert/parse.ts";
 import { type MessageContext, renderMessage } from "../../../../lib/webhook/texts/message/message-text.ts";
-import { linksIn } from "../../../text/support/linkifiers.ts";
-import { alertWith, anyAlert, hostileText, linkingText } from "../../support/alert.ts";
+import { alertWith, anyAlert, hostileText } from "../../support/alert.ts";
 import { AT_ONCE } from "../../support/golden-parts.ts";
 
 const FIRST_LINE =
@@ -21,7 +21,13 @@ const linesOf = (parts: Parameters<typeof alertWith>[0], context: Partial<Messag
 const lineOf = (text: string, label: string) =>
   text.split("\n").find((line) => line.startsWith(`${label}: `)) ?? null;
 const NO_LINKS = { ruleUrl: null, silenceUrl: null, dashboardUrl: null };
-const DATASOURCE = { alertname: "DatasourceError", rulename: "Disco", instance: "main" };
+
+/** An alert as a sender writes it, read. */
+function read(raw: object): Alert {
+  const parsed = parseAlerts({ alerts: [raw] });
+  if (!("alerts" in parsed)) throw new Error("The sender's alert is refused");
+  return parsed.alerts[0]!;
+}
 
 describe("renderMessage()", () => {
   test("is laid out so that a person can act on it at 3 a.m.", () => {
@@ -166,37 +172,35 @@ describe("renderMessage()", () => {
   });
 
   test.each([
-    ["DatasourceNoData", "A consulta da regra não trouxe dados", "A consulta da regra não trazia dados"],
-    ["DatasourceError", "A avaliação da regra falhou", "A avaliação da regra falhava"],
-  ])("does not take %s for the incident", (alertname, now, before) => {
-    const raw = {
-      status: "firing",
-      labels: { ...DATASOURCE, alertname },
-      annotations: { summary: "Restam 11%", description: "Disco cheio.", Error: "deadline" },
-      values: { B: -1, C: -1 },
-    };
-    const render = (status: string) =>
-      renderMessage(readAlert({ ...raw, status }, 0), { ...AT_ONCE, issueUrl: null });
-    const error = alertname === "DatasourceError" ? "> deadline\n" : "> deadline\n";
-    expect(render("firing")).toBe(
-      `⚠️ *Disco* não pôde ser avaliado · main\ngeral\n${now} (${alertname})\n${error}instance=main`,
-    );
-    expect(render("resolved")).toStartWith(
-      `✅ *Disco* voltou a ser avaliado · main\nResolvido · geral\n${before} (${alertname})\n`,
-    );
-  });
-
-  test("takes a row of an older version as it was stored", () => {
-    const text = message({
-      name: "Disco",
-      labels: DATASOURCE,
-      value: "B=1",
-      description: "deadline\nCheio.",
-    });
-    expect(text).toContain("(DatasourceError)\n> deadline\n");
-    expect(text).not.toContain("Proxy acima");
-    expect(lineOf(message({ value: "B=612368384, C=1" }), "Valor")).toBe("Valor: 612.368.384");
-  });
+    [
+      "DatasourceNoData",
+      {},
+      "A consulta da regra não trouxe dados",
+      "A consulta da regra não trazia dados",
+      "",
+    ],
+    [
+      "DatasourceError",
+      { Error: "deadline" },
+      "A avaliação da regra falhou",
+      "A avaliação da regra falhava",
+      "> deadline\n",
+    ],
+  ])(
+    "does not take %s for the incident, and quotes the platform's error, if any",
+    (alertname, error, now, before, quoted) => {
+      const labels = { alertname, rulename: "Disco", instance: "main" };
+      const annotations = { summary: "Restam 11%", description: "Disco cheio.", ...error };
+      const render = (status: string) =>
+        renderMessage(read({ status, labels, annotations, values: { B: -1, C: -1 } }), AT_ONCE);
+      expect(render("firing")).toBe(
+        `⚠️ *Disco* não pôde ser avaliado · main\ngeral\n${now} (${alertname})\n${quoted}instance=main`,
+      );
+      expect(render("resolved")).toStartWith(
+        `✅ *Disco* voltou a ser avaliado · main\nResolvido · geral\n${before} (${alertname})\n${quoted}`,
+      );
+    },
+  );
 
   test("quotes every line of a description, and leaves out one that is the summary again", () => {
     expect(message({ description: "um\r\n\n> dois\u2028Squad: geral\u0085\t✅ *resolvido*" })).toContain(
@@ -247,7 +251,7 @@ describe("renderMessage() of alerts that differ in their labels", () => {
   const BASE = { alertname: "Disco", severity: "critical", ruleGroup: "vps-infra", instance: "main" };
   const silenceURL = "https://example.grafana.net/alerting/silence/new?matcher=__alert_rule_uid__%3Dd";
   const of = (labels: Record<string, string>, more: object = {}) =>
-    renderMessage(readAlert({ status: "firing", labels, fingerprint: "same", ...more }, 0), AT_ONCE);
+    renderMessage(read({ status: "firing", labels, fingerprint: "same", ...more }), AT_ONCE);
 
   test("has no mark while everything can be seen", () => {
     const labels = [
@@ -260,68 +264,6 @@ describe("renderMessage() of alerts that differ in their labels", () => {
     for (const each of labels) expect(of(each)).not.toMatch(/#[b-v]{8}$/);
     expect(of({ ...BASE, grafana_folder: "VPS" }, { silenceURL })).not.toMatch(/#[b-v]{8}$/);
   });
-
-  const CHANGES: readonly Record<string, string>[] = [
-    {},
-    { instance: "outra" },
-    { mountpoint: "/" },
-    { mountpoint: "" },
-    { severity: "CRITICAL" },
-    { severity: "Crítico" },
-    { severity: " page" },
-    { severity: "" },
-    { ruleGroup: "outro" },
-    { ruleGroup: "" },
-    { grafana_folder: "VPS" },
-    { grafana_folder: "" },
-    { instance: "ma\u200Bin" },
-    { instance: " main" },
-    { instance: "*main*" },
-    { instance: "\u2217main\u2217" },
-    { instance: "main · mountpoint=/" },
-    { "instance=main · mountpoint": "/" },
-    { "mountpoint=": "/" },
-    { mountpoint: "=/" },
-    { alertname: "Disco\n" },
-    { alertname: "Di*sco" },
-    { alertname: "Di\u2217sco" },
-    { alertname: "sem nome" },
-    { alertname: "DatasourceError" },
-    { alertname: "DatasourceNoData" },
-    { rulename: "Disco" },
-    { instance: "m".repeat(5000) },
-    { instance: `${"m".repeat(5000)}n` },
-    { instance: "a.example.com" },
-    { instance: "a[.]example.com" },
-    { instance: "a[.]example[.]com" },
-    { mountpoint: "/ · pod=a" },
-    { mountpoint: "/", pod: "a" },
-    { "mountpoint=/ · pod": "a" },
-    { mountpoint: "*" },
-    { mountpoint: "\u2217" },
-    { rulename: "" },
-  ];
-
-  test.each(["firing", "resolved", "pending"])(
-    "is another one for each set of labels of a %s alert",
-    (status) => {
-      const { alertname: _, ...nameless } = BASE;
-      const sets = CHANGES.flatMap((change) => [
-        { ...BASE, ...change },
-        { ...BASE, severity: "high", ...change },
-        { ...BASE, alertname: "DatasourceError", ...change },
-        { ...nameless, ...change },
-      ]);
-      const keys = (labels: object) => JSON.stringify(Object.entries(labels).sort());
-      const different = new Map(sets.map((labels) => [keys(labels), of(labels, { status })]));
-      const seen = new Map<string, string>();
-      for (const [labels, text] of different) {
-        expect(`${labels} like ${seen.get(text)}`).toBe(`${labels} like undefined`);
-        seen.set(text, labels);
-      }
-      expect(seen.size).toBeGreaterThan(100);
-    },
-  );
 
   test("is never the same, whatever the labels are", () => {
     const key = fc.oneof(
@@ -363,72 +305,36 @@ describe("renderMessage() of alerts that differ in their labels", () => {
         const annotations = { summary, description: summary };
         expect(of(one, { annotations })).not.toBe(of(other, { annotations }));
       }),
-      { numRuns: 400 },
+      { numRuns: 1_000 },
     );
   });
 });
 
 describe("renderMessage() of texts with links", () => {
-  const evil = "veja https://evil.example/x e evil.com.br";
-  const broken = "veja https[://]evil[.]example/x e evil[.]com[.]br";
+  const evil = "veja https://evil.example/x";
   const isOurs = (line: string) => /^(Painel|Regra|Silenciar|Issue): /.test(line);
 
   test("breaks them in every line but those of ours", () => {
     const parts = { name: evil, status: evil, firing: false, severity: evil, summary: evil, value: evil };
     const lines = linesOf(
-      { ...parts, description: `${evil}\n${evil}x`, labels: { instance: evil } },
+      { ...parts, description: `${evil}\n${evil}y`, labels: { instance: evil } },
       { issueUrl: "https://linear.app/x/issue/OPS-1" },
     );
-    expect(lines.join("\n").split(broken).length - 1).toBe(9);
-    expect(lines.filter(isOurs)).toEqual([
+    expect(lines.join("\n").split("veja https[://]").length - 1).toBe(9);
+    expect(lines.filter((line) => line.includes("://") && !line.includes("[://]"))).toEqual([
       "Painel: https://example.grafana.net/d/vps?from=1&to=2",
       "Silenciar: https://example.grafana.net/alerting/silence/new?alertmanager=grafana&orgId=1",
       "Issue: https://linear.app/x/issue/OPS-1",
     ]);
-    expect(linksIn(lines.filter((line) => !isOurs(line)).join("\n"))).toEqual([]);
   });
 
-  test("leaves none in an alert of anything", () => {
+  test("has no link but ours in an alert of anything", () => {
     fc.assert(
-      fc.property(anyAlert, linkingText, linkingText, (alert, one, other) => {
-        const linking = {
-          ...alert,
-          name: one,
-          summary: other,
-          description: `${one}\n${other}`,
-          value: other,
-          labels: { [one]: other, instance: one },
-        };
-        for (const each of [alert, linking]) {
-          const lines = renderMessage(each, AT_ONCE).split("\n");
-          expect(linksIn(lines.filter((line) => !isOurs(line)).join("\n"))).toEqual([]);
-        }
+      fc.property(anyAlert, (alert) => {
+        const lines = renderMessage(alert, AT_ONCE).split("\n");
+        expect(lines.filter((line) => !isOurs(line) && /\w:\/\/\w/.test(line))).toEqual([]);
       }),
-      { numRuns: 150 },
     );
-  });
-
-  test("makes none by a cut: of a file's ending not the first half stays", () => {
-    for (const ending of ["conf", "service", "socket", "toml", "ini"])
-      for (let units = 0; units < 12; units++) {
-        const description = `${"a".repeat(units)}${`aaaaaaaa.${ending}-`.repeat(1000)}`;
-        const text = message({ description, ...NO_LINKS });
-        expect(text).toMatch(/…\nValor: 612\.368\.384\n#[b-v]{8}$/);
-        expect(linksIn(text.slice(-150))).toEqual([]);
-      }
-  });
-
-  test("makes none by a cut: the … is no host", () => {
-    for (let units = 0; units < 12; units++) {
-      const description = `${"a".repeat(units)}${" https://".repeat(1000)}`;
-      const text = message({ description, ...NO_LINKS });
-      expect(text).toContain("[://]…\n");
-      expect(linksIn(text)).toEqual([]);
-    }
-  });
-
-  test("keeps alerts apart that differ in nothing else", () => {
-    expect(message({ summary: "evil.com" })).not.toBe(message({ summary: "evil[.]com" }));
   });
 });
 
@@ -483,22 +389,6 @@ describe("renderMessage() of long texts", () => {
     );
     expect(text.length).toBeLessThanOrEqual(4000);
     expect([lineOf(text, "Painel"), lineOf(text, "Issue")]).toEqual([null, `Issue: ${url}`]);
-  });
-
-  test("leaves a link out that its encoding makes too long", () => {
-    const ruleUrl = `https://example.com/${"*".repeat(980)}`;
-    expect(lineOf(message({ ruleUrl, dashboardUrl: null }), "Regra")).toBeNull();
-    const edge = `https://example.com/${"*".repeat(326)}xx`;
-    expect(lineOf(message({ dashboardUrl: edge }), "Painel")).toHaveLength("Painel: ".length + 1000);
-    expect(lineOf(message({ dashboardUrl: `${edge}x` }), "Painel")).toBeNull();
-  });
-
-  test("drops a description that is cut between two lines, not its mark", () => {
-    for (let units = 0; units < 12; units++) {
-      const text = message({ summary: "s".repeat(units), description: "x\n".repeat(5000) });
-      expect(text).toMatch(/\n> x\s?…\nValor/);
-      expect(text.length).toBeLessThanOrEqual(4000);
-    }
   });
 
   test("never cuts inside a character", () => {
