@@ -10,6 +10,7 @@ import { pageName } from "../../.ci/manual/man-page.ts";
 import { roff, roffLines } from "../../.ci/manual/roff.ts";
 import { root } from "../../cli/root.ts";
 import { findDebianTool } from "../support/debian-tool.ts";
+import { requires } from "../support/requires.ts";
 import { eachCommand } from "./support/each-command.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -42,15 +43,14 @@ describe("the man pages", () => {
   });
 
   const mandoc = findDebianTool({ program: "mandoc", packageName: "mandoc", versionWord: "-Kutf-8" });
-  const notTried = mandoc === null ? " (not tried: no package mandoc)" : "";
-  test.skipIf(mandoc === null)(`pass mandoc's lint${notTried}`, () => {
+  requires("mandoc").test("pass mandoc's lint", () => {
     const { status, stdout } = inFolder((folder) =>
       spawnSync(mandoc as string, ["-Tlint", "-Wwarning", ...files(folder)], { encoding: "utf8" }),
     );
     expect([status, stdout]).toEqual([0, ""]);
   });
 
-  test.skipIf(mandoc === null)(`would not pass it with an unknown macro${notTried}`, () => {
+  requires("mandoc").test("would not pass it with an unknown macro", () => {
     const input = `${pages[0]!.text}.XX\n.TP\n`;
     expect(
       spawnSync(mandoc as string, ["-Tlint", "-Wwarning"], { input, encoding: "utf8" }).stdout,

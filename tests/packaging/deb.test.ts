@@ -4,11 +4,11 @@ import { chmodSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "n
 import { join } from "node:path";
 import process from "node:process";
 import { findDebianTool } from "../support/debian-tool.ts";
+import { has, requires } from "../support/requires.ts";
 import { type Clone, type Ran, removeClone, run, STAND_IN } from "../systemd/support/clone.ts";
 import { makePackage, packageSource } from "./support/package-source.ts";
 
 const VERSION = "1.2.3~20260102030405.0123456789ab";
-const hasDpkg = run("dpkg-deb", ["--version"]).status === 0;
 const shellcheck = findDebianTool({ program: "shellcheck", packageName: "shellcheck" });
 const SCRIPTS = ["preinst", "postinst", "prerm", "postrm"];
 
@@ -16,7 +16,7 @@ let clone: Clone;
 let deb: string;
 beforeAll(() => {
   clone = packageSource();
-  if (hasDpkg) deb = make("deb", "one.deb");
+  if (has("dpkg")) deb = make("deb", "one.deb");
 });
 afterAll(() => removeClone(clone));
 
@@ -44,7 +44,7 @@ function contents(listing: string): string[] {
 const control = (name: string) => run("dpkg-deb", ["-I", deb, name]).stdout;
 const fileOf = (path: string) => sh(`dpkg-deb --fsys-tarfile '${deb}' | tar -xO '.${path}'`).stdout;
 
-describe.if(hasDpkg)("packaging/deb.sh", () => {
+requires("dpkg").describe("packaging/deb.sh", () => {
   test("makes a package whose files are root's, open to all readers and closed to all writers", () => {
     const files = contents(run("dpkg-deb", ["-c", deb]).stdout);
     expect(files.length).toBeGreaterThan(40);
@@ -107,20 +107,15 @@ describe.if(hasDpkg)("packaging/deb.sh", () => {
     expect(readFileSync(path, "utf8")).not.toContain("#PREPARE_HOST#");
   });
 
-  test.if(shellcheck !== null)(
-    shellcheck === null
-      ? "shellcheck NOT TRIED: it cannot be had"
-      : "has scripts in which shellcheck finds nothing",
-    () => {
-      const installed = SCRIPTS.map((name) => {
-        const path = join(clone.folder, `checked-${name}`);
-        writeFileSync(path, control(name));
-        return path;
-      });
-      const sources = ["packaging/*.sh", "systemd/*.sh"].join(" ");
-      expect(sh(`${shellcheck} --external-sources ${sources} ${installed.join(" ")}`).stdout).toBe("");
-    },
-  );
+  requires("shellcheck").test("has scripts in which shellcheck finds nothing", () => {
+    const installed = SCRIPTS.map((name) => {
+      const path = join(clone.folder, `checked-${name}`);
+      writeFileSync(path, control(name));
+      return path;
+    });
+    const sources = ["packaging/*.sh", "systemd/*.sh"].join(" ");
+    expect(sh(`${shellcheck} --external-sources ${sources} ${installed.join(" ")}`).stdout).toBe("");
+  });
 
   test("has the same bytes again, made later and under another umask", () => {
     for (const name of ["README.md", "systemd/opsctl.cron"]) utimesSync(join(clone.clone, name), 1, 1);

@@ -1,7 +1,8 @@
 /** What a purge does with directories on which another disk is mounted; on disks of its own, in memory. */
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { requires } from "../support/requires.ts";
 
 const POSTRM = join(import.meta.dirname, "../../packaging/debian/postrm");
 
@@ -15,7 +16,7 @@ touch /var/log/opsctl/weekly.log /var/log/opsctl/.old/weekly.log /var/lib/opsctl
 sh "$1" purge
 find /var/log /var/lib -mindepth 1 | LC_ALL=C sort`;
 
-test.skipIf(process.geteuid?.() !== 0)("a purge empties what is mounted, and removes what is not", () => {
+requires("root", "mount").test("a purge empties what is mounted, and removes what is not", () => {
   const purge = (mounted: string) => {
     const words = ["--mount", "sh", "-euc", PURGE, "sh", POSTRM, mounted];
     const { status, stdout, stderr } = spawnSync("unshare", words, { encoding: "utf8" });

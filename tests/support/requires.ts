@@ -2,6 +2,8 @@ import { describe as bunDescribe, test as bunTest } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { networkInterfaces } from "node:os";
 import process from "node:process";
+import { canLayWire } from "../network/can-lay-wire.ts";
+import { canAnalyze } from "../systemd/support/systemd-analyze.ts";
 import { findChromium } from "./chromium.ts";
 import { findDebianTool } from "./debian-tool.ts";
 import { pictureFont } from "./picture-font.ts";
@@ -25,6 +27,11 @@ const CHECKS = {
   chromium: () => findChromium() !== null,
   /** The fonts of the pictures. */
   fonts: () => pictureFont() !== null,
+  dpkg: () => spawnSync("dpkg-deb", ["--version"]).status === 0,
+  logrotate: () => findDebianTool({ program: "logrotate", packageName: "logrotate" }) !== null,
+  "systemd-analyze": canAnalyze,
+  /** Two network namespaces with a wire between them, nft and busybox. */
+  wire: canLayWire,
   promtool: () => findPromtool() !== null,
   shellcheck: () => findDebianTool({ program: "shellcheck", packageName: "shellcheck" }) !== null,
   mandoc: () => findDebianTool({ program: "mandoc", packageName: "mandoc", versionWord: "-Kutf-8" }) !== null,

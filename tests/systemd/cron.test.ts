@@ -3,19 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { COMMAND_FACTS } from "../../lib/doctor/context/command-facts.ts";
-import { findTextDirectory } from "../../lib/host/text-directory.ts";
-import { lockPathOf } from "../../lib/metrics/run-lock.ts";
-import {
-  ACCOUNT,
-  type AccountHost,
-  canHaveAccount,
-  openAccountHost,
-  UNTRIED,
-} from "../support/account-host.ts";
+import { ACCOUNT, type AccountHost, openAccountHost } from "../support/account-host.ts";
 import { opsctlBinary } from "../support/binary.ts";
 import { cronEnvironment } from "../support/cron-environment.ts";
 import { WITHOUT_SS } from "../support/iproute2.ts";
+import { requires } from "../support/requires.ts";
 import { type Clone, make, makeClone, type Ran, removeClone, run } from "./support/clone.ts";
 
 type Entry = { fields: string[]; user: string; command: string };
@@ -32,7 +24,6 @@ const ENVIRONMENT_OF_CRON = ["HOME", "LOGNAME", "MAILTO", "OPSCTL_ENV_DIR", "PAT
 const engineNamesOf = (command: string) => (command === "weekly" ? Object.keys(cronEnvironment()) : []);
 /** cron's own limit of a command. */
 const LONGEST_COMMAND = 998;
-const isRoot = process.geteuid?.() === 0;
 
 let clone: Clone;
 let text: string;
@@ -153,14 +144,6 @@ describe("the cron file", () => {
     }
   });
 
-  test.each(["weekly", "collect-metrics", "socket-monitor"] as const)(
-    "says what doctor looks for: %s",
-    (command) => {
-      const lines = readFileSync(join(clone.clone, "systemd/opsctl.cron"), "utf8").split("\n");
-      expect(lines.filter((line) => COMMAND_FACTS[command].cronLine?.test(line))).toHaveLength(1);
-    },
-  );
-
   test("names no secret", () => {
     expect(text).not.toMatch(/SECRET|TOKEN|KEY|URL/);
   });
@@ -202,8 +185,7 @@ describe("the collector's log", () => {
   });
 
   // Only root may become another account.
-  const needsRoot = isRoot ? "" : " (not tried: this needs root)";
-  test.skipIf(!isRoot)(`does not lead root anywhere by a link in its place${needsRoot}`, () => {
+  requires("root").test("does not lead root anywhere by a link in its place", () => {
     const [target, link] = [join(clone.folder, "only-roots"), join(logs, "collect-metrics.log")];
     writeFileSync(target, "untouched\n", { mode: 0o600 });
     rmSync(link, { force: true });
@@ -221,15 +203,16 @@ describe("the collector's log", () => {
 function lineOn(host: AccountHost, command: string): string {
   return readFileSync(join(clone.clone, "systemd/opsctl.cron"), "utf8")
     .split("\n")
-    .filter((line) => COMMAND_FACTS[command as "weekly"]?.cronLine?.test(line))
+    .filter((line) => line.includes(`opsctl ${command} --json`))
     .map((line) => line.split(" ").slice(6).join(" "))
     .join("\n")
     .replaceAll("/var/log/opsctl", host.path("log"))
     .replaceAll("/usr/local/bin/opsctl", join(host.clone, "dist/opsctl"));
 }
 
-describe(`a line on a host, with the binary${UNTRIED}`, () => {
-  const tried = test.skipIf(!canHaveAccount);
+const onHost = requires("account");
+
+onHost.describe("a line on a host, with the binary", () => {
   let host: AccountHost;
   beforeAll(async () => {
     host = openAccountHost();
@@ -257,7 +240,7 @@ describe(`a line on a host, with the binary${UNTRIED}`, () => {
     return run(program, words, { cwd: "/", env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", ...ofCron } });
   }
 
-  tried.each(["weekly", "socket-monitor"])("starts %s without a way to a privilege", (command) => {
+  test.each(["weekly", "socket-monitor"])("starts %s without a way to a privilege", (command) => {
     const facts = witness(command, {}, ACCOUNT.uid);
     expect(runAs("opsctl", command)).toMatchObject({ stdout: "", stderr: "" });
     expect(facts()).toMatch(/^NoNewPrivs:\t1$/m);
@@ -265,32 +248,27 @@ describe(`a line on a host, with the binary${UNTRIED}`, () => {
     expect(facts()).not.toMatch(/^BUN_(OPTIONS|BE_BUN)=/m);
   });
 
-  tried(
-    `starts the collector with what it needs of root's capabilities and no more, and that is enough${WITHOUT_SS}`,
-    () => {
-      const other = ACCOUNT.uid + 100;
-      const textfile = host.make("textfile", 0o755, other);
-      using left = new DisposableStack();
-      left.defer(() => rmSync(lockPathOf(findTextDirectory(textfile)), { force: true }));
-      host.put("log/weekly_performance_reports.success", "{}", 0o600, ACCOUNT.uid);
-      const facts = witness("collect-metrics", {
-        TEXTFILE_DIR: textfile,
-        OPSCTL_LOG_DIR: host.path("log"),
-      });
-      expect(runAs("root", "collect-metrics")).toMatchObject({ stdout: "", stderr: "" });
-      expect(facts()).toMatch(/^Uid:\t0\t0\t0\t0$/m);
-      expect(facts()).toMatch(/^NoNewPrivs:\t1$/m);
-      // DAC_READ_SEARCH (2), KILL (5), SETGID (6), SETUID (7).
-      for (const set of ["CapBnd", "CapEff", "CapPrm"])
-        expect(facts()).toMatch(new RegExp(`^${set}:\t0{14}e4$`, "m"));
-      expect(facts()).not.toMatch(/^BUN_(OPTIONS|BE_BUN)=/m);
-      const metrics = join(textfile, "custom_metrics.prom");
-      expect(lstatSync(metrics).uid).toBe(other);
-      expect(readFileSync(metrics, "utf8")).toMatch(/^weekly_report_last_success_timestamp_seconds \d/m);
-      expect(readFileSync(metrics, "utf8")).toMatch(
-        WITHOUT_SS === "" ? /^tcp_sockets_total \d/m : /^opsctl_collector_up\{source="sockets"\} 0$/m,
-      );
-      expect(lstatSync(host.path("log/collect-metrics.log")).uid).toBe(ACCOUNT.uid);
-    },
-  );
+  test(`starts the collector with what it needs of root's capabilities and no more, and that is enough${WITHOUT_SS}`, () => {
+    const other = ACCOUNT.uid + 100;
+    const textfile = host.make("textfile", 0o755, other);
+    host.put("log/weekly_performance_reports.success", "{}", 0o600, ACCOUNT.uid);
+    const facts = witness("collect-metrics", {
+      TEXTFILE_DIR: textfile,
+      OPSCTL_LOG_DIR: host.path("log"),
+    });
+    expect(runAs("root", "collect-metrics")).toMatchObject({ stdout: "", stderr: "" });
+    expect(facts()).toMatch(/^Uid:\t0\t0\t0\t0$/m);
+    expect(facts()).toMatch(/^NoNewPrivs:\t1$/m);
+    // DAC_READ_SEARCH (2), KILL (5), SETGID (6), SETUID (7).
+    for (const set of ["CapBnd", "CapEff", "CapPrm"])
+      expect(facts()).toMatch(new RegExp(`^${set}:\t0{14}e4$`, "m"));
+    expect(facts()).not.toMatch(/^BUN_(OPTIONS|BE_BUN)=/m);
+    const metrics = join(textfile, "custom_metrics.prom");
+    expect(lstatSync(metrics).uid).toBe(other);
+    expect(readFileSync(metrics, "utf8")).toMatch(/^weekly_report_last_success_timestamp_seconds \d/m);
+    expect(readFileSync(metrics, "utf8")).toMatch(
+      WITHOUT_SS === "" ? /^tcp_sockets_total \d/m : /^opsctl_collector_up\{source="sockets"\} 0$/m,
+    );
+    expect(lstatSync(host.path("log/collect-metrics.log")).uid).toBe(ACCOUNT.uid);
+  });
 });

@@ -1,25 +1,19 @@
 /** The nftables file in a network namespace, with Debian's nft and real packets from the other end of a wire. */
-import { afterAll, describe, expect, test } from "bun:test";
-import { spawnSync } from "node:child_process";
+import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findBusybox } from "../network/busybox.ts";
 import { namespaceWords, type Question } from "../network/namespace.ts";
 import { HOST, layWire, OPEN_PORT, OTHERS, type Wire } from "../network/wire.ts";
+import { requires } from "../support/requires.ts";
 import { findNft } from "./support/nft.ts";
 
 const FILE = join(import.meta.dirname, "../../systemd/firewall/opsctl-webhook.nft");
 
 const nft = findNft();
-const words = nft === null ? null : namespaceWords();
+const words = namespaceWords();
 const busybox = findBusybox();
-const canTry = words !== null && busybox !== null && hasKernel([...words, "sh", "-c"]);
-
-/** Whether the kernel has wires and tables, also for this account. */
-function hasKernel([program, ...rest]: string[]): boolean {
-  return spawnSync(program!, [...rest, `ip link add wire0 type veth && '${nft}' list ruleset`]).status === 0;
-}
 
 const folder = mkdtempSync(join(tmpdir(), "opsctl-firewall-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -48,12 +42,7 @@ function written(name: string, text: string): string {
   return path;
 }
 
-if (!canTry)
-  test("NOT TRIED HERE: no nft, no ip, no right to a network or no such kernel; no packet met the nftables file", () => {
-    expect(canTry).toBe(false);
-  });
-
-describe.if(canTry)("the nftables file", () => {
+requires("wire").describe("the nftables file", () => {
   test("closes port 9300 to all but the container ranges, which without it is open to all", async () => {
     await using wire = await wireBehind();
     for (const from of [...OTHERS.beyond, OTHERS.strangerV6]) await wire.answers(tcp(from));

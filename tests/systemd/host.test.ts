@@ -2,23 +2,20 @@
  * An installation on a host as root, from no account to an empty place again: on the real paths, in a mount namespace
  * whose /etc, /var and /usr/local are copies, so that this machine keeps its own.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { has, requires } from "../support/requires.ts";
 import { type Clone, makeClone, type Ran, removeClone, run } from "./support/clone.ts";
 
-const canHaveNamespace = run("unshare", ["-m", "sh", "-c", "mount -t tmpfs none /run"]).status === 0;
-if (!canHaveNamespace)
-  console.warn(
-    "no mount namespace for this account: the installation on a host is judged by its script only",
-  );
+const onHost = requires("root", "mount");
 const hasAnalyze = run("systemd-analyze", ["--version"]).status === 0;
 
 let clone: Clone;
 let host: Ran;
 beforeAll(() => {
   clone = makeClone();
-  if (!canHaveNamespace) return;
+  if (!has("mount")) return;
   mkdirSync(join(clone.folder, "stub"));
   writeFileSync(join(clone.folder, "stub/systemctl"), '#!/bin/sh\necho "systemctl $*"\n', { mode: 0o755 });
   writeFileSync(join(clone.folder, "host.sh"), SCRIPT);
@@ -216,36 +213,22 @@ ls "$W/tmp"
     : "true",
 );
 
-/** What the script printed under a heading; without a namespace there is nothing. */
+/** What the script printed under a heading. */
 function part(heading: string): string[] {
   const [, text = ""] = new RegExp(`^## ${heading}\\n((?:(?!## ).*\\n)*)`, "m").exec(host.stdout) ?? [];
   return text.split("\n").slice(0, -1);
 }
 
-/** The line of the script that does it, where it cannot be run. */
-function expectInScript(...lines: string[]): void {
-  const script = readFileSync(join(clone.clone, "systemd/install.sh"), "utf8");
-  for (const line of lines) expect(script).toContain(line);
-}
-
-describe("make install on a host, as root", () => {
+onHost.describe("make install on a host, as root", () => {
   test("runs to its end and says nothing on standard error", () => {
-    if (!canHaveNamespace) return expectInScript("set -eu\n");
     expect([host.stderr, host.status]).toEqual(["", 0]);
   });
 
   test("makes the service user, without a shell, its home where it may be", () => {
-    if (!canHaveNamespace) return expectInScript("--home-dir /var/lib/opsctl --no-create-home");
     expect(part("account")).toEqual(["/var/lib/opsctl:/usr/sbin/nologin", "opsctl"]);
   });
 
   test("gives each file to the one who reads it, and the settings directory to root", () => {
-    if (!canHaveNamespace)
-      return expectInScript(
-        "webhook opsctl",
-        "collect-metrics root",
-        "make_directory 0750 opsctl /var/log/opsctl",
-      );
     expect(part("install")).toContain("/etc/opsctl belongs to root now");
     expect(part("owners")).toEqual([
       "644 root:root /etc/cron.d/opsctl",
@@ -272,12 +255,10 @@ describe("make install on a host, as root", () => {
   });
 
   test("changes nothing when it is done again", () => {
-    if (!canHaveNamespace) return expectInScript("cmp -s");
     expect(part("again")).toEqual(["same"]);
   });
 
   test("lets the service user read its own files, and neither read nor replace root's", () => {
-    if (!canHaveNamespace) return expectInScript("secure_settings_directory");
     expect(part("service user")).toEqual([
       "reads weekly",
       "reads webhook",
@@ -288,7 +269,6 @@ describe("make install on a host, as root", () => {
   });
 
   test("closes a settings file that the service reads itself, and gives it none of root's", () => {
-    if (!canHaveNamespace) return expectInScript("secure_own_settings() {");
     expect(part("own settings")).toEqual([
       "/etc/opsctl/webhook.env is open to opsctl alone now",
       "opsctl: opsctl reads /etc/opsctl/alert-rules.env itself and cannot read this one: look at it, then " +
@@ -299,7 +279,6 @@ describe("make install on a host, as root", () => {
   });
 
   test("has what is no plain file moved away: its line follows no link and gives no second name away", () => {
-    if (!canHaveNamespace) return expectInScript("secure_own_settings() {");
     expect(part("settings elsewhere")).toEqual([
       "mv -nT /etc/opsctl/webhook.env /etc/opsctl/webhook.env.foreign",
       "mv -nT /etc/opsctl/weekly.env /etc/opsctl/weekly.env.foreign",
@@ -309,7 +288,6 @@ describe("make install on a host, as root", () => {
   });
 
   test("closes a settings directory that others may write to, also behind a link", () => {
-    if (!canHaveNamespace) return expectInScript("-perm /022");
     expect(part("open directory")).toEqual([
       "/etc/opsctl belongs to root now",
       expect.stringContaining(
@@ -322,7 +300,6 @@ describe("make install on a host, as root", () => {
   });
 
   test("says which directory of another owner is closed to the service user", () => {
-    if (!canHaveNamespace) return expectInScript("warn_of_closed_directory /var/log/opsctl");
     const paths = ["/var/log/opsctl", "/var/lib/opsctl"];
     expect(part("closed directories")).toEqual(
       paths.map((path) => `opsctl: ${path} is closed to the user opsctl: chown -hR opsctl:opsctl ${path}`),
@@ -330,17 +307,14 @@ describe("make install on a host, as root", () => {
   });
 
   test("puts nothing into a directory that the service user could change meanwhile, and starts nothing as it", () => {
-    if (!canHaveNamespace) return expectInScript('secure_settings_directory "$settings"\n\twork=');
     expect(part("put into whose directory")).toEqual(["root", "started nothing as the account"]);
   });
 
   test("waits for no pipe when it takes everything back", () => {
-    if (!canHaveNamespace) return expectInScript('[ -f "$settings/$command.env" ]');
     expect(part("pipe")).toEqual(["/etc/opsctl/weekly.env", "root"]);
   });
 
   test("never gives the service user a token of root's that stands among its secrets", () => {
-    if (!canHaveNamespace) return expectInScript("! -name HOSTING_TOKEN", "! -name MIGRATE_DATABASE_URL");
     const left = (name: string) =>
       `opsctl: /etc/opsctl/root-secrets/${name} is there: /etc/opsctl/secrets/${name} is not used any more, remove it`;
     expect(part("token of root's")).toEqual([
@@ -351,12 +325,6 @@ describe("make install on a host, as root", () => {
   });
 
   test("takes the secrets of an older installation over, and touches nothing through a link or a second name", () => {
-    if (!canHaveNamespace)
-      return expectInScript(
-        "secure_secrets() {",
-        "move_root_secret HOSTING_TOKEN",
-        "move_root_secret MIGRATE_DATABASE_URL",
-      );
     const names = ["E\\033[2J\\nopsctl:\\ X", "FOLDER", "LINKED", "RENAMED", "TWIN"];
     const odd = names.map(
       (name) =>
@@ -384,17 +352,14 @@ describe("make install on a host, as root", () => {
   });
 
   test("changes no file of root's, whatever the service user does with its old directory meanwhile", () => {
-    if (!canHaveNamespace) return expectInScript('chown root:root "$1"');
     expect(part("raced secrets")).toEqual(["640 root:root", "640 root:root"]);
   });
 
   test("leaves nothing in the temporary directory when it is told to end", () => {
-    if (!canHaveNamespace) return expectInScript("trap 'exit 1' HUP INT TERM");
     expect(part("broken off")).toEqual(["ended"]);
   });
 
   test("starts and enables nothing, and says what remains", () => {
-    if (!canHaveNamespace) return expectInScript("next_steps");
     const said = part("install").join("\n");
     expect(said).not.toMatch(/^systemctl/m);
     for (const words of ["opsctl migrate", "systemctl daemon-reload", "enable --now", "opsctl doctor"])
@@ -402,12 +367,10 @@ describe("make install on a host, as root", () => {
   });
 
   test("puts units there that systemd has nothing to say about", () => {
-    if (!canHaveNamespace || !hasAnalyze) return expectInScript("/systemd/system/opsctl-webhook.socket");
     expect(part("units")).toEqual([]);
   });
 
   test("lets each cron line run as its user, with logs that belong to the service user", () => {
-    if (!canHaveNamespace) return expectInScript("/cron.d/opsctl");
     expect(part("cron")).toEqual([
       "opsctl /var/log/opsctl/collect-metrics.log",
       "opsctl /var/log/opsctl/socket-monitor-cron.log",
@@ -419,9 +382,8 @@ describe("make install on a host, as root", () => {
   });
 });
 
-describe("make uninstall on a host, as root", () => {
+onHost.describe("make uninstall on a host, as root", () => {
   test("stops the units first and tells systemd last", () => {
-    if (!canHaveNamespace) return expectInScript("systemctl disable --now");
     expect(part("uninstall").filter((line) => line.startsWith("systemctl"))).toEqual([
       "systemctl disable --now opsctl-webhook.socket opsctl-webhook.service",
       "systemctl daemon-reload",
@@ -429,7 +391,6 @@ describe("make uninstall on a host, as root", () => {
   });
 
   test("leaves secrets, edited files, logs, state and the user", () => {
-    if (!canHaveNamespace) return expectInScript("--ignore-fail-on-non-empty");
     expect(part("left").sort()).toEqual(
       [
         "/etc/opsctl/secrets/DATABASE_URL",

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LOCALHOST_CERTIFICATE } from "../../standins/localhost-certificate.ts";
 import { type RawPeer, startTlsPeer } from "../../standins/raw-peer.ts";
-import { ENGINES, opsctl, type RuntimeName } from "../support/opsctl.ts";
+import { opsctl } from "../support/opsctl.ts";
 
 /** Reads the hosting provider over HTTPS, with a token, in an environment that asks for no checks. */
-async function readOverTls(runtime: RuntimeName, peer: RawPeer, trust: Record<string, string> = {}) {
+async function readOverTls(peer: RawPeer, trust: Record<string, string> = {}) {
   const folder = mkdtempSync(join(tmpdir(), "opsctl-certificates-"));
   writeFileSync(join(folder, "certificate.pem"), LOCALHOST_CERTIFICATE);
   const env = {
@@ -19,16 +19,16 @@ async function readOverTls(runtime: RuntimeName, peer: RawPeer, trust: Record<st
     NODE_TLS_REJECT_UNAUTHORIZED: "0",
     ...Object.fromEntries(Object.keys(trust).map((name) => [name, join(folder, "certificate.pem")])),
   };
-  const ended = await opsctl(["collect-metrics", "--stdout"], { runtime, env });
+  const ended = await opsctl(["collect-metrics", "--stdout"], { env });
   rmSync(folder, { recursive: true });
   return ended;
 }
 
-describe.concurrent.each(ENGINES)("a read over TLS, %s", (runtime) => {
+describe.concurrent("a read over TLS", () => {
   test("asks nothing of a peer whose certificate is not trusted, whatever the environment says", async () => {
     const peer = await startTlsPeer("{}");
     try {
-      const ended = await readOverTls(runtime, peer);
+      const ended = await readOverTls(peer);
       expect(ended.stdout).toContain('opsctl_collector_up{source="hosting"} 0');
       expect(peer.requests).toBe(0);
     } finally {
@@ -39,7 +39,7 @@ describe.concurrent.each(ENGINES)("a read over TLS, %s", (runtime) => {
   test("asks a peer whose certificate the operator trusts", async () => {
     const peer = await startTlsPeer("{}");
     try {
-      await readOverTls(runtime, peer, { NODE_EXTRA_CA_CERTS: "", DENO_CERT: "" });
+      await readOverTls(peer, { NODE_EXTRA_CA_CERTS: "" });
       expect(peer.requests).toBeGreaterThan(0);
     } finally {
       await peer.stop();
@@ -48,7 +48,7 @@ describe.concurrent.each(ENGINES)("a read over TLS, %s", (runtime) => {
 });
 
 /** Sends a test alert over HTTPS to that name of this host, as every send to a provider goes. */
-async function sendOverTls(runtime: RuntimeName, url: string, trust: Record<string, string>) {
+async function sendOverTls(url: string, trust: Record<string, string>) {
   const folder = mkdtempSync(join(tmpdir(), "opsctl-certificates-"));
   writeFileSync(join(folder, "certificate.pem"), LOCALHOST_CERTIFICATE);
   const env = {
@@ -57,13 +57,13 @@ async function sendOverTls(runtime: RuntimeName, url: string, trust: Record<stri
     NODE_TLS_REJECT_UNAUTHORIZED: "0",
     ...Object.fromEntries(Object.keys(trust).map((name) => [name, join(folder, "certificate.pem")])),
   };
-  const ended = await opsctl(["webhook", "test", "--as-is", "--wait", "1", "--url", url], { runtime, env });
+  const ended = await opsctl(["webhook", "test", "--as-is", "--wait", "1", "--url", url], { env });
   rmSync(folder, { recursive: true });
   return ended;
 }
 
-describe.concurrent.each(ENGINES)("a send over TLS, %s", (runtime) => {
-  const trusted = { NODE_EXTRA_CA_CERTS: "", DENO_CERT: "" };
+describe.concurrent("a send over TLS", () => {
+  const trusted = { NODE_EXTRA_CA_CERTS: "" };
 
   test.each([
     ["a certificate that is not trusted", "localhost", {}, "unreachable", 0],
@@ -72,7 +72,7 @@ describe.concurrent.each(ENGINES)("a send over TLS, %s", (runtime) => {
   ] as const)("to a peer with %s", async (_certificate, host, trust, said, requests) => {
     const peer = await startTlsPeer("{}");
     try {
-      const { exitCode, stderr } = await sendOverTls(runtime, `https://${host}:${peer.port}/webhook`, trust);
+      const { exitCode, stderr } = await sendOverTls(`https://${host}:${peer.port}/webhook`, trust);
       expect(stderr).toContain(said);
       expect(exitCode).toBe(1);
       expect(peer.requests).toBe(requests);

@@ -1,16 +1,16 @@
-/** What a terminal shows, on each engine: its width, with colours and without. Tables have pictures of their own. */
+/** What a terminal shows: its width, with colours and without. Tables have pictures of their own. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { stripVTControlCharacters } from "node:util";
 import type { OwnerList } from "../../../lib/reports/list.ts";
 import { renderOwnerList } from "../../../lib/reports/render-list.ts";
 import { displayWidth } from "../../../lib/text/display-width.ts";
 import { NO_TERMINAL } from "../../../lib/text/terminal/screen.ts";
-import { canHaveAccount, openAccountHost, UNTRIED } from "../../support/account-host.ts";
-import { denoCache } from "../../support/deno-cache.ts";
+import { openAccountHost } from "../../support/account-host.ts";
+import { requires } from "../../support/requires.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { terminal } from "../../text/support/terminal.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
-import { commandOf, ENGINES, type RuntimeName } from "../support/opsctl.ts";
+import { commandOf } from "../support/opsctl.ts";
 import { startOnTerminal } from "../support/terminal.ts";
 
 const LIST = ["reports", "list"];
@@ -31,8 +31,7 @@ type How = { cols: number; env?: Record<string, string>; ends?: number };
 
 /** What the terminal shows of these words until they end as said, else well. */
 async function shownBy(words: readonly string[], { cols, env = {}, ends = 0 }: How): Promise<string> {
-  const ofDeno = { DENO_DIR: denoCache(), DENO_NO_UPDATE_CHECK: "1" };
-  const base = { PATH: process.env.PATH!, HOME: fixture.folder, TERM: "xterm", ...ofDeno };
+  const base = { PATH: process.env.PATH!, HOME: fixture.folder, TERM: "xterm" };
   const around = ["sh", "-c", '"$@"; echo "ended with $?"', "sh"];
   const screen = startOnTerminal([...around, ...words], {
     cols,
@@ -45,35 +44,32 @@ async function shownBy(words: readonly string[], { cols, env = {}, ends = 0 }: H
   return text!;
 }
 
-/** Deno itself draws on a terminal while it loads, unless it is told to be quiet. */
-async function shown(runtime: RuntimeName, args: readonly string[], how: How): Promise<string> {
-  const words = await commandOf(runtime);
-  const quiet = words.flatMap((word) => (word === "run" ? [word, "--quiet"] : [word]));
-  return await shownBy([...quiet, ...args], how);
+async function shown(args: readonly string[], how: How): Promise<string> {
+  return await shownBy([...(await commandOf("binary")), ...args], how);
 }
 
-describe.concurrent.each(ENGINES)("on a terminal, %s", (runtime) => {
+describe.concurrent("on a terminal", () => {
   test("a table takes its width, with colours", async () => {
     for (const cols of [60, 120]) {
-      const text = await shown(runtime, LIST, { cols });
+      const text = await shown(LIST, { cols });
       expect(text).toBe(renderOwnerList(list, terminal(cols, { colour: true })));
       expect(text).toContain("\u001b[33mmissing\u001b[39m");
     }
   });
 
   test.each([{ NO_COLOR: "1" }, { TERM: "dumb" }])("%p leaves no escape sequence at all", async (env) => {
-    const text = await shown(runtime, LIST, { cols: 80, env });
+    const text = await shown(LIST, { cols: 80, env });
     expect(text).toBe(renderOwnerList(list, terminal(80)));
     expect(text).not.toMatch(/[^\P{Cc}\n]/u);
   });
 
   test("an empty NO_COLOR is none, and COLUMNS wins over the terminal", async () => {
-    const text = await shown(runtime, LIST, { cols: 80, env: { NO_COLOR: "", COLUMNS: "200" } });
+    const text = await shown(LIST, { cols: 80, env: { NO_COLOR: "", COLUMNS: "200" } });
     expect(text).toBe(renderOwnerList(list, terminal(200, { colour: true })));
   });
 
   test("a pipe has a line for each row, without colours", async () => {
-    const { stdout } = await fixture.opsctl(LIST, { runtime, env: { TERM: "xterm" } });
+    const { stdout } = await fixture.opsctl(LIST, { env: { TERM: "xterm" } });
     expect(stdout).toBe(renderOwnerList(list, NO_TERMINAL));
     expect(stdout.split("\n")).toHaveLength(4);
   });
@@ -87,16 +83,16 @@ describe.concurrent.each(ENGINES)("on a terminal, %s", (runtime) => {
     ],
     ["a setting that is missing", ["alert-rules", "plan"], 3, "MONITORING_TOKEN: is missing"],
   ])("an error takes its width: %s", async (_what, args, ends, wanted) => {
-    const text = stripVTControlCharacters(await shown(runtime, args, { cols: 72, ends }));
+    const text = stripVTControlCharacters(await shown(args, { cols: 72, ends }));
     expect(text.replace(/\s+/g, " ")).toContain(wanted);
     const wide = text.split("\n").filter((line) => line.length > 72);
     expect(wide.filter((line) => line.trim().includes(" ") && !line.includes("opsctl "))).toEqual([]);
-    const { stderr } = await fixture.opsctl(args, { runtime });
+    const { stderr } = await fixture.opsctl(args);
     expect(stderr.split("\n").length).toBeLessThan(text.split("\n").length);
   });
 
   test("the usage in an error is broken between options alone", async () => {
-    const text = await shown(runtime, ["reports", "list", "--stat", "x"], { cols: 60, ends: 2 });
+    const text = await shown(["reports", "list", "--stat", "x"], { cols: 60, ends: 2 });
     const usage = text.slice(text.indexOf("Usage: "), text.indexOf("Run `"));
     expect(usage).toBe(
       "Usage: opsctl reports list [--week <YYYY-MM-DD>]\n" +
@@ -113,7 +109,7 @@ describe.concurrent.each(ENGINES)("on a terminal, %s", (runtime) => {
     [["explain", "gateway_http_400"]],
   ])("%j takes its width, up to 100 columns", async (words) => {
     const widest = async (cols: number) => {
-      const text = await shown(runtime, words, { cols });
+      const text = await shown(words, { cols });
       return Math.max(...text.split("\n").map((line) => line.length));
     };
     expect(await widest(60)).toBeLessThanOrEqual(60);
@@ -123,7 +119,7 @@ describe.concurrent.each(ENGINES)("on a terminal, %s", (runtime) => {
   });
 });
 
-test.skipIf(!canHaveAccount)(`what root starts as the account has root's terminal${UNTRIED}`, async () => {
+requires("account").test("what root starts as the account has root's terminal", async () => {
   using host = openAccountHost();
   const env = { DATABASE_URL: fixture.db.url, OPSCTL_SECRETS_DIR: host.path("none"), HOME: host.folder };
   const words = host.inside(await host.opsctl("binary", LIST));

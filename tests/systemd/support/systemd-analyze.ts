@@ -1,5 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { findDebianTool } from "../../support/debian-tool.ts";
@@ -39,6 +48,16 @@ export function findAnalyze(folder: string): ((...words: string[]) => Analyzed) 
   writeFileSync(plain, "[Service]\nExecStart=/bin/sh\n");
   const way = WAYS.find((words) => run(words, ["verify", "--man=no", plain]).status === 0);
   return way === undefined ? null : (...words) => run(way, words);
+}
+
+/** Whether units can be judged here. */
+export function canAnalyze(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), "opsctl-analyze-"));
+  try {
+    return findAnalyze(folder) !== null;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** A machine without systemd lacks the units that others refer to: those of the package, without its many aliases. */
