@@ -31,11 +31,12 @@ describe("docs/promise.md", () => {
   });
 });
 
-/** The names that a file gives its tests and groups of tests. */
+/** The names that a file gives its tests, groups of tests and the rows of its tables, which are keys. */
 function testNames(path: string): string[] {
-  return [...read(path).matchAll(/\(\s*(?:"([^"\n]+)"|`([^`\n]+)`)\s*,/g)].map(
-    ([, plain, template]) => plain ?? template!,
-  );
+  const text = read(path);
+  const tests = [...text.matchAll(/\(\s*(?:"([^"\n]+)"|`([^`\n]+)`)\s*,/g)];
+  const rows = [...text.matchAll(/^ +"([^"\n]+)": \{$/gm)];
+  return [...tests, ...rows].map(([, plain, template]) => plain ?? template!);
 }
 
 test("docs/metrics.md has every source and every series of the collector", () => {

@@ -1,13 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
-import fc from "fast-check";
 import * as v from "valibot";
-import type { EvidenceRows, HistoryRows } from "../../lib/weekly/database/evidence.ts";
-import { CHANNELS, type Payload, payloadSchema, type Reached } from "../../lib/weekly/payload.ts";
-import { buildPayload } from "../../lib/weekly/report/build-payload.ts";
-import type { Evidence } from "../../lib/weekly/report/evidence.ts";
-import type { CollectedConnection } from "../../lib/weekly/report/social-channel.ts";
+import { type Payload, payloadSchema, type Reached } from "../../lib/weekly/payload.ts";
 import { type SeededOwner, seedOwner, WEEK, writeAnalysis } from "../support/seed.ts";
 import { type StoredReport, storedReport } from "./support/stored-report.ts";
 import { type WeeklyFixture, weeklyFixture } from "./support/weekly-fixture.ts";
@@ -156,114 +151,7 @@ describe("a stored payload", () => {
       expect(row!.matches).toBe(true);
     }
   });
-
-  test("can be built again from its evidence and its provenance", () => {
-    for (const { evidence, fingerprint, payload } of reports.values()) {
-      expect(rebuilt(JSON.parse(evidence), fingerprint, payload)).toEqual(payload);
-    }
-  });
-
-  /** The connection whose analysis each channel shows. */
-  const shown = ({ channels, provenance }: Payload) =>
-    Object.fromEntries(
-      CHANNELS.map((name) => {
-        const rowId = channels[name].evidence[0]?.rowId ?? "none";
-        return [name, provenance.sources.find(({ analysisId }) => analysisId === rowId)?.connectionId];
-      }),
-    );
-
-  test("shows figures of the week before exactly where that week's report has them, and is the same otherwise", () => {
-    const { evidence, fingerprint, payload } = reports.get(full)!;
-    const plain = rebuilt(JSON.parse(evidence), fingerprint, payload);
-    const figures = fc.dictionary(fc.constantFrom("sends", "reach", "openRate"), fc.option(fc.nat()));
-    const metrics = fc.dictionary(fc.constantFrom(...CHANNELS), fc.oneof(figures, fc.constant(null)));
-    fc.assert(
-      fc.property(fc.option(metrics), fc.subarray([...CHANNELS]), (before, partial) => {
-        const previous = before && {
-          reportId: crypto.randomUUID(),
-          metrics: before,
-          partial,
-          connections: shown(payload),
-        };
-        const { channels, provenance, ...rest } = rebuilt(
-          JSON.parse(evidence),
-          fingerprint,
-          payload,
-          previous,
-        );
-        for (const name of CHANNELS)
-          expect(channels[name]).toEqual({
-            ...plain.channels[name],
-            previous: before?.[name] ?? null,
-          } as never);
-        expect({ ...rest, channels: plain.channels, provenance: plain.provenance }).toEqual(plain);
-        expect(provenance).toEqual({
-          ...plain.provenance,
-          previousReportId: previous?.reportId ?? null,
-          previousPartialChannels: before === null ? [] : partial,
-        });
-      }),
-    );
-  });
-
-  test.each([
-    [0, 70.1, -70.1],
-    [12.5, 0, 12.5],
-    [0, 0, 0],
-    [null, 0, null],
-    [0, null, null],
-  ])("takes a score of %p after %p for what it is: changed by %p", (value, previous, delta) => {
-    const { evidence, fingerprint, payload } = reports.get(empty)!;
-    const score = { value, previous };
-    expect(rebuilt({ ...JSON.parse(evidence), score }, fingerprint, payload).accountScore).toMatchObject({
-      score: value,
-      previousScore: previous,
-      delta,
-    });
-  });
 });
-
-/** Builds the payload again, from the evidence text and from what the provenance says of rows and calls. */
-function rebuilt(
-  evidence: Evidence,
-  fingerprint: string,
-  stored: Payload,
-  previous: HistoryRows["previous"] = null,
-): Payload {
-  const { sources, worker } = stored.provenance;
-  const own = sources.filter(({ connectionId }) => connectionId !== undefined);
-  const connections = own.map(
-    ({ connectionId, channel, status, code }): CollectedConnection => ({
-      id: connectionId!,
-      network: channel as "instagram",
-      code: status === "failed" ? code! : null,
-    }),
-  );
-  const analyses = evidence.analyses.map((analysis) => {
-    const source = own.find(({ connectionId }) => connectionId === analysis.connectionId)!;
-    const row = { id: source.analysisId!, updatedAt: source.updatedAt! };
-    return { ...row, ...analysis } as EvidenceRows["analyses"][number];
-  });
-  const { score, previousScore, sourceId } = stored.accountScore;
-  return buildPayload({
-    scope: { tenantId: stored.tenantId, userId: stored.userId },
-    window: { start: stored.windowStart, end: stored.windowEnd },
-    generatedAt: stored.generatedAt,
-    connections,
-    rows: {
-      readAt: stored.generatedAt,
-      score: sourceId === null ? null : { id: sourceId, score },
-      previousScore,
-      analyses,
-      email: evidence.email ?? ({ sends: 0 } as EvidenceRows["email"]),
-      tenantName: stored.provenance.tenantName!,
-      history: { scores: stored.provenance.scoreHistory!.slice(0, -1), previous },
-    },
-    evidence,
-    fingerprint,
-    version: worker.version,
-  });
-}
 
 describe("payloadSchema", () => {
   const valid = () => structuredClone(payloadOf(full)) as Payload & Record<string, unknown>;

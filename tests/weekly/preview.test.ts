@@ -1,9 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type Preview, previewReports } from "../../lib/weekly/preview.ts";
-import { writePreviewFiles } from "../../lib/weekly/preview-files.ts";
 import { renderPreviews } from "../../lib/weekly/texts/preview-text.ts";
 import { databaseSnapshot } from "../e2e/support/database-snapshot.ts";
 import { type SeededOwner, seedOwner, setClock, WEEK, writeAnalysis } from "../support/seed.ts";
@@ -123,9 +119,7 @@ describe("previewReports()", () => {
   });
 });
 
-describe("preview files and text", () => {
-  const folder = mkdtempSync(join(tmpdir(), "opsctl-preview-"));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+describe("the text of a preview", () => {
   const one: Preview = {
     ...{
       week: "2026-11-16",
@@ -138,33 +132,7 @@ describe("preview files and text", () => {
     email: { subject: "Assunto", html: "<p>Olá</p>", text: "Olá\u001b[31m\n" },
   };
 
-  test("are the messages byte by byte, readable for the account alone", () => {
-    const directory = join(folder, "new", "deep");
-    const paths = writePreviewFiles(directory, one);
-    expect(paths.map((path) => readFileSync(path, "utf8"))).toEqual([
-      "<p>Olá</p>",
-      "Olá\u001b[31m\n",
-      "*Olá*\nlinha",
-    ]);
-    expect(readdirSync(directory).toSorted()).toEqual([
-      "2026-11-16.user-1.email.html",
-      "2026-11-16.user-1.email.txt",
-      "2026-11-16.user-1.whatsapp.txt",
-    ]);
-    for (const path of [...paths, directory]) expect(statSync(path).mode & 0o077).toBe(0);
-    expect(writePreviewFiles(join(folder, "none"), { ...one, whatsapp: null })).toHaveLength(2);
-  });
-
-  test("that cannot be written are an error with the reason", () => {
-    writeFileSync(join(folder, "file"), "");
-    mkdirSync(join(folder, "taken", "2026-11-16.user-1.email.html"), { recursive: true });
-    for (const name of ["file", "taken"])
-      expect(() => writePreviewFiles(join(folder, name), one)).toThrow(
-        expect.objectContaining({ code: "PREVIEW_UNWRITABLE" }),
-      );
-  });
-
-  test("say on a terminal what it is, without characters that the terminal obeys", () => {
+  test("says on a terminal what it is, without characters that the terminal obeys", () => {
     const text = renderPreviews([{ preview: one, files: null }], "1.1.0");
     expect(text).toContain(
       "Padaria Zé, user user-1, week of 2026-11-16\nStored report report-1: what was sent, or will be.\n",

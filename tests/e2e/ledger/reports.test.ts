@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
@@ -110,6 +110,13 @@ describe.concurrent.each(ENGINES)("opsctl reports preview, %s", (runtime) => {
     expect(after).toEqual(before);
     const printed = await fixture.opsctl(["reports", "preview", "--tenant", sent.tenantId], { runtime });
     expect(printed.stdout).toContain(`--- WhatsApp ---\n${whatsapp}\n`);
+    const out = join(fixture.folder, `preview-${runtime}`);
+    const names = ["email.html", "email.txt", "whatsapp.txt"].map(
+      (part) => `2026-11-16.${sent.userId}.${part}`,
+    );
+    expect(readdirSync(out).toSorted()).toEqual(names);
+    for (const path of [out, ...names.map((name) => join(out, name))])
+      expect(statSync(path).mode & 0o077).toBe(0);
     const line = await fixture.opsctl(["reports", "preview", "--tenant", sent.tenantId, "--json"], {
       runtime,
     });
@@ -129,6 +136,21 @@ describe.concurrent("opsctl reports", () => {
     const draft = await fixture.opsctl(["reports", "preview", "--tenant", sent.tenantId]);
     expect(draft.exitCode, draft.stderr).toBe(0);
     expect(draft.stdout).toContain("DRAFT: no report is stored");
+    const [file, taken] = ["file", "taken"].map((name) => join(fixture.folder, name)) as [string, string];
+    writeFileSync(file, "");
+    mkdirSync(join(taken, `2026-11-16.${sent.userId}.email.html`), { recursive: true });
+    for (const out of [file, taken]) {
+      const refused = await fixture.opsctl([
+        "reports",
+        "preview",
+        "--tenant",
+        sent.tenantId,
+        "--out",
+        out,
+        "--json",
+      ]);
+      expect(refused.json).toMatchObject({ exitCode: 1, error: { code: "PREVIEW_UNWRITABLE" } });
+    }
     expect(fixture.requests()).toEqual([]);
   });
 

@@ -1,0 +1,180 @@
+/** Reports of many owners, made by one run: what is known of each owner's week, and the report that is stored of it. */
+import { randomUUID } from "node:crypto";
+import type postgres from "postgres";
+import type { AnalysisBody } from "../../standins/application.ts";
+import { type SeededOwner, seedOwner, WEEK } from "../../support/seed.ts";
+import { type PastReport, weeksBefore, writePastReport } from "./past-report.ts";
+import type { StoredReport } from "./stored-report.ts";
+import { type WeeklyFixture, weeklyFixture } from "./weekly-fixture.ts";
+
+/** `count` e-mails and the events of each, by their short types, a minute apart where they say no time. */
+export type Sends = { count?: number; at?: string; events?: (string | SendEvent)[] };
+/** An event of a send; without `tenantId` it is the sender's. */
+export type SendEvent = { type: string; at?: string; id?: string; tenantId?: string };
+
+/**
+ * What the application makes of one connection.
+ *
+ * Shape: a status is an answer that fails; `null` is an answer without an analysis; texts are JSON as it is stored.
+ */
+export type Analysis = number | null | AnalysisContent;
+
+/** The columns of an analysis; what is left out is that of a healthy one. */
+export type AnalysisContent = {
+  coverage?: string;
+  reason?: string;
+  metrics?: object | string;
+  insights?: object[] | string;
+  evidence?: object[] | string;
+  triggers?: unknown[] | string;
+  updatedAt?: string;
+  channel?: string;
+};
+
+/**
+ * One owner whose report is wanted.
+ *
+ * Shape: `analyses` are those of `networks`, in this order. `past` are reports of so many weeks before; `also` writes
+ *        what only this case has.
+ */
+export type ReportedOwner = {
+  tenantName?: string;
+  networks?: string[];
+  analyses?: Analysis[];
+  sends?: Sends[];
+  score?: { week?: number | string | null; before?: number | string | null };
+  past?: PastReports | ((owner: SeededOwner) => PastReports);
+  also?: (sql: postgres.Sql, owner: SeededOwner) => Promise<unknown>;
+};
+
+type PastReports = Record<number, PastReport>;
+
+/** The stored report of a case, its owner, and the ids of the past reports by their weeks. */
+export type Reported = StoredReport & { owner: SeededOwner; past: Record<string, string> };
+
+/** A Monday's window of the week before that of the tests. */
+const BEFORE = weeksBefore(WEEK, 1);
+
+/** Runs once over these owners, on a database of its own or on `weekly`; gives their reports by the same names. */
+export async function reportsOf<Name extends string>(
+  cases: Record<Name, ReportedOwner>,
+  weekly?: WeeklyFixture,
+): Promise<Record<Name, Reported>> {
+  if (weekly === undefined) {
+    await using own = await weeklyFixture();
+    return await reportsOf(cases, own);
+  }
+  const { sql } = weekly.db;
+  // A healthy answer of the first owner says that the application works, whatever the others get.
+  const first = { tenantId: "00000000-0000-4000-8000-000000000001", networks: ["instagram"] };
+  const healthy = await seedOwner(sql, first);
+  const answers = new Map<string, Analysis>(healthy.connections.map(({ id }) => [id, {}]));
+  const seeded: [Name, { owner: SeededOwner; past: Record<string, string> }][] = [];
+  for (const [name, spec] of Object.entries<ReportedOwner>(cases)) {
+    const { networks = spec.analyses?.map(() => "instagram") ?? [], tenantName } = spec;
+    const owner = await seedOwner(sql, {
+      networks,
+      sends: [],
+      ...(tenantName !== undefined && { tenantName }),
+    });
+    owner.connections.forEach(({ id }, i) => {
+      answers.set(id, spec.analyses === undefined ? {} : spec.analyses[i]!);
+    });
+    if (spec.sends) await writeSends(sql, owner, spec.sends);
+    for (const [at, window] of [
+      ["week", WEEK],
+      ["before", BEFORE],
+    ] as const)
+      if (spec.score?.[at] !== undefined) await writeScore(sql, owner, window, spec.score[at]);
+    const past: Record<string, string> = {};
+    const earlier = typeof spec.past === "function" ? spec.past(owner) : spec.past;
+    for (const [weeks, report] of Object.entries(earlier ?? {}))
+      past[weeks] = await writePastReport(sql, owner, weeksBefore(WEEK, Number(weeks)), report);
+    await spec.also?.(sql, owner);
+    seeded.push([name as Name, { owner, past }]);
+  }
+  weekly.application.routes.analysis.scriptByBody = ({ body }) => {
+    const answer = answers.get((body as AnalysisBody).connectionId);
+    return typeof answer === "number" ? { status: answer } : undefined;
+  };
+  weekly.onAnalyze = async (body) => {
+    const content = answers.get(body.connectionId);
+    if (typeof content === "object" && content !== null) await writeAnalysis(sql, body, content);
+  };
+  const { reports } = await weekly.run({ skipWhatsapp: true, skipEmail: true });
+  if (reports.failed > 0) throw new Error(`${reports.failed} reports failed`);
+  const stored = seeded.map(
+    async ([name, seed]) => [name, { ...(await reportOfWeek(sql, seed.owner)), ...seed }] as const,
+  );
+  return Object.fromEntries(await Promise.all(stored)) as Record<Name, Reported>;
+}
+
+async function reportOfWeek(sql: postgres.Sql, owner: SeededOwner): Promise<StoredReport> {
+  const [report] = await sql<StoredReport[]>`
+    select id, status, fingerprint, evidence, payload, coverage_status, error_code from weekly_performance_reports
+    where tenant_id = ${owner.tenantId} and user_id = ${owner.userId} and window_start = ${WEEK.start}
+      and window_end = ${WEEK.end} and schema_version = 1`;
+  return report!;
+}
+
+/** Writes e-mails and their events, instants as text with microseconds. */
+export async function writeSends(
+  sql: postgres.Sql,
+  { tenantId, userId }: { tenantId: string; userId: string },
+  sends: readonly Sends[],
+): Promise<void> {
+  const noon = Date.parse("2026-11-18T12:00:00Z");
+  const rows = sends.map(({ count = 1, at = new Date(noon).toISOString(), events = [] }) => ({
+    ...{ count, at, key: randomUUID() },
+    events: events.map((event, i) => ({
+      at: new Date(noon + (i + 1) * 60_000).toISOString(),
+      tenantId,
+      ...(typeof event === "string" ? { type: `email.${event}` } : event),
+    })),
+  }));
+  await sql`
+    with each as (
+      select e, e ->> 'key' || '-' || n as id
+      from jsonb_array_elements(${JSON.stringify(rows)}::text::jsonb) as a(e),
+        generate_series(1, (e ->> 'count')::integer) as n),
+    sent as (
+      insert into resend_email_sends (tenant_id, user_id, provider_email_id, sent_at)
+      select ${tenantId}::uuid, ${userId}::uuid, id, (e ->> 'at')::timestamptz from each)
+    insert into resend_email_events (id, tenant_id, provider_email_id, type, occurred_at)
+    select coalesce((v ->> 'id')::uuid, gen_random_uuid()), (v ->> 'tenantId')::uuid, id, v ->> 'type',
+           (v ->> 'at')::timestamptz
+    from each cross join jsonb_array_elements(e -> 'events') as b(v)`;
+}
+
+/** Writes a score; the window goes in as text, because the driver would cut its microseconds. */
+export async function writeScore(
+  sql: postgres.Sql,
+  { tenantId, userId }: { tenantId: string; userId: string },
+  { start, end }: { start: string; end: string },
+  score: number | string | null,
+): Promise<void> {
+  await sql`
+    insert into social_account_scores (tenant_id, user_id, window_start, window_end, score)
+    values (${tenantId}, ${userId}, ${start}::text::timestamptz, ${end}::text::timestamptz, ${score})`;
+}
+
+/** Writes the analysis of one connection, for the window of the call or another one. */
+export async function writeAnalysis(
+  sql: postgres.Sql,
+  call: Omit<AnalysisBody, "windowStart" | "windowEnd"> & { windowStart?: string; windowEnd?: string },
+  content: AnalysisContent,
+): Promise<void> {
+  const { tenantId, userId, connectionId, windowStart = WEEK.start, windowEnd = WEEK.end } = call;
+  const json = (value: object | string) => (typeof value === "string" ? value : JSON.stringify(value));
+  await sql`
+    insert into social_channel_analyses
+      (tenant_id, user_id, connection_id, channel, window_start, window_end, coverage_status, reason, metrics,
+       insights, evidence, triggers, updated_at)
+    select ${tenantId}, ${userId}, c.id, coalesce(${content.channel ?? null}, c.network),
+           ${windowStart}::text::timestamptz, ${windowEnd}::text::timestamptz, ${content.coverage ?? "complete"},
+           ${content.reason ?? null}, ${json(content.metrics ?? { reach: 5400 })}::text::jsonb,
+           ${json(content.insights ?? [])}::text::jsonb, ${json(content.evidence ?? [])}::text::jsonb,
+           ${json(content.triggers ?? [])}::text::jsonb,
+           ${content.updatedAt ?? "2026-11-23T10:00:00Z"}::text::timestamptz
+    from social_connections as c where c.id = ${connectionId}`;
+}
