@@ -26,6 +26,8 @@ export type ApplicationOptions = StandInOptions & {
   cronSecret: string;
   /** Runs before the answer of an analysis call, so that a test writes the rows that the route would write. */
   onAnalyze?: (body: AnalysisBody) => Promise<void> | void;
+  /** Runs before the answer of an editorial call. */
+  onEditorial?: (body: EditorialBody) => Promise<unknown> | unknown;
   /** The answers of the editorial route, one per call, then the answer of a finished drain. */
   editorials?: Record<string, unknown>[];
 };
@@ -71,6 +73,7 @@ export async function startApplication(options: ApplicationOptions): Promise<App
     if (!bearer(entry, options.cronSecret)) return problem(401, "unauthorized");
     if (!isEditorialBody(entry.body)) return problem(422, "invalid_body");
     await work();
+    await options.onEditorial?.(entry.body);
     return { status: 200, json: application.editorials.shift() ?? FINISHED };
   }
 

@@ -5,9 +5,11 @@ import type { DeliveryCounts, Failure } from "../../../lib/weekly/context/summar
 import { renderSummary } from "../../../lib/weekly/texts/summary-text.ts";
 import { refusedPort } from "../../standins/raw-peer.ts";
 import type { Scripted } from "../../standins/standin.ts";
+import { after } from "../../standins/statement-proxy.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { deliveryStates, isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
+import { SETTLE } from "../support/steps.ts";
 import { SECRETS, type WeeklyFixture, weeklyFixture } from "../support/weekly-fixture.ts";
 
 const OWNERS = 6;
@@ -129,13 +131,8 @@ describe("runWeekly() with a gateway that refuses the whole channel", () => {
           },
           sendText: (message, signal) => real.sendText(message, signal),
         },
-        wrapStore: (store) => ({
-          async settleDelivery(delivery, result) {
-            const settled = await store.settleDelivery(delivery, result);
-            if (result.errorCode === "gateway_unauthorized") first.resolve();
-            return settled;
-          },
-        }),
+        // The first delivery that is recorded is the refused one.
+        at: [after(SETTLE, first.resolve, { of: "gateway_unauthorized" })],
       },
     );
     expect(gateway.routes.send.calls).toHaveLength(1);

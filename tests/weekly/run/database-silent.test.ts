@@ -1,7 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import type postgres from "postgres";
-import { boundedStore } from "../../../lib/weekly/database/bounded-store.ts";
-import type { Store } from "../../../lib/weekly/database/store.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { deliveriesByOwner, isHeartbeatKept, plantHeartbeat, until } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
@@ -9,7 +6,6 @@ import type { WeeklyFixture } from "../support/weekly-fixture.ts";
 
 /** Long for a statement of these tests, and short for their time limit. */
 const LIMIT_MS = 1_000;
-const EDITORIALS = { enabled: true, maxLlmCalls: 30, secretPresent: true };
 
 const shared = sharedWeekly();
 
@@ -144,121 +140,5 @@ describe("runWeekly() on a database that does not answer", () => {
       return await run;
     });
     await expect(running).rejects.toMatchObject({ code: "DATABASE_TIMEOUT" });
-  });
-});
-
-describe("runWeekly() whose drain's session falls silent", () => {
-  async function drainWithSilence(weekly: WeeklyFixture, answers: Record<string, unknown>[]) {
-    const { sql } = weekly.db;
-    weekly.application.editorials.push(...answers);
-    let silent: Promise<number> | undefined;
-    weekly.application.routes.editorial.script = () => {
-      silent ??= silenceLockHolder(sql);
-      return undefined;
-    };
-    try {
-      return await weekly.run(
-        { editorials: EDITORIALS },
-        {
-          statementLimitMs: LIMIT_MS,
-          wrapStore: (store) => ({
-            withDrainLock: (drain) =>
-              store.withDrainLock(async (confirm) => {
-                const result = await drain(async () => {
-                  await silent;
-                  await confirm();
-                });
-                await silent;
-                return result;
-              }),
-          }),
-        },
-      );
-    } finally {
-      if (silent !== undefined) process.kill(await silent, "SIGCONT");
-    }
-  }
-
-  test("before a further call: none is made, and what was drained is told", async () => {
-    const weekly = await monday();
-    const truncated = {
-      truncated: true,
-      nextCursor: "c1",
-      processed: 3,
-      skipped: 0,
-      llmCalls: 3,
-      failures: [],
-    };
-    expect(await drainWithSilence(weekly, [truncated])).toMatchObject({
-      exitCode: 1,
-      heartbeat: "kept",
-      editorials: {
-        status: "failed",
-        code: "SOCIAL_EDITORIALS_LOCK_LOST",
-        calls: 1,
-        llmCalls: 3,
-        tenants: 3,
-      },
-    });
-    expect(weekly.application.routes.editorial.calls).toHaveLength(1);
-  });
-
-  test("after the last call: what was drained is told", async () => {
-    const weekly = await monday();
-    const last = { truncated: false, processed: 3, skipped: 0, llmCalls: 2, failures: [] };
-    expect(await drainWithSilence(weekly, [last])).toMatchObject({
-      exitCode: 1,
-      heartbeat: "kept",
-      editorials: {
-        status: "failed",
-        code: "SOCIAL_EDITORIALS_LOCK_LOST",
-        calls: 1,
-        llmCalls: 2,
-        tenants: 3,
-      },
-    });
-  });
-});
-
-/** Stops the server's process that holds the drain's lock: its connection stays open and gives no answer. */
-async function silenceLockHolder(sql: postgres.Sql): Promise<number> {
-  const [holder] = await sql`select pid from pg_locks where locktype = 'advisory'`;
-  process.kill(holder!.pid, "SIGSTOP");
-  return holder!.pid;
-}
-
-describe("boundedStore()", () => {
-  test("gives a drain's lock that comes too late back, without a drain", async () => {
-    const late = Promise.withResolvers<void>();
-    const held = Promise.withResolvers<unknown>();
-    const withDrainLock: Store["withDrainLock"] = async (drain) => {
-      await late.promise;
-      const result = drain(async () => {});
-      held.resolve(result.catch((error: unknown) => error));
-      return await result;
-    };
-    const store = boundedStore({ withDrainLock } as Store, {
-      limitMs: 10,
-      signal: new AbortController().signal,
-    });
-    let drains = 0;
-    const draining = store.withDrainLock(async () => {
-      drains += 1;
-    });
-    await expect(draining).rejects.toMatchObject({ code: "STATEMENT_TIMEOUT" });
-    late.resolve();
-    expect(await held.promise).toMatchObject({ code: "STATEMENT_TIMEOUT" });
-    expect(drains).toBe(0);
-  });
-
-  test("asks nothing once every wait is over", async () => {
-    let asked = 0;
-    const now = async () => {
-      asked += 1;
-      return "";
-    };
-    const store = boundedStore({ now } as Store, { limitMs: 60_000, signal: AbortSignal.abort() });
-    await expect(store.now()).rejects.toMatchObject({ code: "STATEMENT_TIMEOUT" });
-    expect(asked).toBe(0);
   });
 });

@@ -1,12 +1,23 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import type { Store } from "../../../lib/weekly/database/store.ts";
+import { before, type Which } from "../../standins/statement-proxy.ts";
 import { startTcpProxy, type TcpProxy } from "../../standins/tcp-proxy.ts";
 import { connect, type PostgresServer, startPostgres } from "../../support/postgres.ts";
 import { newLogin } from "../../support/roles.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { type Fault, faultsOf, setReadOnly } from "../support/faults.ts";
 import { deliveryStates } from "../support/ledger.ts";
-import { type FixtureChanges, type WeeklyFixture, weeklyFixture } from "../support/weekly-fixture.ts";
+import {
+  CLAIM_DELIVERY,
+  CLAIM_REPORT,
+  DISPATCH,
+  LIST_OWNERS,
+  READ_CLOCK,
+  READ_EVIDENCE,
+  SETTLE,
+  STORE_REPORT,
+} from "../support/steps.ts";
+import { virtualTime } from "../support/virtual-time.ts";
+import { type WeeklyFixture, weeklyFixture } from "../support/weekly-fixture.ts";
 
 let server: PostgresServer;
 let weekly: WeeklyFixture;
@@ -36,6 +47,7 @@ afterEach(async () => {
   });
   weekly.gateway.accepted.length = 0;
   weekly.email.accepted.length = 0;
+  weekly.onEditorial = () => {};
 });
 afterAll(async () => {
   await proxy.stop();
@@ -46,109 +58,80 @@ afterAll(async () => {
 const FAULTS = faultsOf(() => ({ server, sql: weekly.db.sql, login, proxy }));
 type FaultName = keyof typeof FAULTS;
 const FAULT_NAMES = Object.keys(FAULTS) as FaultName[];
-type Step = Exclude<
-  keyof Store,
-  "withDrainLock" | "readDelivery" | "readSenders" | "listRecipients" | "failReport"
->;
 
-/**
- * A clock and a sleep in which waiting takes no time, and a fault that begins when it is told to and ends once so much
- * of that time has passed.
- */
+/** A clock, and a fault that begins when it is told to and ends once so much of that time has passed. */
 function faultFor(fault: Fault, durationMs: number) {
-  let skippedMs = 0;
+  const time = virtualTime();
   let endsAtMs: number | null = null;
   let isOver = false;
-  const monotonicMs = () => performance.now() + skippedMs;
+  const end = async () => {
+    if (endsAtMs === null || isOver) return;
+    isOver = true;
+    await fault.end();
+  };
   return {
     async begin() {
       if (endsAtMs !== null) return;
-      endsAtMs = monotonicMs() + durationMs;
+      endsAtMs = time.monotonicMs() + durationMs;
       await fault.begin();
     },
-    isOver: () => isOver,
-    async end() {
-      if (endsAtMs === null || isOver) return;
-      isOver = true;
-      await fault.end();
-    },
+    end,
     time: {
-      monotonicMs,
-      async sleep(this: unknown, ms: number, signal?: AbortSignal) {
-        signal?.throwIfAborted();
-        skippedMs += ms;
-        if (endsAtMs !== null && monotonicMs() >= endsAtMs && !isOver) {
-          isOver = true;
-          await fault.end();
-        }
-        await new Promise((resolve) => setImmediate(resolve));
+      monotonicMs: time.monotonicMs,
+      async sleep(ms: number, signal?: AbortSignal) {
+        await time.sleep(ms, signal);
+        if (endsAtMs !== null && time.monotonicMs() >= endsAtMs) await end();
       },
     },
   };
 }
 
-/** Begins the fault before the first use of one step, or the n-th. */
-function before(step: Step, begin: () => Promise<void>, nth = 1): NonNullable<FixtureChanges["wrapStore"]> {
-  let uses = 0;
-  return (store) => ({
-    [step]: async (...args: never[]) => {
-      uses += 1;
-      if (uses === nth) await begin();
-      return await (store[step] as (...given: never[]) => Promise<unknown>)(...args);
-    },
-  });
-}
-
 /** As many as the fixture's pool has. */
 const CONNECTIONS = 10;
 
-const STEPS: Step[] = [
-  "countScopes",
-  "listScopes",
-  "claimReport",
-  "readEvidence",
-  "persistAndClaimWhatsapp",
-  "persistReport",
-  "claimWhatsapp",
-  "dispatchDelivery",
-  "settleDelivery",
-  "settleAndClaimEmail",
-  "claimEmail",
-];
+type Step = [text: string, which?: Which];
 
 /** One of each kind: the first write, the report itself, the last moment before a send, the first after it. */
-const KINDS: Step[] = ["claimReport", "persistAndClaimWhatsapp", "dispatchDelivery", "settleDelivery"];
+const KINDS: Step[] = [[CLAIM_REPORT], [STORE_REPORT], [DISPATCH], [SETTLE]];
+const OTHERS: Step[] = [
+  [LIST_OWNERS],
+  [LIST_OWNERS, { nth: 2 }],
+  [READ_EVIDENCE],
+  [CLAIM_DELIVERY],
+  [CLAIM_DELIVERY, { nth: 2 }],
+];
 /** The faults that are tried at every step: a refusal by the server, and a way that is closed. */
 const AT_EVERY_STEP: FaultName[] = ["read-only", "refused"];
 /** Those whose answers differ from the others' at every step: at one that writes much and at the one after a send. */
 const AT_FEW_STEPS: FaultName[] = ["restarted", "crashed", "out of connections"];
-const FEW: Step[] = ["persistAndClaimWhatsapp", "settleDelivery"];
+const FEW: Step[] = [[STORE_REPORT], [SETTLE]];
 
 /** `make chaos` asks for lengths of its own, for every fault at every step. */
 const asked = process.env.FAILOVER_SECONDS?.split(",").map(Number);
 
-/** How long a fault lasts that begins at a step. A step waits by what has failed, whatever step it is. */
-function secondsOf(name: FaultName, step: Step): number[] {
-  if (asked !== undefined) return asked;
-  if (!KINDS.includes(step)) return AT_EVERY_STEP.includes(name) ? [90] : [];
-  if (AT_FEW_STEPS.includes(name) && !FEW.includes(step)) return [];
-  return name === "read-only" ? [2, 90] : [90];
+/** Which steps a fault is tried at. A step waits by what has failed, whatever step it is. */
+function stepsOf(name: FaultName): Step[] {
+  if (asked !== undefined || AT_EVERY_STEP.includes(name)) return [...KINDS, ...OTHERS];
+  return AT_FEW_STEPS.includes(name) ? FEW : KINDS;
 }
 
+const secondsOf = (name: FaultName, [step]: Step) =>
+  asked ?? (name === "read-only" && step === CLAIM_REPORT ? [2, 90] : [90]);
+
 const CASES = FAULT_NAMES.flatMap((name) =>
-  STEPS.flatMap((step) => secondsOf(name, step).map((seconds) => [name, step, seconds] as const)),
+  stepsOf(name).flatMap((step) =>
+    secondsOf(name, step).map((seconds) => [name, step[0], step[1] ?? {}, seconds] as const),
+  ),
 );
 
 describe("runWeekly() on a database that is away for a while costs time, and no report", () => {
-  test.each(CASES)("%s, from %s on, for %d s", async (name, step, seconds) => {
+  test.each(CASES)("%s, from %s %j on, for %d s", async (name, step, which, seconds) => {
     await seedOwner(weekly.db.sql);
     await seedOwner(weekly.db.sql);
     const fault = faultFor(FAULTS[name], seconds * 1000);
     try {
-      const summary = await weekly.run(
-        { concurrency: 1 },
-        { databaseUrl, ...fault.time, wrapStore: before(step, fault.begin) },
-      );
+      const at = [before(step, fault.begin, which)];
+      const summary = await weekly.run({ concurrency: 1 }, { databaseUrl, ...fault.time, at });
       expect(summary).toMatchObject({ status: "success", heartbeat: "written", failures: [] });
     } finally {
       await fault.end();
@@ -164,8 +147,9 @@ describe("runWeekly() on a database that is away for a while costs time, and no 
     await seedOwner(weekly.db.sql, { networks: [] });
     const fault = faultFor(FAULTS[name], 240_000);
     try {
-      const wrapStore = before("now", fault.begin, 2);
-      const summary = await weekly.run({}, { databaseUrl, ...fault.time, wrapStore });
+      // The clock is read at the start, with the evidence and at the end.
+      const at = [before(READ_CLOCK, fault.begin, { nth: 3 })];
+      const summary = await weekly.run({}, { databaseUrl, ...fault.time, at });
       expect(summary).toMatchObject({
         status: "success",
         heartbeat: "written",
@@ -179,22 +163,14 @@ describe("runWeekly() on a database that is away for a while costs time, and no 
   test("read-only for a second among 40 owners: nobody fails, and nothing is sent twice", async () => {
     for (let i = 0; i < 40; i += 1) await seedOwner(weekly.db.sql, { sends: [] });
     let isReadOnly: Promise<void> | undefined;
-    const summary = await weekly.run(
-      { concurrency: 8 },
-      {
-        databaseUrl,
-        wrapStore: before(
-          "claimEmail",
-          async () => {
-            isReadOnly ??= setReadOnly({ server, sql: weekly.db.sql, login }, true).then(async () => {
-              await new Promise((resolve) => setTimeout(resolve, 1_000));
-              await setReadOnly({ server, sql: weekly.db.sql, login }, false);
-            });
-          },
-          10,
-        ),
-      },
-    );
+    const goReadOnly = () => {
+      isReadOnly = setReadOnly({ server, sql: weekly.db.sql, login }, true).then(async () => {
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        await setReadOnly({ server, sql: weekly.db.sql, login }, false);
+      });
+    };
+    const at = [before(CLAIM_DELIVERY, goReadOnly, { nth: 20 })];
+    const summary = await weekly.run({ concurrency: 8 }, { databaseUrl, at });
     await isReadOnly;
     expect(summary).toMatchObject({
       status: "success",
@@ -210,8 +186,8 @@ describe("runWeekly() on a database that is away for longer", () => {
   test("than a report waits: that one fails, the others are made", async () => {
     for (let i = 0; i < 3; i += 1) await seedOwner(weekly.db.sql);
     const fault = faultFor(FAULTS["read-only"], 150_000);
-    const wrapStore = before("claimReport", fault.begin);
-    const summary = await weekly.run({ concurrency: 1 }, { databaseUrl, ...fault.time, wrapStore });
+    const at = [before(CLAIM_REPORT, fault.begin)];
+    const summary = await weekly.run({ concurrency: 1 }, { databaseUrl, ...fault.time, at });
     expect(summary).toMatchObject({
       status: "failed",
       error: null,
@@ -233,8 +209,8 @@ describe("runWeekly() on a database that is away for longer", () => {
     const fault = faultFor(FAULTS[name], 3_600_000);
     const startedMs = fault.time.monotonicMs();
     try {
-      const wrapStore = before("claimReport", fault.begin, 4);
-      const summary = await weekly.run({ concurrency: 1 }, { databaseUrl, ...fault.time, wrapStore });
+      const at = [before(CLAIM_REPORT, fault.begin, { nth: 4 })];
+      const summary = await weekly.run({ concurrency: 1 }, { databaseUrl, ...fault.time, at });
       expect(summary).toMatchObject({
         status: "failed",
         exitCode: 1,
@@ -261,24 +237,21 @@ describe("runWeekly() whose open connections lead to a server that is gone", () 
     for (let i = 0; i < 12; i += 1) await seedOwner(weekly.db.sql);
     const allInUse = Promise.withResolvers<void>();
     let persisting = 0;
-    const statementLimitMs = 500;
+    const waitForAll = before(
+      STORE_REPORT,
+      async () => {
+        persisting += 1;
+        if (persisting === CONNECTIONS) {
+          proxy.silence();
+          allInUse.resolve();
+        }
+        await allInUse.promise;
+      },
+      { nth: "every" },
+    );
     const summary = await weekly.run(
       { concurrency: CONNECTIONS },
-      {
-        databaseUrl,
-        statementLimitMs,
-        wrapStore: (store) => ({
-          async persistReport(...args) {
-            persisting += 1;
-            if (persisting === CONNECTIONS) {
-              proxy.silence();
-              allInUse.resolve();
-            }
-            await allInUse.promise;
-            return await store.persistReport(...args);
-          },
-        }),
-      },
+      { databaseUrl, statementLimitMs: 500, at: [waitForAll] },
     );
     expect(summary).toMatchObject({ status: "success", reports: { completed: 12 }, failures: [] });
     expect([weekly.gateway.accepted.length, weekly.email.accepted.length]).toEqual([12, 12]);
@@ -294,78 +267,22 @@ describe("the editorial drain on a database that is away for a while", () => {
     failures: [],
   });
 
-  /** That a later call is like the first has nothing to do with the fault. */
-  const callsOf = (name: FaultName) => (asked !== undefined || name === "cut" ? [1, 2] : [1]);
-
-  test.each(FAULT_NAMES)("%s, before the lock is taken: it drains", async (name) => {
-    weekly.application.editorials.push(answer(false));
-    const fault = faultFor(FAULTS[name], 90_000);
-    let calledInFault = false;
-    weekly.application.routes.editorial.script = () => {
-      calledInFault = !fault.isOver();
-      return undefined;
-    };
-    try {
-      const summary = await weekly.run(
-        { editorials: EDITORIALS },
-        {
-          databaseUrl,
-          ...fault.time,
-          wrapStore: (store) => ({
-            async withDrainLock(drain) {
-              await fault.begin();
-              return await store.withDrainLock(drain);
-            },
-          }),
-        },
-      );
-      expect(summary).toMatchObject({ status: "success", editorials: { status: "completed", calls: 1 } });
-      // On a server that takes no writes, the lock keeps no process out: each replica has its own.
-      expect(calledInFault).toBe(name === "cut");
-    } finally {
-      weekly.application.routes.editorial.script = null;
-      await fault.end();
-    }
-  });
-
-  test.each(FAULT_NAMES.flatMap((name) => callsOf(name).map((call) => [name, call] as const)))(
-    "%s, during call %d: it takes the lock again and goes on where it was",
-    async (name, call) => {
+  test.each(FAULT_NAMES)(
+    "%s, during a call: it takes the lock again and goes on where it was",
+    async (name) => {
       const { routes, editorials } = weekly.application;
       editorials.push(answer(true), answer(false));
       routes.editorial.calls.length = 0;
       const fault = faultFor(FAULTS[name], 90_000);
-      let begun: Promise<void> | undefined;
-      routes.editorial.script = () => {
-        if (routes.editorial.calls.length === call) begun = fault.begin();
-        return undefined;
-      };
+      weekly.onEditorial = fault.begin;
       try {
-        const summary = await weekly.run(
-          { editorials: EDITORIALS },
-          {
-            databaseUrl,
-            ...fault.time,
-            wrapStore: (store) => ({
-              withDrainLock: (drain) =>
-                store.withDrainLock(async (confirm) => {
-                  const result = await drain(async () => {
-                    await begun;
-                    await confirm();
-                  });
-                  await begun;
-                  return result;
-                }),
-            }),
-          },
-        );
+        const summary = await weekly.run({ editorials: EDITORIALS }, { databaseUrl, ...fault.time });
         expect(summary).toMatchObject({
           status: "success",
           editorials: { status: "completed", calls: 2, llmCalls: 6 },
         });
         expect(routes.editorial.calls).toHaveLength(2);
       } finally {
-        routes.editorial.script = null;
         await fault.end();
       }
     },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { after, before } from "../../standins/statement-proxy.ts";
 import { type SeededOwner, seedOwner, WEEK } from "../../support/seed.ts";
 import {
   deliveriesByOwner,
@@ -9,6 +10,7 @@ import {
   reportsByOwner,
 } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
+import { CLAIM_REPORT, SETTLE } from "../support/steps.ts";
 import type { WeeklyFixture } from "../support/weekly-fixture.ts";
 
 const shared = sharedWeekly();
@@ -118,45 +120,32 @@ describe("a report that another process holds", () => {
   );
 
   test.each([
-    ["completes it", 0, { reused: 1, completed: 1, busy: 0 }],
-    ["fails it", 0, { reused: 0, completed: 2, busy: 0 }],
+    ["completes it", { reused: 1, completed: 1, busy: 0 }, 1],
+    ["fails it", { reused: 0, completed: 2, busy: 0 }, 0],
   ] as const)(
     "and that %s before the end of this run: looked at again, exit 0",
-    async (what, exitCode, reports) => {
+    async (what, reports, theirCompleted) => {
       const weekly = shared();
       const [other] = await owners(1);
-      // The other process has claimed first, and ends while this one makes its own claim.
+      // The other process has claimed first, and ends while this one sends its own owner's message.
       const taken = Promise.withResolvers<void>();
       const goOn = Promise.withResolvers<void>();
-      const theirs = weekly.run(
-        {},
-        {
-          wrapStore: (store) => ({
-            async readEvidence(...args) {
-              taken.resolve();
-              await goOn.promise;
-              if (what === "fails it") throw Object.assign(new Error("broken"), { code: "XX000" });
-              return await store.readEvidence(...args);
-            },
-          }),
-        },
-      );
+      const interrupt = new AbortController();
+      const claimed = after(CLAIM_REPORT, async () => {
+        taken.resolve();
+        await goOn.promise;
+        if (what === "fails it") interrupt.abort();
+      });
+      const theirs = weekly.run({}, { at: [claimed], interrupt: interrupt.signal });
       await taken.promise;
       const mine = (await owners(1))[0]!;
-      const summary = await weekly.run(
-        { concurrency: 2 },
-        {
-          wrapStore: (store) => ({
-            async settleDelivery(...args) {
-              goOn.resolve();
-              await theirs;
-              return await store.settleDelivery(...args);
-            },
-          }),
-        },
-      );
-      expect(summary).toMatchObject({ exitCode, reports: { scopes: 2, ...reports } });
-      expect((await theirs).reports).toMatchObject({ completed: what === "fails it" ? 0 : 1 });
+      const theirsEnds = before(SETTLE, async () => {
+        goOn.resolve();
+        await theirs;
+      });
+      const summary = await weekly.run({ concurrency: 2 }, { at: [theirsEnds] });
+      expect(summary).toMatchObject({ exitCode: 0, reports: { scopes: 2, ...reports } });
+      expect((await theirs).reports.completed).toBe(theirCompleted);
       const sent = await deliveriesByOwner(weekly, "whatsapp");
       expect([sent.get(other!.userId)?.status, sent.get(mine.userId)?.status]).toEqual(["sent", "sent"]);
       expect(weekly.gateway.accepted).toHaveLength(2);
@@ -222,55 +211,38 @@ describe("a delivery that another process holds", () => {
 
   test("and that is sent by the time we look again: reused, exit 0", async () => {
     const weekly = shared();
-    await owners(1);
+    await owners(2);
     const sending = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
-    const theirs = weekly.run(
-      {},
-      {
-        wrapStore: (store) => ({
-          async settleDelivery(...args) {
-            sending.resolve();
-            await goOn.promise;
-            return await store.settleDelivery(...args);
-          },
-        }),
-      },
-    );
+    const held = before(SETTLE, async () => {
+      sending.resolve();
+      await goOn.promise;
+    });
+    const theirs = weekly.run({ concurrency: 1, skipEmail: true }, { at: [held] });
     await sending.promise;
-    const ours = await weekly.run(
-      {},
-      {
-        wrapStore: (store) => ({
-          async readDelivery(deliveryId) {
-            goOn.resolve();
-            await theirs;
-            return await store.readDelivery(deliveryId);
-          },
-        }),
-      },
-    );
-    expect(await theirs).toMatchObject({ status: "success", whatsapp: { sent: 1 }, email: { reused: 1 } });
-    expect(ours).toMatchObject({ status: "success", whatsapp: { reused: 1 }, email: { sent: 1 } });
-    expect([weekly.gateway.accepted.length, weekly.email.accepted.length]).toEqual([1, 1]);
+    // Ours finds the first owner's message held, sends the second one's, and looks at the first one again.
+    const theirsEnds = before(SETTLE, async () => {
+      goOn.resolve();
+      await theirs;
+    });
+    const ours = await weekly.run({ concurrency: 1, skipEmail: true }, { at: [theirsEnds] });
+    expect(await theirs).toMatchObject({ whatsapp: { sent: 1 } });
+    expect(ours).toMatchObject({
+      status: "success",
+      exitCode: 0,
+      whatsapp: { sent: 1, reused: 1, partial: 0 },
+    });
+    expect(weekly.gateway.accepted).toHaveLength(2);
   });
 
   test("taken from us while we sent: what the provider did is told as unknown, and the holder's row is not touched", async () => {
     const weekly = shared();
     await owners(1);
+    const { sql } = weekly.db;
     weekly.email.routes.send.script = () => ({ status: 404, json: { name: "not_found" } });
-    const summary = await weekly.run(
-      {},
-      {
-        wrapStore: (store) => ({
-          async settleDelivery(delivery, result) {
-            await weekly.db
-              .sql`update weekly_performance_deliveries set claim_token = gen_random_uuid() where id = ${delivery.id}`;
-            return await store.settleDelivery(delivery, result);
-          },
-        }),
-      },
-    );
+    const takeOver = () =>
+      sql`update weekly_performance_deliveries set claim_token = gen_random_uuid() where status = 'running'`;
+    const summary = await weekly.run({}, { at: [before(SETTLE, takeOver, { nth: "every" })] });
     expect(summary).toMatchObject({ exitCode: 1, whatsapp: { unknown: 1, sent: 0 }, email: { failed: 1 } });
     expect(summary.failures).toContainEqual(
       expect.objectContaining({

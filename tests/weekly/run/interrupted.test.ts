@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { createPace } from "../../../lib/platform/rate/pace.ts";
 import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
+import { after, before } from "../../standins/statement-proxy.ts";
 import { seedOwner, WEEK } from "../../support/seed.ts";
 import { deliveryStates, isHeartbeatKept, plantHeartbeat, reportsByOwner, until } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
+import { CLAIM_REPORT, SETTLE } from "../support/steps.ts";
 import type { WeeklyFixture } from "../support/weekly-fixture.ts";
 
 const EDITORIALS = { enabled: true, maxLlmCalls: 30, secretPresent: true };
@@ -76,20 +78,15 @@ describe("runWeekly() that is asked to end", () => {
              weekly_performance_now() + interval '20 minutes' from users where role = 'owner'`;
     const signal = new AbortController();
     let claims = 0;
-    const summary = await weekly.run(
-      {},
-      {
-        interrupt: signal.signal,
-        wrapStore: (store) => ({
-          async claimReport(...args) {
-            claims += 1;
-            const claim = await store.claimReport(...args);
-            signal.abort();
-            return claim;
-          },
-        }),
+    const claimed = after(
+      CLAIM_REPORT,
+      () => {
+        claims += 1;
+        signal.abort();
       },
+      { nth: "every" },
     );
+    const summary = await weekly.run({}, { interrupt: signal.signal, at: [claimed] });
     expectEnded(weekly, summary);
     expect(claims).toBe(1);
     expect(summary).toMatchObject({
@@ -101,19 +98,8 @@ describe("runWeekly() that is asked to end", () => {
   test("while a claim is being made: its first analysis call does not begin", async () => {
     const weekly = await monday();
     const signal = new AbortController();
-    const summary = await weekly.run(
-      { concurrency: 1 },
-      {
-        interrupt: signal.signal,
-        wrapStore: (store) => ({
-          async claimReport(...args) {
-            const claim = await store.claimReport(...args);
-            signal.abort();
-            return claim;
-          },
-        }),
-      },
-    );
+    const at = [after(CLAIM_REPORT, () => signal.abort())];
+    const summary = await weekly.run({ concurrency: 1 }, { interrupt: signal.signal, at });
     expectEnded(weekly, summary);
     expect(weekly.application.ledger).toHaveLength(0);
     await expectNextRunFinishes(weekly, 3);
@@ -167,20 +153,12 @@ describe("runWeekly() that is asked to end", () => {
     const once = createPace({ perMinute: 0.01 });
     const completed = async () =>
       [...(await reportsByOwner(weekly)).values()].filter(({ status }) => status === "completed");
-    const summary = await weekly.run(
-      {},
-      {
-        interrupt: signal.signal,
-        whatsappPace: once,
-        wrapStore: (store) => ({
-          async settleDelivery(delivery, result) {
-            await until(async () => (await completed()).length === 3);
-            signal.abort();
-            return await store.settleDelivery(delivery, result);
-          },
-        }),
-      },
-    );
+    const allComplete = before(SETTLE, async () => {
+      await until(async () => (await completed()).length === 3);
+      signal.abort();
+    });
+    const interrupt = signal.signal;
+    const summary = await weekly.run({}, { interrupt, whatsappPace: once, at: [allComplete] });
     expectEnded(weekly, summary);
     const claimed = await weekly.db
       .sql`select count(*)::int as n from weekly_performance_deliveries where channel = 'whatsapp'`;

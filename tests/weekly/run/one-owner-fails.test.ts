@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { before } from "../../standins/statement-proxy.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { deliveryStates, isHeartbeatKept, plantHeartbeat, reportsByOwner } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
-import { virtualTime } from "../support/virtual-time.ts";
+import { CLAIM_REPORT, LIST_OWNERS, STORE_REPORT } from "../support/steps.ts";
 import { recordingLog, type WeeklyFixture } from "../support/weekly-fixture.ts";
 
 const shared = sharedWeekly();
@@ -95,20 +96,10 @@ describe("runWeekly() when the database refuses one owner", () => {
   test("a claim that was lost meanwhile: report_persist_failed, and the new holder's row is not touched", async () => {
     const { weekly, victim } = await threeOwners();
     const token = "11111111-1111-4111-8111-111111111111";
-    const summary = await weekly.run(
-      {},
-      {
-        wrapStore: (store) => ({
-          async persistReport(report, content) {
-            if (report.scope.tenantId === victim.tenantId) {
-              await weekly.db.sql`
-                update weekly_performance_reports set claim_token = ${token} where tenant_id = ${victim.tenantId}`;
-            }
-            return await store.persistReport(report, content);
-          },
-        }),
-      },
-    );
+    const takeOver = () =>
+      weekly.db.sql`
+        update weekly_performance_reports set claim_token = ${token} where tenant_id = ${victim.tenantId}`;
+    const summary = await weekly.run({}, { at: [before(STORE_REPORT, takeOver, { of: victim.tenantId })] });
     expect(summary).toMatchObject({ exitCode: 1, reports: { completed: 2, failed: 1 } });
     const [row] = await weekly.db.sql`
       select status, claim_token, error_code from weekly_performance_reports where tenant_id = ${victim.tenantId}`;
@@ -117,20 +108,9 @@ describe("runWeekly() when the database refuses one owner", () => {
 
   test("an owner who is no longer eligible when it is their turn: counted apart, and no failure", async () => {
     const { weekly, victim } = await threeOwners();
-    const summary = await weekly.run(
-      {},
-      {
-        wrapStore: (store) => ({
-          async claimReport(scope, ...rest) {
-            if (scope.tenantId === victim.tenantId) {
-              await weekly.db
-                .sql`update credit_wallets set status = 'suspended' where tenant_id = ${scope.tenantId}`;
-            }
-            return await store.claimReport(scope, ...rest);
-          },
-        }),
-      },
-    );
+    const suspend = () =>
+      weekly.db.sql`update credit_wallets set status = 'suspended' where tenant_id = ${victim.tenantId}`;
+    const summary = await weekly.run({}, { at: [before(CLAIM_REPORT, suspend, { of: victim.tenantId })] });
     expect(summary).toMatchObject({
       status: "success",
       heartbeat: "written",
@@ -165,12 +145,23 @@ describe("runWeekly() when the database refuses one owner", () => {
       `new.tenant_id = '${victim.tenantId}'`,
     );
     try {
+      const failure = {
+        step: "whatsapp",
+        code: "timeline_entry_failed",
+        tenantId: victim.tenantId,
+        cause: "P0001",
+      };
       expect(await weekly.run()).toMatchObject({
         exitCode: 1,
         heartbeat: "kept",
         whatsapp: { sent: 2, partial: 1, failed: 0 },
         email: { sent: 3 },
-        failures: [{ step: "whatsapp", code: "timeline_entry_failed", tenantId: victim.tenantId }],
+        failures: [failure],
+      });
+      expect(await weekly.run({ skipEmail: true })).toMatchObject({
+        exitCode: 1,
+        whatsapp: { reused: 2, partial: 1 },
+        failures: [failure],
       });
     } finally {
       await mend();
@@ -181,55 +172,6 @@ describe("runWeekly() when the database refuses one owner", () => {
 });
 
 describe("runWeekly() when the worker itself is at fault for one owner", () => {
-  test("a payload that does not fit its schema is never stored", async () => {
-    const { weekly, victim } = await threeOwners();
-    const summary = await weekly.run(
-      {},
-      {
-        wrapStore: (store) => ({
-          async readEvidence(scope, ...rest) {
-            const rows = await store.readEvidence(scope, ...rest);
-            return scope.tenantId === victim.tenantId ? { ...rows, readAt: "yesterday" } : rows;
-          },
-        }),
-      },
-    );
-    expect(summary).toMatchObject({
-      exitCode: 1,
-      reports: { completed: 2, failed: 1 },
-      whatsapp: { sent: 2 },
-    });
-    expect((await reportsByOwner(weekly)).get(victim.userId)).toMatchObject({
-      status: "failed",
-      errorCode: "report_persist_failed",
-    });
-  });
-
-  test("its report is given free for the next run also when the database is away for a while just then", async () => {
-    const { weekly, victim } = await threeOwners();
-    const time = virtualTime();
-    let answersAtMs = Number.POSITIVE_INFINITY;
-    await weekly.run(
-      {},
-      {
-        ...time,
-        wrapStore: (store) => ({
-          async readEvidence(scope, ...rest) {
-            const rows = await store.readEvidence(scope, ...rest);
-            return scope.tenantId === victim.tenantId ? { ...rows, readAt: "yesterday" } : rows;
-          },
-          async failReport(...args) {
-            answersAtMs = Math.min(answersAtMs, time.monotonicMs() + 60_000);
-            if (time.monotonicMs() < answersAtMs)
-              throw Object.assign(new Error("closed"), { code: "CONNECTION_CLOSED" });
-            await store.failReport(...args);
-          },
-        }),
-      },
-    );
-    expect((await reportsByOwner(weekly)).get(victim.userId)?.status).toBe("failed");
-  });
-
   test("a message that cannot be made fails alone, before it is dispatched", async () => {
     const { weekly } = await threeOwners();
     const gateway = {
@@ -269,16 +211,20 @@ describe("runWeekly() when the worker itself is at fault for one owner", () => {
 describe("runWeekly() when the owners cannot be listed", () => {
   test("it ends with SCOPES_UNREADABLE after what it had begun", async () => {
     const { weekly } = await threeOwners();
-    const store = {
-      listScopes: () =>
-        Promise.reject(Object.assign(new Error("gone"), { code: "42883", severity: "ERROR" })),
-    };
-    expect(await weekly.run({}, { store })).toMatchObject({
-      status: "failed",
-      exitCode: 1,
-      heartbeat: "kept",
-      error: { code: "SCOPES_UNREADABLE" },
-    });
+    const { sql } = weekly.db;
+    // The first question is how many there are.
+    const rename = () =>
+      sql`alter function list_weekly_performance_report_scopes(uuid) rename to listed_no_more`;
+    try {
+      expect(await weekly.run({}, { at: [before(LIST_OWNERS, rename, { nth: 2 })] })).toMatchObject({
+        status: "failed",
+        exitCode: 1,
+        heartbeat: "kept",
+        error: { code: "SCOPES_UNREADABLE" },
+      });
+    } finally {
+      await sql`alter function listed_no_more(uuid) rename to list_weekly_performance_report_scopes`;
+    }
     expect((await reportsByOwner(weekly)).size).toBe(0);
   });
 });

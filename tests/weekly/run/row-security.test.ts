@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type postgres from "postgres";
-import { databaseError } from "../../../lib/platform/database/error.ts";
-import { openDatabase } from "../../../lib/platform/database/pool.ts";
+import { databaseError, openDatabase } from "../../../lib/platform/database/pool.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { previewReports } from "../../../lib/weekly/preview.ts";
 import { sharedPostgres } from "../../support/postgres.ts";

@@ -1,10 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import type { WeekState } from "../../../lib/ledger/week-state.ts";
+import type { WeeklyOptions } from "../../../lib/weekly/context/dependencies.ts";
 import { renderSummary } from "../../../lib/weekly/texts/summary-text.ts";
+import { before } from "../../standins/statement-proxy.ts";
 import { type SeededOwner, seedOwner, setClock, WEEK } from "../../support/seed.ts";
 import { deliveryStates, isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
+import { READ_WEEK } from "../support/steps.ts";
 import type { WeeklyFixture } from "../support/weekly-fixture.ts";
 
 const shared = sharedWeekly();
@@ -315,14 +318,24 @@ describe("a week whose state the database does not tell", () => {
     const weekly = shared();
     await seedOwner(weekly.db.sql);
     plantHeartbeat(weekly);
-    const weekState = () => Promise.reject(Object.assign(new Error("no"), { code: "XX000" }));
-    const summary = await weekly.run({}, { store: { weekState } });
+    const { sql } = weekly.db;
+    const unreadable = async (options: Partial<WeeklyOptions>) => {
+      const rename = async () => {
+        const [row] = await sql`
+          select oid::regprocedure::text as name from pg_proc
+          where pronamespace = 'public'::regnamespace and proname = 'weekly_performance_week'`;
+        await sql.unsafe(`alter function ${row!.name} rename to read_no_more`);
+      };
+      try {
+        return await weekly.run(options, { at: [before(READ_WEEK, rename)] });
+      } finally {
+        await sql.unsafe("alter function read_no_more rename to weekly_performance_week");
+      }
+    };
+    const summary = await unreadable({});
     expect(summary).toMatchObject({ exitCode: 1, heartbeat: "kept", week: null, error: null });
     expect(summary.failures).toEqual([{ step: "week", code: "WEEK_UNREADABLE" }]);
-    expect(await weekly.run({ skipEditorials: true }, { store: { weekState } })).toMatchObject({
-      exitCode: 0,
-      failures: [],
-    });
+    expect(await unreadable({ skipEditorials: true })).toMatchObject({ exitCode: 0, failures: [] });
     expect(await weekly.run()).toMatchObject({ exitCode: 0, heartbeat: "written" });
   });
 });

@@ -1,10 +1,6 @@
 /** A weekly run whose database connection is another login's. */
-import { openDatabase } from "../../../lib/platform/database/pool.ts";
-import { Secret } from "../../../lib/platform/secrets/secret.ts";
-import { checkReadiness } from "../../../lib/schema/readiness.ts";
 import type { WeeklyOptions } from "../../../lib/weekly/context/dependencies.ts";
 import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
-import { weeklyStore } from "../../../lib/weekly/database/store.ts";
 import { sharedPostgres } from "../../support/postgres.ts";
 import type { FixtureChanges, WeeklyFixture } from "./weekly-fixture.ts";
 
@@ -13,17 +9,8 @@ export async function runAs(
   weekly: WeeklyFixture,
   login: string,
   options: Partial<WeeklyOptions> = {},
-  changes: Omit<FixtureChanges, "store"> = {},
+  changes: FixtureChanges = {},
 ): Promise<WeeklySummary> {
-  const url = (await sharedPostgres()).url(weekly.db.name, login);
-  const database = await openDatabase(new Secret(url), { max: 10, applicationName: "opsctl-test" });
-  try {
-    return await weekly.run(options, {
-      ...changes,
-      store: weeklyStore(database.sql),
-      checkReadiness: () => checkReadiness(database.sql),
-    });
-  } finally {
-    await database.close();
-  }
+  const databaseUrl = (await sharedPostgres()).url(weekly.db.name, login);
+  return await weekly.run(options, { ...changes, databaseUrl });
 }

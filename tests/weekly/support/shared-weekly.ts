@@ -15,6 +15,7 @@ export function sharedWeekly(options: Parameters<typeof weeklyFixture>[0] = {}):
   });
   beforeEach(async () => {
     weekly.onAnalyze = usualWork;
+    weekly.onEditorial = () => {};
     await startOver(weekly, options.clock ?? MONDAY);
   });
   afterEach(() => expect(neverGiven(weekly)).toEqual([]));

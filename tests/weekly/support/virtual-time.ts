@@ -6,13 +6,13 @@ export type VirtualTime = {
   /** Pass these two to a run. */
   monotonicMs(): number;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Every wait of more than a second, in order. */
+  /** Every wait of a second or more, in order. */
   waitsMs: number[];
-  /** Called before each wait of more than a second. */
+  /** Called before each wait of a second or more. */
   onWait: ((ms: number) => Promise<void> | void) | null;
 };
 
-/** A clock at zero. */
+/** A clock at zero; those who wait at the same time wait for the same minute. */
 export function virtualTime(): VirtualTime {
   let nowMs = 0;
   const time: VirtualTime = {
@@ -20,13 +20,14 @@ export function virtualTime(): VirtualTime {
     waitsMs: [],
     onWait: null,
     async sleep(ms, signal) {
-      if (ms > 1_000) {
+      if (ms >= 1_000) {
         time.waitsMs.push(ms);
         await time.onWait?.(ms);
       }
+      const untilMs = nowMs + ms;
       await setImmediate();
       signal?.throwIfAborted();
-      nowMs += ms;
+      nowMs = Math.max(nowMs, untilMs);
     },
   };
   return time;

@@ -18,13 +18,19 @@ import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
 import { type Store, weeklyStore } from "../../../lib/weekly/database/store.ts";
 import { runWeekly } from "../../../lib/weekly/run.ts";
 import { type SetupPeers, setupPeers } from "../../../lib/weekly/setup/peers.ts";
-import { type AnalysisBody, type Application, startApplication } from "../../standins/application.ts";
+import {
+  type AnalysisBody,
+  type Application,
+  type EditorialBody,
+  startApplication,
+} from "../../standins/application.ts";
 import {
   type EmailProvider,
   type EmailProviderOptions,
   startEmailProvider,
 } from "../../standins/email-provider.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
+import { type Moment, startStatementProxy } from "../../standins/statement-proxy.ts";
 import { type PostgresServer, sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
 import { MONDAY, seedSenders, setClock, writeAnalysis } from "../../support/seed.ts";
 import { silentLog } from "../../support/silent-log.ts";
@@ -45,6 +51,8 @@ export type FixtureChanges = Omit<Partial<WeeklyDependencies>, "store"> & {
   wrapStore?: (store: Store) => Partial<Store>;
   /** Another way to the same database. */
   databaseUrl?: string;
+  /** What happens before and after single statements of the run; each of these moments must come. */
+  at?: Moment[];
 };
 
 /** Database, peers and a way to run. */
@@ -59,6 +67,8 @@ export type WeeklyFixture = {
   timeoutsMs: { application?: number; gateway?: number; email?: number };
   /** Replaces what the application does while it analyses; the default writes a score and an analysis. */
   onAnalyze: (body: AnalysisBody) => Promise<void>;
+  /** What happens while the application works on an editorial call. */
+  onEditorial: (body: EditorialBody) => unknown;
   /** One run with these options, against the peers as they are now. */
   run(options?: Partial<WeeklyOptions>, dependencies?: FixtureChanges): Promise<WeeklySummary>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -76,6 +86,7 @@ export async function weeklyFixture(
     triggerSecret: SECRETS.TRIGGER_SECRET,
     cronSecret: SECRETS.SOCIAL_EDITORIALS_CRON_SECRET,
     onAnalyze: (body) => fixture.onAnalyze(body),
+    onEditorial: (body) => fixture.onEditorial(body),
   });
   const gateway = await startGateway({ adminKey: SECRETS.GATEWAY_ADMIN_KEY });
   const email = await startEmailProvider({ apiKey: SECRETS.EMAIL_API_KEY, ...options.email });
@@ -91,9 +102,11 @@ export async function weeklyFixture(
     logDir,
     timeoutsMs: {},
     onAnalyze: (body) => writeAnalysis(db.sql, body, { score: 73 }),
-    run: async (runOptions = {}, { databaseUrl = db.url, wrapStore, ...dependencies } = {}) => {
-      const isUsual = databaseUrl === db.url;
-      const database = (isUsual && idle.pop()) || (await openPool(databaseUrl));
+    onEditorial: () => {},
+    run: async (runOptions = {}, { databaseUrl = db.url, at = [], wrapStore, ...dependencies } = {}) => {
+      const proxy = at.length === 0 ? null : await startStatementProxy(databaseUrl, at);
+      const isUsual = databaseUrl === db.url && proxy === null;
+      const database = (isUsual && idle.pop()) || (await openPool(proxy?.url ?? databaseUrl));
       const emailPace = createPace();
       const limits = fixture.timeoutsMs;
       const limitOf = (timeoutMs?: number) => (timeoutMs === undefined ? {} : { timeoutMs });
@@ -162,6 +175,7 @@ export async function weeklyFixture(
       } finally {
         if (isUsual) idle.push(database);
         else await database.close();
+        await proxy?.stop();
       }
     },
     [Symbol.asyncDispose]: async () => {
