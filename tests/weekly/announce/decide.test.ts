@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { failureRank } from "../../../lib/last-run/failure-rank.ts";
 import type { WeekState } from "../../../lib/ledger/week-state.ts";
 import { type AnnouncementChoice, decideAnnouncement } from "../../../lib/weekly/announce/decide.ts";
 import {
@@ -147,7 +146,6 @@ describe("decideAnnouncement()", () => {
     expect(decideAnnouncement(failedWith([...tally.failures]), NOBODY)).toEqual(warning);
     tally.fail(GATEWAY);
     expect(tally.failures).toHaveLength(FAILURES_SHOWN);
-    expect(Math.max(...tally.failures.map(failureRank))).toBe(failureRank(GATEWAY));
     expect(decideAnnouncement(failedWith(tally.failures), NOBODY)).toEqual(critical);
   });
 });
