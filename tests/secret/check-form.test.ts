@@ -1,86 +1,95 @@
 /** What may be set as a secret: what the command that needs it takes, on one line. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { knownSecret } from "../../lib/platform/config/names/known-secrets.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
-import { checkForm, hasOuterBlank } from "../../lib/secret/check-form.ts";
+import { checked } from "./support/places.ts";
 
-const bytes = (text: string) => new TextEncoder().encode(text);
-const check = (name: string, text: string | Uint8Array) =>
-  checkForm(knownSecret(name)!, typeof text === "string" ? bytes(text) : text, {}).open();
-
-function problem(name: string, text: string | Uint8Array): string {
+/** The refusal, as the one who sets it reads it. */
+function refusal(name: string, value: string | Uint8Array): string {
   try {
-    check(name, text);
+    checked(name, value);
   } catch (error) {
     expect(error).toBeInstanceOf(OpsError);
     const { code, message, hint } = error as OpsError;
     expect(code).toBe("SECRET_MALFORMED");
     return `${message}\n${hint}`;
   }
-  throw new Error("it was accepted");
+  return "";
 }
 
-describe("checkForm()", () => {
-  test("drops one trailing line break and keeps everything else", () => {
-    expect(check("TRIGGER_SECRET", "value\n")).toBe("value");
-    expect(check("TRIGGER_SECRET", "value\r\n")).toBe("value");
-    expect(check("TRIGGER_SECRET", " va lue ")).toBe(" va lue ");
-    expect(hasOuterBlank(checkForm(knownSecret("TRIGGER_SECRET")!, bytes(" value"), {}))).toBe(true);
-    expect(hasOuterBlank(checkForm(knownSecret("TRIGGER_SECRET")!, bytes("va lue"), {}))).toBe(false);
+/** How the tokens of each peer begin. */
+const TOKENS = {
+  EMAIL_API_KEY: "re_",
+  EMAIL_READ_API_KEY: "re_",
+  ALERT_EMAIL_API_KEY: "re_",
+  ISSUE_TRACKER_TOKEN: "lin_api_",
+  MONITORING_TOKEN: "glsa_",
+  HOSTING_TOKEN: "",
+};
+const names = Object.keys(TOKENS) as (keyof typeof TOKENS)[];
+const BODY = "89gR2kLwX_0vQpTz5mNcB7d.fY~1a";
+
+describe("a secret", () => {
+  test.each([
+    ["loses one line break at its end", "value\n", "value"],
+    ["loses one of Windows's, too", "value\r\n", "value"],
+    ["keeps its blanks", " va lue ", " va lue "],
+    ["may be as long as any", "x".repeat(65_536), "x".repeat(65_536)],
+    ["may be a pass phrase in quotes", '"a phrase"', '"a phrase"'],
+  ])("%s", (_what, typed, value) => {
+    expect(checked("TRIGGER_SECRET", typed)).toBe(value);
   });
 
-  test.each(["", "\n", "  ", "\t\n"])("refuses %j as empty", (text) => {
-    expect(problem("TRIGGER_SECRET", text)).toContain("is empty");
+  test.each<[string, string | Uint8Array, string]>([
+    ...["", "\n", "  ", "\t\n"].map((text): [string, string, string] => ["TRIGGER_SECRET", text, "is empty"]),
+    ["TRIGGER_SECRET", "one-secret\ntwo-secret\n", "more than one line"],
+    ["DATABASE_URL", "postgres://a:b@h/d\n\n", "more than one line"],
+    ["DATABASE_URL", "postgres://a:b\u001b[D@h/d", "control character"],
+    ["TRIGGER_SECRET", Uint8Array.of(0xff, 0xfe, 0x41), "not UTF-8"],
+    ["TRIGGER_SECRET", "x".repeat(65_537), "longer than any secret"],
+    ["TRIGGER_SECRET", "\uFEFFvalue", "a header cannot carry"],
+    ["TRIGGER_SECRET", "geheim-äöü", "a header cannot carry"],
+    ["DATABASE_URL", "mysql://a:b@h/d", ", such as postgres://"],
+    ["MIGRATE_DATABASE_URL", "plain-text", "postgres://"],
+    ["OPSCTL_STATE_URL", "plain-text", "postgres://"],
+    ["ISSUE_TRACKER_TOKEN", "lin_api_8gR2 kLwX0vQp", "Expected the token alone, whole, as its peer shows it"],
+  ])("%s is refused when it is %j", (name, value, why) => {
+    expect(refusal(name, value)).toContain(why);
   });
 
-  test("refuses what has more than one line", () => {
-    expect(problem("TRIGGER_SECRET", "one-secret\ntwo-secret\n")).toContain("more than one line");
-    expect(problem("DATABASE_URL", "postgres://a:b@h/d\n\n")).toContain("more than one line");
+  test("that is the URL of a database is taken as it is", () => {
+    const url = "postgres://a:p%40ss@db.example.com/app";
+    expect(checked("DATABASE_URL", url)).toBe(url);
   });
 
-  test("refuses what a key on the keyboard left, what is no text, and what is too long", () => {
-    expect(problem("DATABASE_URL", "postgres://a:b\u001b[D@h/d")).toContain("control character");
-    expect(problem("TRIGGER_SECRET", Uint8Array.of(0xff, 0xfe, 0x41))).toContain("not UTF-8");
-    expect(problem("TRIGGER_SECRET", "x".repeat(65_537))).toContain("longer than any secret");
-    expect(check("TRIGGER_SECRET", "x".repeat(65_536))).toHaveLength(65_536);
-  });
-
-  test("refuses the mark that an editor puts before a text, instead of dropping it", () => {
-    expect(problem("TRIGGER_SECRET", "\uFEFFvalue")).toContain("a header cannot carry");
-  });
-
-  test("refuses what can be no token of the peer, and says what is expected", () => {
-    const told = problem("ISSUE_TRACKER_TOKEN", "lin_api_8gR2 kLwX0vQp");
-    expect(told).toContain("the value holds what no token can");
-    expect(told).toContain("Expected the token alone, whole, as its peer shows it");
-  });
-
-  test("gives an example where the rule has one", () => {
-    expect(problem("DATABASE_URL", "mysql://a:b@h/d")).toContain(", such as postgres://");
-    expect(problem("TRIGGER_SECRET", "geheim-äöü")).not.toContain("such as");
-  });
-
-  test("asks what the command asks: a header's text, or the URL of a database", () => {
-    expect(problem("TRIGGER_SECRET", "geheim-äöü")).toContain("a header cannot carry");
-    expect(problem("DATABASE_URL", "mysql://a:b@h/d")).toContain("postgres://");
-    expect(problem("MIGRATE_DATABASE_URL", "plain-text")).toContain("postgres://");
-    expect(problem("OPSCTL_STATE_URL", "plain-text")).toContain("postgres://");
-    expect(check("DATABASE_URL", "postgres://a:p%40ss@db.example.com/app")).toBe(
-      "postgres://a:p%40ss@db.example.com/app",
-    );
-  });
-
-  test("never quotes a value that it refuses, nor tells its length", () => {
+  test("is quoted by no refusal, nor is its length told", () => {
     const value = fc.string({ minLength: 6, maxLength: 40, unit: "grapheme" });
     fc.assert(
-      fc.property(value, fc.constantFrom("DATABASE_URL", "TRIGGER_SECRET"), (text, name) => {
+      fc.property(value, fc.constantFrom("DATABASE_URL", "TRIGGER_SECRET", ...names), (text, name) => {
         const refused = `x1y2-${text}\u0007`;
-        const told = problem(name, refused);
+        const told = refusal(name, refused);
         expect(told).not.toContain("x1y2");
-        expect(told).toBe(problem(name, `${refused}${refused}`));
+        expect(told).toBe(refusal(name, `${refused}${refused}`));
       }),
-      { numRuns: 50 },
+      { numRuns: 100 },
     );
+  });
+});
+
+describe("a token", () => {
+  test.each(names)("of %s is taken whole, also one that begins otherwise", (name) => {
+    for (const text of [TOKENS[name] + BODY, BODY, `${BODY}==`, `${TOKENS[name]}12345678`])
+      expect(checked(name, text)).toBe(text);
+  });
+
+  test.each([
+    ...["re_ab cd1234", ` re_${BODY}`, `re_${BODY} `, `"re_${BODY}"`, `'re_${BODY}'`, `Bearer re_${BODY}`],
+    ...[`EMAIL_API_KEY=re_${BODY}`, "re_", "re_1234567", "abc", "re_...", `re_${BODY};`, "<the key>"],
+  ])("is not %j", (text) => {
+    expect(refusal("EMAIL_API_KEY", text)).toMatch(/holds what no token can|is cut off/);
+  });
+
+  test.each(names)("of %s is refused when it is cut off", (name) => {
+    for (const text of ["abc", `${TOKENS[name]}1234567`]) expect(refusal(name, text)).toContain("is cut off");
   });
 });

@@ -1,5 +1,5 @@
 /** Which secrets a host has, seen without opening one. */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect } from "bun:test";
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -17,12 +17,13 @@ import type { FileFacts } from "../../lib/secret/file-facts.ts";
 import { type ListInput, listSecrets } from "../../lib/secret/list.ts";
 import { renderSecretList } from "../../lib/secret/render-list.ts";
 import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
-import { asRootAlone, isRootHere } from "../platform/support/other-account.ts";
+import { FILE_FAULTS } from "../cases/file-faults.ts";
+import { requires } from "../support/requires.ts";
 import { openPlaces, type Places, READER } from "./support/places.ts";
 
 const NOW = Date.parse("2026-11-23T11:00:00Z");
 const DAY_MS = 86_400_000;
-const tried = test.skipIf(!isRootHere);
+const { test } = requires("root");
 
 let places: Places;
 beforeEach(() => {
@@ -49,8 +50,8 @@ const input = (more: Partial<ListInput> = {}): ListInput => ({
 const one = (name: string, more: Partial<ListInput> = {}) =>
   listSecrets(input(more)).secrets.find((secret) => secret.name === name)!;
 
-describe(`listSecrets()${asRootAlone}`, () => {
-  tried("tells place and age of a file, and what is missing for whom", () => {
+describe("listSecrets()", () => {
+  test("tells place and age of a file, and what is missing for whom", () => {
     const path = put("DATABASE_URL");
     expect(one("DATABASE_URL")).toEqual({
       ...{ name: "DATABASE_URL", state: "set", sources: [{ kind: "file", where: path }] },
@@ -65,7 +66,7 @@ describe(`listSecrets()${asRootAlone}`, () => {
     expect([one("TRIGGER_SECRET").state, one("EMAIL_READ_API_KEY").state]).toEqual(["missing", "unset"]);
   });
 
-  tried("marks owner, mode, link and second name with the line that mends them", () => {
+  test("marks owner, mode, link and second name with the line that mends them", () => {
     const owner = put("DATABASE_URL", { uid: 0 });
     const mode = put("TRIGGER_SECRET", { mode: 0o640 });
     const twice = put("EMAIL_API_KEY");
@@ -88,12 +89,12 @@ describe(`listSecrets()${asRootAlone}`, () => {
     expect(one("MONITORING_TOKEN").state).toBe("wrong");
   });
 
-  tried("takes a link of root's, by which an agent publishes, as it is", () => {
+  test("takes a link of root's, by which an agent publishes, as it is", () => {
     symlinkSync("/run/agent/DATABASE_URL", join(places.secrets, "DATABASE_URL"));
     expect(one("DATABASE_URL")).toMatchObject({ state: "set", changedAt: null, problems: [] });
   });
 
-  tried("names no line that follows what the account can exchange: the directory comes first", () => {
+  test("names no line that follows what the account can exchange: the directory comes first", () => {
     put("DATABASE_URL", { mode: 0o644 });
     chownSync(places.secrets, READER.uid, READER.gid);
     expect(one("DATABASE_URL").problems[0]?.mend).toStartWith("Mend its directory first");
@@ -107,12 +108,15 @@ describe(`listSecrets()${asRootAlone}`, () => {
     ]);
   });
 
-  tried("opens nothing: a pipe would hold it up", () => {
-    spawnSync("mkfifo", [join(places.secrets, "DATABASE_URL")]);
-    expect(one("DATABASE_URL").problems[0]?.why).toBe("it is no regular file");
-  });
+  for (const { name, make, listed } of FILE_FAULTS)
+    test(`calls ${listed}, without opening it: ${name}`, () => {
+      chmodSync(places.secrets, 0o755);
+      const root = { ...READER, name: "root", uid: 0, gid: 0 };
+      make(join(places.secrets, "TRIGGER_SECRET"));
+      expect(one("TRIGGER_SECRET", { account: root }).state).toBe(listed);
+    });
 
-  tried("names every place that has a secret, the one that counts first", () => {
+  test("names every place that has a secret, the one that counts first", () => {
     const path = put("WEBHOOK_SECRET");
     const env = { OPSCTL_SECRETS_DIR: places.secrets, WEBHOOK_SECRET: "canary" };
     const facts = [
@@ -129,31 +133,28 @@ describe(`listSecrets()${asRootAlone}`, () => {
     ]);
   });
 
-  tried(
-    "counts the file that another command's settings share, and no environment for the editorial secret",
-    () => {
-      const facts = [
-        file("weekly.env", {
-          secrets: ["SOCIAL_EDITORIALS_CRON_SECRET"],
-          wanted: ["SOCIAL_EDITORIALS_CRON_SECRET"],
-        }),
-        file("webhook.env", { secrets: ["MESSAGING_API_KEY"] }),
-      ];
-      expect(one("MESSAGING_API_KEY", { facts }).state).toBe("set");
-      expect(one("SOCIAL_EDITORIALS_CRON_SECRET", { facts })).toMatchObject({
-        state: "missing",
-        usedBy: [{ command: "weekly", required: true }],
-      });
-    },
-  );
+  test("counts the file that another command's settings share, and no environment for the editorial secret", () => {
+    const facts = [
+      file("weekly.env", {
+        secrets: ["SOCIAL_EDITORIALS_CRON_SECRET"],
+        wanted: ["SOCIAL_EDITORIALS_CRON_SECRET"],
+      }),
+      file("webhook.env", { secrets: ["MESSAGING_API_KEY"] }),
+    ];
+    expect(one("MESSAGING_API_KEY", { facts }).state).toBe("set");
+    expect(one("SOCIAL_EDITORIALS_CRON_SECRET", { facts })).toMatchObject({
+      state: "missing",
+      usedBy: [{ command: "weekly", required: true }],
+    });
+  });
 
-  tried("looks where the environment file says that its command looks", () => {
+  test("looks where the environment file says that its command looks", () => {
     const path = put("DATABASE_URL");
     const facts = [file("weekly.env", { secretsDir: places.secrets })];
     expect(one("DATABASE_URL", { env: {}, facts }).sources).toEqual([{ kind: "file", where: path }]);
   });
 
-  tried("knows nothing where it may not look", () => {
+  test("knows nothing where it may not look", () => {
     const unread = { why: "ACCOUNT_UNAVAILABLE: it cannot be become", mend: "Start it as opsctl" };
     expect(one("TRIGGER_SECRET", { unread }).state).toBe("unknown");
     expect(listSecrets(input({ unread })).problems).toEqual([
@@ -173,7 +174,7 @@ describe(`listSecrets()${asRootAlone}`, () => {
     ]);
   });
 
-  tried("tells an ordinary account once for all files that root sees them", () => {
+  test("tells an ordinary account once for all files that root sees them", () => {
     const facts = ["weekly.env", "webhook.env"].map((name) =>
       file(name, { problem: "SECRET_FILE_UNREADABLE", isClosed: true }),
     );
@@ -185,7 +186,7 @@ describe(`listSecrets()${asRootAlone}`, () => {
     expect(text).not.toContain("doctor");
   });
 
-  tried("sends root to the environment files that this process has", () => {
+  test("sends root to the environment files that this process has", () => {
     const env = { OPSCTL_SECRETS_DIR: places.secrets, OPSCTL_ENV_DIR: "/etc/opsctl/staging" };
     const facts = [
       file("weekly.env", { problem: "SECRET_FILE_EXPOSED" }),
@@ -201,7 +202,7 @@ describe(`listSecrets()${asRootAlone}`, () => {
     );
   });
 
-  tried("says which file cannot be used, and who says what is wrong in it", () => {
+  test("says which file cannot be used, and who says what is wrong in it", () => {
     const facts = [file("weekly.env", { problem: "ENV_FILE_INVALID" })];
     const text = renderSecretList(listSecrets(input({ facts })));
     expect(text).toContain(
@@ -211,7 +212,7 @@ describe(`listSecrets()${asRootAlone}`, () => {
     expect(text).not.toContain("root may look");
   });
 
-  tried("names files that nothing reads: a slip of the pen, and a setting that is no secret", () => {
+  test("names files that nothing reads: a slip of the pen, and a setting that is no secret", () => {
     const slip = put("TRIGER_SECRET");
     const setting = put("APP_BASE_URL");
     expect(listSecrets(input()).problems).toEqual([
@@ -228,7 +229,7 @@ describe(`listSecrets()${asRootAlone}`, () => {
     ]);
   });
 
-  tried("tells of what a killed run left", () => {
+  test("tells of what a killed run left", () => {
     const path = put(".DATABASE_URL.0123456789ab.tmp");
     expect(listSecrets(input()).problems).toMatchObject([
       { where: path, mend: expect.stringContaining("rm ") },
@@ -236,31 +237,7 @@ describe(`listSecrets()${asRootAlone}`, () => {
   });
 });
 
-describe(`listSecrets() where root's own file names the directory${asRootAlone}`, () => {
-  tried("looks there for what root reads, and has lines for it", () => {
-    const path = put("HOSTING_TOKEN", { uid: 0, mode: 0o640 });
-    const at = (name: string, of = "HOSTING_TOKEN") =>
-      one(of, {
-        env: {},
-        facts: [file(name, { secretsDir: places.secrets })],
-        refusalOf: () => "taken",
-      });
-    expect(at("collect-metrics.env")).toMatchObject({
-      ...{ state: "wrong", sources: [{ kind: "file", where: path }] },
-      problems: [{ mend: `chown -h root:root ${path} && chmod 0600 ${path}` }],
-    });
-    // A file of the account moves nothing that root reads.
-    put("MIGRATE_DATABASE_URL", { uid: 0 });
-    for (const [name, of] of [
-      ["weekly.env", "HOSTING_TOKEN"],
-      ["weekly.env", "MIGRATE_DATABASE_URL"],
-      ["collect-metrics.env", "MIGRATE_DATABASE_URL"],
-    ] as const)
-      expect(JSON.stringify(at(name, of))).not.toContain(places.secrets);
-  });
-});
-
-describe(`listSecrets() where an environment file names the directory${asRootAlone}`, () => {
+describe("listSecrets() where an environment file names the directory", () => {
   const problemsOf = ({ secrets, problems }: ReturnType<typeof listSecrets>) => [
     ...secrets.flatMap((secret) => secret.problems),
     ...problems,
@@ -283,48 +260,7 @@ describe(`listSecrets() where an environment file names the directory${asRootAlo
   };
   const LINE = /^(?:chown|chmod|rm|mv) /;
 
-  tried("has no line for root where nobody vouches for it, and says why", () => {
-    allFaults();
-    chmodSync(places.secrets, 0o700);
-    const vouched = there(places.secrets);
-    expect(vouched.filter(({ mend }) => LINE.test(mend))).toHaveLength(7);
-    for (const refusal of ["system", "unknown", "taken"] as const) {
-      const told = there(places.secrets, { refusalOf: () => refusal });
-      expect(told.map(({ where, why }) => [where, why])).toEqual(
-        vouched.map(({ where, why }) => [where, why]),
-      );
-      for (const { mend } of told)
-        expect(mend).toStartWith(`Correct OPSCTL_SECRETS_DIR: ${places.secrets} is named in`);
-    }
-    const again = there(places.secrets, { refusalOf: () => "unknown" })[0]?.mend;
-    expect(again).toEndWith(`sudo OPSCTL_SECRETS_DIR=${places.secrets} opsctl secret list`);
-  });
-
-  tried("has none either for the directory, or one on the way to it, that others may exchange", () => {
-    put("DATABASE_URL", { mode: 0o644 });
-    const told = () => there(places.secrets, { refusalOf: () => "taken" }).map(({ mend }) => mend);
-    const [sentence = ""] = told();
-    const none = [sentence, sentence];
-    chmodSync(places.secrets, 0o770);
-    expect(told()).toEqual(none);
-    chownSync(places.secrets, READER.uid, READER.gid);
-    expect(told()).toEqual(none);
-    chmodSync(places.folder, 0o777);
-    expect(told()).toEqual(none);
-    chownSync(places.folder, READER.uid, READER.gid);
-    expect(told()).toEqual(none);
-  });
-
-  tried("keeps the lines for the account's directory out until it is root's", () => {
-    allFaults();
-    chownSync(places.secrets, READER.uid, READER.gid);
-    const told = there(places.secrets);
-    expect(told.filter(({ mend }) => LINE.test(mend)).map(({ mend }) => mend)).toEqual([
-      `chown -h root:opsctl ${places.secrets} && chmod 0750 ${places.secrets}`,
-    ]);
-  });
-
-  tried("names no directory that the account could exchange before the line runs", () => {
+  test("names no directory that the account could exchange before the line runs", () => {
     const above = join(places.folder, "above");
     mkdirSync(join(above, "below"), { recursive: true });
     chownSync(above, READER.uid, READER.gid);
@@ -333,7 +269,7 @@ describe(`listSecrets() where an environment file names the directory${asRootAlo
     expect(told?.mend).toStartWith("Keep secrets where the whole way is root's");
   });
 
-  tried("gives a shell each path as one word, whatever it holds", () => {
+  test("gives a shell each path as one word, whatever it holds", () => {
     const odd = join(places.folder, "s;touch $IFS canary&'`x`\"#");
     renameSync(places.secrets, odd);
     places.secrets = odd;
@@ -355,13 +291,11 @@ describe(`listSecrets() where an environment file names the directory${asRootAlo
       expect(paths.filter((path) => path !== odd && !path.startsWith(`${odd}/`))).toEqual([]);
     }
     expect(existsSync(join(places.folder, "canary"))).toBe(false);
-    const refused = there(odd, { refusalOf: () => "unknown" })[0]?.mend;
-    expect(refused).not.toContain("sudo");
   });
 });
 
-describe(`renderSecretList()${asRootAlone}`, () => {
-  tried("shows a row for each, what is wrong and the next step, and never a value", () => {
+describe("renderSecretList()", () => {
+  test("shows a row for each, what is wrong and the next step, and never a value", () => {
     put("DATABASE_URL");
     const path = put("TRIGGER_SECRET", { mode: 0o644, days: 0 });
     const env = { OPSCTL_SECRETS_DIR: places.secrets, EMAIL_API_KEY: "canary-of-the-list" };
@@ -380,7 +314,7 @@ describe(`renderSecretList()${asRootAlone}`, () => {
     expect(text + JSON.stringify(list)).not.toContain("canary");
   });
 
-  tried("moves no terminal, whatever the names on the way hold", () => {
+  test("moves no terminal, whatever the names on the way hold", () => {
     const odd = join(places.folder, "s\u001b[2J\n-> rm -rf ~\u202e");
     renameSync(places.secrets, odd);
     places.secrets = odd;

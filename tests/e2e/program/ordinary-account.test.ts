@@ -1,14 +1,9 @@
 /** What an account sees that is neither root nor the service's: it is sent to sudo, and nothing is called broken. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { chownSync } from "node:fs";
 import type { Finding } from "../../../lib/doctor/finding.ts";
-import {
-  ACCOUNT,
-  type AccountHost,
-  canHaveAccount,
-  openAccountHost,
-  UNTRIED,
-} from "../../support/account-host.ts";
+import { ACCOUNT, type AccountHost, openAccountHost } from "../../support/account-host.ts";
+import { requires } from "../../support/requires.ts";
 import { type Ended, startProgram } from "../support/opsctl.ts";
 
 const ORDINARY = 64_009;
@@ -23,7 +18,7 @@ beforeAll(() => {
 });
 afterAll(() => host[Symbol.dispose]());
 
-const tried = test.skipIf(!canHaveAccount);
+const { test } = requires("account");
 
 async function run(args: string[], { uid = ORDINARY, env = {} } = {}): Promise<Ended> {
   const who = ["setpriv", `--reuid=${uid}`, `--regid=${uid}`, "--clear-groups"];
@@ -42,8 +37,8 @@ const errorOf = ({ json }: Ended) => json.error as Failed;
 const secretsDir = () => `OPSCTL_SECRETS_DIR=${host.path("secrets")}`;
 const asRoot = () => `sudo ${secretsDir()} OPSCTL_ENV_DIR=${host.path("etc")} opsctl`;
 
-describe.concurrent(`an ordinary account${UNTRIED}`, () => {
-  tried("is told the same command line with sudo, its options with it", async () => {
+describe("an ordinary account", () => {
+  test("is told the same command line with sudo, its options with it", async () => {
     const dryRun = errorOf(await run(["weekly", "--dry-run", "--json"]));
     expect(dryRun).toMatchObject({
       code: "SECRET_FILE_UNREADABLE",
@@ -54,7 +49,7 @@ describe.concurrent(`an ordinary account${UNTRIED}`, () => {
     expect(collector.hint).toBe(`${asRoot()} collect-metrics --stdout --json`);
   });
 
-  tried("is not what the service account is: that one is told who gives it its file", async () => {
+  test("is not what the service account is: that one is told who gives it its file", async () => {
     const folder = host.make("roots");
     const path = host.put("roots/weekly.env", "");
     const { code, hint } = errorOf(
@@ -64,38 +59,35 @@ describe.concurrent(`an ordinary account${UNTRIED}`, () => {
     expect(hint).toBe(`Look at it as root, then: chown -h opsctl:opsctl ${path}`);
   });
 
-  tried(
-    "sees in doctor one fault a command, the file that it may not read, and what follows unchecked",
-    async () => {
-      const option = ` --env-dir ${host.path("etc")}`;
-      const { exitCode, json } = await run(["doctor", "--json"]);
-      const findings = json.findings as Finding[];
-      const about = findings.filter(({ check }) =>
-        ["configuration", "environment file", "secrets"].includes(check),
-      );
-      const failed = about.filter(({ status }) => status === "fail");
-      expect(new Set(failed.map(({ check }) => check))).toEqual(new Set(["environment file"]));
-      expect(exitCode).toBe(3);
-      for (const { command, reason, mend } of failed) {
-        expect(reason).toEndWith(": this account may not read it (EACCES)");
-        expect(mend).toBe(`sudo ${secretsDir()} opsctl doctor ${command}${option}`);
-      }
-      const [secrets, ...more] = findings.filter(
-        ({ command, check }) => command === "weekly" && check === "secrets",
-      );
-      expect(more).toEqual([]);
-      expect(secrets).toMatchObject({
-        status: "warn",
-        mend: `sudo ${secretsDir()} opsctl doctor weekly${option}`,
-      });
-      expect(secrets?.reason).toStartWith(
-        "not checked: this account may not look for DATABASE_URL, TRIGGER_SECRET, ",
-      );
-      expect(JSON.stringify(about)).not.toContain("Give the account");
-    },
-  );
+  test("sees in doctor one fault a command, the file that it may not read, and what follows unchecked", async () => {
+    const option = ` --env-dir ${host.path("etc")}`;
+    const { exitCode, json } = await run(["doctor", "--json"]);
+    const findings = json.findings as Finding[];
+    const about = findings.filter(({ check }) =>
+      ["configuration", "environment file", "secrets"].includes(check),
+    );
+    const failed = about.filter(({ status }) => status === "fail");
+    expect(new Set(failed.map(({ check }) => check))).toEqual(new Set(["environment file"]));
+    expect(exitCode).toBe(3);
+    for (const { command, reason, mend } of failed) {
+      expect(reason).toEndWith(": this account may not read it (EACCES)");
+      expect(mend).toBe(`sudo ${secretsDir()} opsctl doctor ${command}${option}`);
+    }
+    const [secrets, ...more] = findings.filter(
+      ({ command, check }) => command === "weekly" && check === "secrets",
+    );
+    expect(more).toEqual([]);
+    expect(secrets).toMatchObject({
+      status: "warn",
+      mend: `sudo ${secretsDir()} opsctl doctor weekly${option}`,
+    });
+    expect(secrets?.reason).toStartWith(
+      "not checked: this account may not look for DATABASE_URL, TRIGGER_SECRET, ",
+    );
+    expect(JSON.stringify(about)).not.toContain("Give the account");
+  });
 
-  tried("is sent to the whole of doctor by its overview, and to the whole list of secrets", async () => {
+  test("is sent to the whole of doctor by its overview, and to the whole list of secrets", async () => {
     const doctor = await run(["doctor"]);
     expect(doctor.stdout).toMatch(/^ {2}FAIL {2}deliveries +as weekly$/m);
     expect(doctor.stdout).toContain(
@@ -107,7 +99,7 @@ describe.concurrent(`an ordinary account${UNTRIED}`, () => {
     expect(stdout).toContain(`this account may not read it\n  -> sudo ${places} opsctl secret list\n`);
   });
 
-  tried("leaves what the service account itself cannot read a fault", async () => {
+  test("leaves what the service account itself cannot read a fault", async () => {
     const folder = host.make("closed");
     host.put("closed/DATABASE_URL", "postgres://x");
     const { json } = await run(["doctor", "weekly", "--json"], {

@@ -1,12 +1,12 @@
 /** Where root finds its own secrets, on a host whose /etc is made for the test. */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { spawnSync } from "node:child_process";
+import { afterEach, beforeEach, describe, expect } from "bun:test";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openCollectArena, TOKEN } from "../../metrics/support/dependencies.ts";
-import { giveAway, isRootHere } from "../../platform/support/other-account.ts";
+import { giveAway } from "../../platform/support/other-account.ts";
 import { opsctlBinary } from "../../support/binary.ts";
+import { requires } from "../../support/requires.ts";
 import { logLines, startProgram } from "../support/opsctl.ts";
 
 let etc: string;
@@ -20,13 +20,11 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(etc, { recursive: true }));
 
-/** In a mount namespace of its own, where that can be had: `/etc` is the test's. */
+/** In a mount namespace of its own: `/etc` is the test's. */
 const UNDER_ETC = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc && exec "$@"'];
-const canMount =
-  isRootHere && spawnSync("unshare", ["--mount", "mount", "--bind", "/etc", "/etc"]).status === 0;
-const asWhere = canMount ? "" : " (not tried: only root can have another /etc)";
+const { test } = requires("account");
 
-describe(`root's own secrets${asWhere}`, () => {
+describe("root's own secrets", () => {
   const collect = async () => {
     await using arena = await openCollectArena();
     const { HOSTING_TOKEN: _, ...env } = arena.env;
@@ -37,7 +35,6 @@ describe(`root's own secrets${asWhere}`, () => {
   const put = (name: string) => writeFileSync(join(etc, "opsctl", name), TOKEN, { mode: 0o600 });
 
   test("are found in /etc/opsctl/root-secrets", async () => {
-    if (!canMount) return;
     put("root-secrets/HOSTING_TOKEN");
     const { problems, asked } = await collect();
     expect(problems).toEqual([]);
@@ -45,7 +42,6 @@ describe(`root's own secrets${asWhere}`, () => {
   });
 
   test("are not read from the account's directory, and the message says where they belong", async () => {
-    if (!canMount) return;
     put("secrets/HOSTING_TOKEN");
     giveAway(join(etc, "opsctl/secrets/HOSTING_TOKEN"));
     const { problems, asked } = await collect();

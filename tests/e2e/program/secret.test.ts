@@ -1,21 +1,16 @@
-/** `opsctl secret` on a terminal and on a pipe, as root on a host with the account, on each engine. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+/** `opsctl secret` on a terminal and on a pipe, as root on a host with the account. */
+import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { chmodSync, chownSync, copyFileSync, lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  ACCOUNT,
-  type AccountHost,
-  canHaveAccount,
-  openAccountHost,
-  UNTRIED,
-} from "../../support/account-host.ts";
+import type { SecretList } from "../../../lib/secret/list.ts";
+import { ACCOUNT, type AccountHost, openAccountHost } from "../../support/account-host.ts";
 import { opsctlBinary } from "../../support/binary.ts";
-import { denoCache } from "../../support/deno-cache.ts";
+import { requires } from "../../support/requires.ts";
 import { until } from "../../support/until.ts";
-import { ENGINES, type Ended, type RuntimeName, startProgram } from "../support/opsctl.ts";
+import { type Ended, startProgram } from "../support/opsctl.ts";
 import { type OnTerminal, startOnTerminal } from "../support/terminal.ts";
 
-const tried = test.skipIf(!canHaveAccount);
+const { test } = requires("account");
 const URL = "postgres://owner:canary-word@db.example.com/app";
 const TOKEN = "canary-token-1234";
 
@@ -28,7 +23,7 @@ afterAll(() => host[Symbol.dispose]());
 /** A host with an /etc of its own: its directories of secrets are made when they are needed. */
 type Etc = {
   path(...parts: string[]): string;
-  words(runtime: RuntimeName, args: string[], through?: string[]): Promise<string[]>;
+  words(args: string[], through?: string[], before?: string): Promise<string[]>;
 };
 
 function etcOf(name: string): Etc {
@@ -37,37 +32,28 @@ function etcOf(name: string): Etc {
   mkdirSync(join(etc, "opsctl"));
   return {
     path: (...parts) => join(etc, "opsctl", ...parts),
-    words: async (runtime, args, through = []) =>
-      host.inside([...through, ...(await host.opsctl(runtime, args))], `mount --bind "$0/${name}" /etc`),
+    words: async (args, through = [], before = ":") => {
+      const words = [...through, ...(await host.opsctl("binary", args))];
+      return host.inside(words, `mount --bind "$0/${name}" /etc\n${before}`);
+    },
   };
 }
 
-function environment(): Record<string, string> {
-  return {
-    PATH: "/usr/bin:/bin",
-    HOME: host.folder,
-    DENO_NO_UPDATE_CHECK: "1",
-    DENO_DIR: denoCache(),
-    TERM: "xterm",
-  };
-}
+const ENVIRONMENT = { PATH: "/usr/bin:/bin", TERM: "xterm" };
+
+type How = { env?: Record<string, string>; before?: string };
 
 /** Runs opsctl with `input` on a pipe. */
-async function piped(etc: Etc, runtime: RuntimeName, args: string[], input: string): Promise<Ended> {
-  const words = await etc.words(runtime, args, ["sh", "-c", 'printf %s "$INPUT" | "$@"', "sh"]);
-  return await startProgram(words, { cwd: "/", env: { ...environment(), INPUT: input } }).ended;
+async function piped(etc: Etc, args: string[], input: string, { env, before }: How = {}): Promise<Ended> {
+  const words = await etc.words(args, ["sh", "-c", 'printf %s "$INPUT" | "$@"', "sh"], before);
+  return await startProgram(words, { cwd: "/", env: { ...ENVIRONMENT, ...env, INPUT: input } }).ended;
 }
 
 /** What the shell around opsctl says at the end: how it ended, and how the terminal is set then. */
 const THEN_STTY = ["sh", "-c", 'trap "" INT; "$@"; echo "ended with $?"; stty -a; echo over', "sh"];
 
-async function onTerminal(
-  etc: Etc,
-  runtime: RuntimeName,
-  args: string[],
-  through = THEN_STTY,
-): Promise<OnTerminal> {
-  return startOnTerminal(await etc.words(runtime, args, through), { env: environment() });
+async function onTerminal(etc: Etc, args: string[]): Promise<OnTerminal> {
+  return startOnTerminal(await etc.words(args, THEN_STTY), { env: ENVIRONMENT });
 }
 
 const facts = (path: string) => {
@@ -88,38 +74,35 @@ function settingsOf(pid: number): string {
   return Bun.spawnSync(["sh", "-c", `stty -a < /proc/${pid}/fd/0`]).stdout.toString();
 }
 
-describe.concurrent.each(ENGINES)(`opsctl secret set, on %s${UNTRIED}`, (runtime) => {
-  tried(
-    "asks on a terminal that shows nothing, once more for a wrong form, and writes for the account",
-    async () => {
-      const etc = etcOf(`typed-${runtime}`);
-      const terminal = await onTerminal(etc, runtime, ["secret", "set", "DATABASE_URL"]);
-      await terminal.sees(`DATABASE_URL${PROMPT}`);
-      const pid = opsctlBelow(terminal.pid);
-      expect(settingsOf(pid)).toMatch(/ -echo /);
-      terminal.type("mysql://owner:canary-word@h/d\r");
-      await terminal.sees(PROMPT, 2);
-      expect(terminal.shown()).toContain("Once more, please.");
-      terminal.type(URL.slice(0, 20));
-      // Half of it typed: it is in no list of processes, and on no screen.
-      expect(read(`/proc/${pid}/cmdline`) + read(`/proc/${pid}/environ`)).not.toContain("canary");
-      terminal.type(`x\u007f\u001a${URL.slice(20)}\r`);
-      await terminal.sees("over\r\n");
-      await terminal.ended;
-      const shown = terminal.shown();
-      expect(shown).not.toContain("canary");
-      expect(shown).toContain("DATABASE_URL is set: /etc/opsctl/secrets/DATABASE_URL (opsctl:opsctl 0600)");
-      expect(shown).toContain("ended with 0");
-      expect(shown).toMatch(/ echo /);
-      expect(shown).toMatch(/ icanon /);
-      expect(read(etc.path("secrets/DATABASE_URL"))).toBe(URL);
-      expect(facts(etc.path("secrets"))).toEqual([0, ACCOUNT.gid, "750"]);
-      expect(facts(etc.path("secrets/DATABASE_URL"))).toEqual([ACCOUNT.uid, ACCOUNT.gid, "600"]);
-    },
-  );
+describe("opsctl secret set", () => {
+  test("asks on a terminal that shows nothing, once more for a wrong form, and writes for the account", async () => {
+    const etc = etcOf("typed");
+    const terminal = await onTerminal(etc, ["secret", "set", "DATABASE_URL"]);
+    await terminal.sees(`DATABASE_URL${PROMPT}`);
+    const pid = opsctlBelow(terminal.pid);
+    expect(settingsOf(pid)).toMatch(/ -echo /);
+    terminal.type("mysql://owner:canary-word@h/d\r");
+    await terminal.sees(PROMPT, 2);
+    expect(terminal.shown()).toContain("Once more, please.");
+    terminal.type(URL.slice(0, 20));
+    // Half of it typed: it is in no list of processes, and on no screen.
+    expect(read(`/proc/${pid}/cmdline`) + read(`/proc/${pid}/environ`)).not.toContain("canary");
+    terminal.type(`x\u007f\u001a${URL.slice(20)}\r`);
+    await terminal.sees("over\r\n");
+    await terminal.ended;
+    const shown = terminal.shown();
+    expect(shown).not.toContain("canary");
+    expect(shown).toContain("DATABASE_URL is set: /etc/opsctl/secrets/DATABASE_URL (opsctl:opsctl 0600)");
+    expect(shown).toContain("ended with 0");
+    expect(shown).toMatch(/ echo /);
+    expect(shown).toMatch(/ icanon /);
+    expect(read(etc.path("secrets/DATABASE_URL"))).toBe(URL);
+    expect(facts(etc.path("secrets"))).toEqual([0, ACCOUNT.gid, "750"]);
+    expect(facts(etc.path("secrets/DATABASE_URL"))).toEqual([ACCOUNT.uid, ACCOUNT.gid, "600"]);
+  });
 
-  tried("gives the terminal back and writes nothing at Ctrl-C, at Ctrl-D and at SIGTERM", async () => {
-    const etc = etcOf(`ended-${runtime}`);
+  test("gives the terminal back and writes nothing at Ctrl-C, at Ctrl-D and at SIGTERM", async () => {
+    const etc = etcOf("ended");
     const ends: [(terminal: OnTerminal) => void, string][] = [
       [(terminal) => terminal.type("canary\u0003"), "130"],
       [(terminal) => terminal.type("\u0004"), "3"],
@@ -127,7 +110,7 @@ describe.concurrent.each(ENGINES)(`opsctl secret set, on %s${UNTRIED}`, (runtime
     ];
     await Promise.all(
       ends.map(async ([end, status]) => {
-        const terminal = await onTerminal(etc, runtime, ["secret", "set", "TRIGGER_SECRET"]);
+        const terminal = await onTerminal(etc, ["secret", "set", "TRIGGER_SECRET"]);
         await terminal.sees(PROMPT);
         end(terminal);
         await terminal.sees("over\r\n");
@@ -140,9 +123,9 @@ describe.concurrent.each(ENGINES)(`opsctl secret set, on %s${UNTRIED}`, (runtime
     expect(readdirSync(etc.path("secrets"))).toEqual([]);
   });
 
-  tried("shows nothing after a stop and a continue either, and keeps what was typed", async () => {
-    const etc = etcOf(`stopped-${runtime}`);
-    const terminal = await onTerminal(etc, runtime, ["secret", "set", "HOSTING_TOKEN"]);
+  test("shows nothing after a stop and a continue either, and keeps what was typed", async () => {
+    const etc = etcOf("stopped");
+    const terminal = await onTerminal(etc, ["secret", "set", "HOSTING_TOKEN"]);
     await terminal.sees(PROMPT);
     const pid = opsctlBelow(terminal.pid);
     const readBytes = () => Number(/^rchar: (\d+)/m.exec(read(`/proc/${pid}/io`))![1]);
@@ -172,53 +155,131 @@ describe.concurrent.each(ENGINES)(`opsctl secret set, on %s${UNTRIED}`, (runtime
     expect(facts(etc.path("root-secrets/HOSTING_TOKEN"))).toEqual([0, 0, "600"]);
   });
 
-  tried(
-    "takes one line from a pipe, refuses another form there, and says what else has a value",
-    async () => {
-      const etc = etcOf(`piped-${runtime}`);
-      mkdirSync(etc.path(), { recursive: true });
-      const env = host.put(
-        `piped-${runtime}/opsctl/webhook.env`,
-        "MESSAGING_API_KEY=canary\n",
-        0o600,
-        ACCOUNT.uid,
-      );
-      const set = ["secret", "set", "MESSAGING_API_KEY", "--json"];
-      const ends = [
-        await piped(etc, runtime, set, ""),
-        await piped(etc, runtime, set, "two-lines\nof-them\n"),
-      ];
-      expect(ends.map(({ exitCode, json }) => [exitCode, (json.error as { code: string }).code])).toEqual([
-        [3, "SECRET_MALFORMED"],
-        [3, "SECRET_MALFORMED"],
-      ]);
-      expect(readdirSync(etc.path("secrets"))).toEqual([]);
-      const done = await piped(etc, runtime, set, `${TOKEN}\n`);
-      expect(done.stderr).toBe("");
-      expect(done.json).toMatchObject({
-        ...{
-          status: "success",
-          name: "MESSAGING_API_KEY",
-          isNew: true,
-          owner: "opsctl:opsctl",
-          mode: "0600",
-        },
-        next: ["systemctl reload opsctl-webhook.service"],
-        // Root opens no file of the account: its own reader, the account, has told it.
+  test("takes one line from a pipe, refuses another form there, and says what else has a value", async () => {
+    const etc = etcOf("piped");
+    mkdirSync(etc.path(), { recursive: true });
+    const env = host.put("piped/opsctl/webhook.env", "MESSAGING_API_KEY=canary\n", 0o600, ACCOUNT.uid);
+    const set = ["secret", "set", "MESSAGING_API_KEY", "--json"];
+    const ends = [await piped(etc, set, ""), await piped(etc, set, "two-lines\nof-them\n")];
+    expect(ends.map(({ exitCode, json }) => [exitCode, (json.error as { code: string }).code])).toEqual([
+      [3, "SECRET_MALFORMED"],
+      [3, "SECRET_MALFORMED"],
+    ]);
+    expect(readdirSync(etc.path("secrets"))).toEqual([]);
+    const done = await piped(etc, set, `${TOKEN}\n`);
+    expect(done.stderr).toBe("");
+    expect(done.json).toMatchObject({
+      ...{
+        status: "success",
+        name: "MESSAGING_API_KEY",
+        isNew: true,
+        owner: "opsctl:opsctl",
+        mode: "0600",
+      },
+      next: ["systemctl reload opsctl-webhook.service"],
+      // Root opens no file of the account: its own reader, the account, has told it.
+      warnings: [
+        expect.stringMatching(/^MESSAGING_API_KEY is set in \/etc\/opsctl\/webhook.env, too: socket-monitor/),
+      ],
+    });
+    expect(read(etc.path("secrets/MESSAGING_API_KEY"))).toBe(TOKEN);
+    expect(lstatSync(env).uid).toBe(ACCOUNT.uid);
+  });
+
+  type Said = { next?: unknown[]; warnings?: unknown[]; path?: string };
+  const own = (name: string) => `/etc/opsctl/secrets/${name}`;
+  const VALUE = { DATABASE_URL: URL, MIGRATE_DATABASE_URL: URL, OPSCTL_STATE_URL: URL } as Record<
+    string,
+    string
+  >;
+  const RELOAD = "systemctl reload opsctl-webhook.service";
+  const CREDENTIALS = "/run/credentials/opsctl-webhook.service";
+  const matching = (text: string) => expect.stringContaining(text);
+  test.each<[string, string, How & { files?: Record<string, string>; value?: string }, Said]>([
+    ["nothing more where the file is the only place", "DATABASE_URL", {}, { path: own("DATABASE_URL") }],
+    ["how the service takes it", "ISSUE_TRACKER_TOKEN", {}, { next: [RELOAD] }],
+    [
+      "how the platform gets it",
+      "WEBHOOK_SECRET",
+      {},
+      { next: [RELOAD, matching("contact-point apply --rotate")] },
+    ],
+    [
+      "that the service opens its state once",
+      "OPSCTL_STATE_URL",
+      {},
+      { next: ["systemctl restart opsctl-webhook.service"] },
+    ],
+    [
+      "which variables it overrules",
+      "DATABASE_URL",
+      { files: { weekly: "DATABASE_URL=postgres://a:canary@h/d\n" }, env: { DATABASE_URL: "canary" } },
+      {
         warnings: [
-          expect.stringMatching(
-            /^MESSAGING_API_KEY is set in \/etc\/opsctl\/webhook.env, too: socket-monitor/,
-          ),
+          matching("in this terminal's environment: it is not used any more"),
+          matching("in /etc/opsctl/weekly.env, too: it is not used any more, remove it there"),
         ],
-      });
-      expect(read(etc.path("secrets/MESSAGING_API_KEY"))).toBe(TOKEN);
-      expect(lstatSync(env).uid).toBe(ACCOUNT.uid);
-    },
-  );
+      },
+    ],
+    [
+      "which credential goes on counting",
+      "ISSUE_TRACKER_TOKEN",
+      {
+        before: `mount -t tmpfs none /run; mkdir -p ${CREDENTIALS}; touch ${CREDENTIALS}/ISSUE_TRACKER_TOKEN`,
+      },
+      { next: [RELOAD], warnings: [matching("goes on using its systemd credential")] },
+    ],
+    [
+      "which command looks for it elsewhere",
+      "DATABASE_URL",
+      { files: { weekly: "OPSCTL_SECRETS_DIR=/srv/keys\n" } },
+      {
+        warnings: [
+          matching(`migrate does not read ${own("DATABASE_URL")}: /etc/opsctl/weekly.env names /srv/keys`),
+        ],
+      },
+    ],
+    [
+      "that a blank was copied, too",
+      "TRIGGER_SECRET",
+      { value: "value " },
+      { warnings: [matching("a blank")] },
+    ],
+    [
+      "that it does not begin as tokens of its peer do",
+      "MONITORING_TOKEN",
+      { value: "glc_89gR2kLwX0vQpTz5mNcB7d" },
+      { warnings: [matching("does not begin with glsa_")] },
+    ],
+    [
+      "that it is shorter than tokens of its peer are",
+      "EMAIL_API_KEY",
+      { value: "re_abcdefghijklmno" },
+      { warnings: [matching("is shorter than the tokens of the e-mail provider")] },
+    ],
+    ["nothing of one that is long enough", "EMAIL_API_KEY", { value: "re_zq8vkw3tpl5nmx2c" }, {}],
+    [
+      "that root reads its login nowhere else",
+      "MIGRATE_DATABASE_URL",
+      { env: { OPSCTL_SECRETS_DIR: "/srv/keys" } },
+      { path: "/etc/opsctl/root-secrets/MIGRATE_DATABASE_URL" },
+    ],
+  ])("says %s: %s", async (what, name, { files = {}, value, ...how }, said) => {
+    const etc = etcOf(what.replaceAll(/\W/g, "-"));
+    for (const [command, text] of Object.entries(files))
+      host.put(`${what.replaceAll(/\W/g, "-")}/opsctl/${command}.env`, text, 0o600, ACCOUNT.uid);
+    const words = ["secret", "set", name, "--json"];
+    const given =
+      value ?? VALUE[name] ?? `${name === "ISSUE_TRACKER_TOKEN" ? "lin_api_" : ""}9Gr2kLwX0vQpTz5mNcB7dfY1`;
+    const { exitCode, json, stdout } = await piped(etc, words, given, how);
+    expect(exitCode, stdout).toBe(0);
+    expect(json).toMatchObject({ next: [], warnings: [], ...said });
+    expect(stdout).not.toContain("canary");
+  });
 });
 
-describe(`opsctl secret${UNTRIED}`, () => {
-  tried("set that is killed leaves a terminal that the shell gives back", async () => {
+describe("opsctl secret", () => {
+  test("set that is killed leaves a terminal that the shell gives back", async () => {
     const env = { PATH: "/usr/bin:/bin", TERM: "dumb", PS1: "shell> " };
     const directory = join(host.make("killed"), "secrets");
     const terminal = startOnTerminal(["bash", "--norc", "--noprofile", "-i"], { env });
@@ -233,11 +294,11 @@ describe(`opsctl secret${UNTRIED}`, () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  tried("set is root's alone, and the account needs to be there", async () => {
+  test("set is root's alone, and the account needs to be there", async () => {
     const etc = etcOf("not-root");
     const asAccount = ["setpriv", `--reuid=${ACCOUNT.uid}`, `--regid=${ACCOUNT.gid}`, "--clear-groups"];
-    const words = await etc.words("binary", ["secret", "set", "DATABASE_URL", "--json"], asAccount);
-    const { exitCode, json } = await startProgram(words, { cwd: "/", env: environment() }).ended;
+    const words = await etc.words(["secret", "set", "DATABASE_URL", "--json"], asAccount);
+    const { exitCode, json } = await startProgram(words, { cwd: "/", env: ENVIRONMENT }).ended;
     expect([exitCode, json.error]).toEqual([
       3,
       expect.objectContaining({
@@ -246,32 +307,32 @@ describe(`opsctl secret${UNTRIED}`, () => {
       }),
     ]);
     // sudo hands on no variable.
-    const moved = await etc.words("binary", ["secret", "set", "DATABASE_URL", "--root", "--json"], asAccount);
+    const moved = await etc.words(["secret", "set", "DATABASE_URL", "--root", "--json"], asAccount);
     const named = { OPSCTL_SECRETS_DIR: "/srv/my keys", OPSCTL_ENV_DIR: "/srv/settings" };
-    const there = await startProgram(moved, { cwd: "/", env: { ...environment(), ...named } }).ended;
+    const there = await startProgram(moved, { cwd: "/", env: { ...ENVIRONMENT, ...named } }).ended;
     expect(there.json.error).toMatchObject({
       hint: "Run it as root: sudo OPSCTL_SECRETS_DIR='/srv/my keys' OPSCTL_ENV_DIR=/srv/settings opsctl secret set DATABASE_URL --root",
     });
     const bare = openAccountHost({ account: false });
     try {
       const args = await bare.opsctl("binary", ["secret", "set", "DATABASE_URL", "--json"]);
-      const ended = await startProgram(bare.inside(args), { cwd: "/", env: environment() }).ended;
+      const ended = await startProgram(bare.inside(args), { cwd: "/", env: ENVIRONMENT }).ended;
       expect([ended.exitCode, ended.json.error]).toMatchObject([3, { code: "ACCOUNT_UNAVAILABLE" }]);
     } finally {
       bare[Symbol.dispose]();
     }
   });
 
-  tried("list shows root all of them, and the account what it may see; neither shows a value", async () => {
+  test("list shows root all of them, and the account what it may see; neither shows a value", async () => {
     const etc = etcOf("listed");
-    await piped(etc, "binary", ["secret", "set", "DATABASE_URL"], URL);
-    await piped(etc, "binary", ["secret", "set", "HOSTING_TOKEN"], TOKEN);
+    await piped(etc, ["secret", "set", "DATABASE_URL"], URL);
+    await piped(etc, ["secret", "set", "HOSTING_TOKEN"], TOKEN);
     host.put("listed/opsctl/weekly.env", "TRIGGER_SECRET=canary\n", 0o600, ACCOUNT.uid);
     const asAccount = ["setpriv", `--reuid=${ACCOUNT.uid}`, `--regid=${ACCOUNT.gid}`, "--clear-groups"];
     const lists = await Promise.all(
       [[], asAccount].map(async (through) => {
-        const words = await etc.words("binary", ["secret", "list", "--json"], through);
-        return await startProgram(words, { cwd: "/", env: environment() }).ended;
+        const words = await etc.words(["secret", "list", "--json"], through);
+        return await startProgram(words, { cwd: "/", env: ENVIRONMENT }).ended;
       }),
     );
     const states = lists.map(({ json }) =>
@@ -289,21 +350,54 @@ describe(`opsctl secret${UNTRIED}`, () => {
     expect(json.problems).toEqual([]);
   });
 
-  tried("list marks a wrong owner with the line that mends it, and that line does", async () => {
+  test("list counts what the environment files say, each read as its own account", async () => {
+    const etc = etcOf("from-files");
+    const put = (name: string, text: string, mode = 0o600) =>
+      host.put(`from-files/opsctl/${name}.env`, text, mode, ACCOUNT.uid);
+    put("webhook", "OPSCTL_SECRETS_COMMAND=/bin/canary\nMESSAGING_API_KEY='canary'\n");
+    const list = async () => {
+      const ended = await startProgram(await etc.words(["secret", "list", "--json"]), { env: ENVIRONMENT })
+        .ended;
+      expect(ended.stdout).not.toContain("canary");
+      const { secrets, problems } = ended.json as unknown as SecretList;
+      const states = secrets.map(({ name, state, sources }) => [
+        name,
+        [state, ...sources.map(({ kind }) => kind)],
+      ]);
+      return { ...Object.fromEntries(states), problems };
+    };
+    put("weekly", "SOCIAL_EDITORIALS_ENABLED=1\nTRIGGER_SECRET=\n");
+    expect(await list()).toMatchObject({
+      ISSUE_TRACKER_TOKEN: ["set", "command"],
+      MESSAGING_API_KEY: ["set", "command", "environment file"],
+      SOCIAL_EDITORIALS_CRON_SECRET: ["missing"],
+      TRIGGER_SECRET: ["missing"],
+      problems: [],
+    });
+    put("weekly", "SOCIAL_EDITORIALS_ENABLED=yes\n");
+    expect(await list()).toMatchObject({ SOCIAL_EDITORIALS_CRON_SECRET: ["unset"] });
+    put("weekly", "export TRIGGER_SECRET=canary\n");
+    expect(await list()).toMatchObject({
+      TRIGGER_SECRET: ["unknown"],
+      problems: [{ where: "/etc/opsctl/weekly.env", why: "it could not be read (ENV_FILE_INVALID)" }],
+    });
+  });
+
+  test("list marks a wrong owner with the line that mends it, and that line does", async () => {
     const etc = etcOf("mended");
-    await piped(etc, "binary", ["secret", "set", "DATABASE_URL"], URL);
+    await piped(etc, ["secret", "set", "DATABASE_URL"], URL);
     const path = etc.path("secrets/DATABASE_URL");
     chownSync(path, 0, 0);
     chmodSync(path, 0o644);
     const list = async () => {
-      const words = await etc.words("binary", ["secret", "list", "--json"]);
-      const { json } = await startProgram(words, { cwd: "/", env: environment() }).ended;
+      const words = await etc.words(["secret", "list", "--json"]);
+      const { json } = await startProgram(words, { cwd: "/", env: ENVIRONMENT }).ended;
       return (json.secrets as { state: string; problems: { mend: string }[] }[])[0]!;
     };
     const { state, problems } = await list();
     expect(state).toBe("wrong");
     const mend = host.inside(["sh", "-c", problems[0]!.mend], 'mount --bind "$0/mended" /etc');
-    expect((await startProgram(mend, { cwd: "/", env: environment() }).ended).exitCode).toBe(0);
+    expect((await startProgram(mend, { cwd: "/", env: ENVIRONMENT }).ended).exitCode).toBe(0);
     expect((await list()).state).toBe("set");
     expect(facts(path)).toEqual([ACCOUNT.uid, ACCOUNT.gid, "600"]);
   });

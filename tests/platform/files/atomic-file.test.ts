@@ -14,8 +14,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeFileAtomic } from "../../../lib/platform/files/atomic-file.ts";
-
-import { asRootAlone, giveAway, isRootHere } from "../support/other-account.ts";
+import { requires } from "../../support/requires.ts";
+import { giveAway } from "../support/other-account.ts";
 
 const NOBODY = 65534;
 
@@ -75,8 +75,7 @@ describe("writeFileAtomic()", () => {
     expect(readdirSync(folder)).toEqual(["file"]);
   });
 
-  test(`lets root write nothing into another account's directory, by whatever link${asRootAlone}`, () => {
-    if (!isRootHere) return;
+  requires("root").test("lets root write nothing into another account's directory, by whatever link", () => {
     const foreign = join(folder, "foreign");
     mkdirSync(foreign);
     symlinkSync(foreign, join(folder, "link"));

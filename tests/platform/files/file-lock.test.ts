@@ -14,7 +14,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tryFileLock } from "../../../lib/platform/files/file-lock.ts";
 import { openSqlite } from "../../../lib/platform/files/sqlite.ts";
-import { asRootAlone, giveAway, isRootHere, takeBack } from "../support/other-account.ts";
+import { requires } from "../../support/requires.ts";
+import { giveAway, takeBack } from "../support/other-account.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -99,8 +100,7 @@ describe.each([
     chmodSync(folder, 0o700);
   });
 
-  test(`a file, and a directory, of another account${asRootAlone}`, () => {
-    if (!isRootHere) return;
+  requires("root").test("a file, and a directory, of another account", () => {
     writeFileSync(path(), "", { mode: 0o600 });
     giveAway(path());
     refuses();

@@ -1,9 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
-  linkSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -19,7 +17,9 @@ import {
   secretAdapter,
   secretsDirectory,
 } from "../../../lib/platform/secrets/adapter.ts";
-import { asRootAlone, giveAway, isRootHere, takeBack } from "../support/other-account.ts";
+import { FILE_FAULTS, FILE_VALUE } from "../../cases/file-faults.ts";
+import { has, requires } from "../../support/requires.ts";
+import { giveAway, takeBack } from "../support/other-account.ts";
 
 let home: string;
 beforeEach(() => {
@@ -102,71 +102,31 @@ describe("secretAdapter() reads files", () => {
     expect(await found(environment())).toBe("value");
   });
 
-  test.each([0o604, 0o640, 0o644, 0o660, 0o620, 0o602])(
-    "refuses mode %o by name and mode, and asks no further layer",
-    async (mode) => {
-      put(inFiles(), "canary-file-value", mode);
+  for (const { name, make, refused, isAbsent, needs } of FILE_FAULTS)
+    requires(...needs).test(`${refused === null ? "takes" : `refuses with ${refused}`} ${name}`, async () => {
+      chmodSync(join(home, "files"), 0o755);
+      make(inFiles());
       const marker = join(home, "called");
       const env = environment({
-        OPSCTL_SECRETS_COMMAND: client(`touch '${marker}'; echo x`),
-        [NAME]: "other-value",
+        OPSCTL_SECRETS_COMMAND: client(`touch '${marker}'`),
+        [NAME]: "fallback-value",
       });
-      const refused = found(env);
-      await expect(refused).rejects.toMatchObject({ code: "SECRET_FILE_EXPOSED" });
-      const message = await refused.then(String, (error: Error) => error.message);
-      expect(message).toContain(NAME);
-      expect(message).toContain(mode.toString(8).padStart(4, "0"));
+      const value = found(env);
+      if (refused === null) return expect(await value).toBe(isAbsent ? "fallback-value" : FILE_VALUE);
+      const { code, message } = (await value.catch((thrown) => thrown)) as Error & { code: string };
+      expect([code, message]).toEqual([refused, expect.stringContaining(NAME)]);
       expect(message).not.toContain("canary");
+      // No further layer is asked.
       expect(existsSync(marker)).toBe(false);
-    },
-  );
+    });
 
-  test.each([0o400, 0o600, 0o700])("accepts mode %o", async (mode) => {
-    put(inFiles(), "a-value", mode);
-    expect(await found(environment())).toBe("a-value");
-  });
-
-  test("judges the target of a symbolic link, as vault agents publish them", async () => {
-    put(join(home, "target"), "linked-value", 0o600);
-    symlinkSync(join(home, "target"), inFiles());
-    expect(await found(environment())).toBe("linked-value");
-    chmodSync(join(home, "target"), 0o644);
-    await expect(found(environment())).rejects.toMatchObject({ code: "SECRET_FILE_EXPOSED" });
-  });
-
-  test("treats a link to nothing as absent", async () => {
-    symlinkSync(join(home, "nowhere"), inFiles());
+  test("goes on to the next layer where there is nothing, and not where the directory is a file", async () => {
     expect(await found(environment({ [NAME]: "fallback-value" }))).toBe("fallback-value");
-  });
-
-  test("does not fall through a file that cannot be read", async () => {
-    mkdirSync(inFiles());
-    const env = environment({ [NAME]: "fallback-value" });
-    await expect(found(env)).rejects.toMatchObject({ code: "SECRET_FILE_UNREADABLE" });
     writeFileSync(join(home, "a-file"), "");
-    const blocked = found({ ...env, OPSCTL_SECRETS_DIR: join(home, "a-file") });
+    const blocked = found(
+      environment({ OPSCTL_SECRETS_DIR: join(home, "a-file"), [NAME]: "fallback-value" }),
+    );
     await expect(blocked).rejects.toMatchObject({ code: "SECRET_FILE_UNREADABLE" });
-  });
-
-  test("never waits for a named pipe", async () => {
-    spawnSync("mkfifo", ["-m", "600", inFiles()]);
-    await expect(found(environment())).rejects.toMatchObject({ code: "SECRET_FILE_UNREADABLE" });
-  });
-
-  test.each([
-    ["two lines", "first\nsecond"],
-    ["a carriage return", "first\rsecond"],
-    ["two newlines at the end", "value\n\n"],
-    ["a NUL", "first\0second"],
-    ["bytes that are not UTF-8", Uint8Array.of(0x61, 0xff, 0xfe)],
-  ])("refuses %s inside a value", async (_what, content) => {
-    put(inFiles(), content);
-    await expect(found(environment())).rejects.toMatchObject({ code: "SECRET_MALFORMED" });
-  });
-
-  test("refuses a file of unreasonable size", async () => {
-    put(inFiles(), "x".repeat(70_000));
-    await expect(found(environment())).rejects.toMatchObject({ code: "SECRET_FILE_UNREADABLE" });
   });
 });
 
@@ -187,47 +147,7 @@ describe("secretAdapter() judges whose a file is, and who could have put it ther
     expect(await code()).toBe("published-value");
   });
 
-  test("refuses a directory that group or others may write to, with the line that mends it", async () => {
-    put(inFiles(), "a-value");
-    for (const mode of [0o770, 0o707]) {
-      chmodSync(join(home, "files"), mode);
-      await expect(found(environment())).rejects.toMatchObject({
-        code: "SECRET_FILE_UNTRUSTED",
-        hint: `chmod go-w ${join(home, "files")} # unless others need it, as /tmp: then name another directory`,
-      });
-    }
-  });
-
-  test("refuses a second name in a directory where any account can make one", async () => {
-    put(join(home, "elsewhere"), "of-another-file");
-    linkSync(join(home, "elsewhere"), inFiles());
-    expect(await code()).toBe("of-another-file");
-    chmodSync(join(home, "files"), 0o1777);
-    expect(await code()).toBe("SECRET_FILE_UNTRUSTED");
-  });
-
-  test(`refuses what another account owns: the file, its directory, a link to it${asRootAlone}`, async () => {
-    if (!isRootHere) return;
-    put(inFiles(), "a-value");
-    expect(await code()).toBe("a-value");
-    giveAway(inFiles());
-    expect(await code()).toBe("SECRET_FILE_UNTRUSTED");
-    takeBack(inFiles());
-    giveAway(join(home, "files"));
-    expect(await code({ ...environment(), [NAME]: "later-value" })).toBe("SECRET_FILE_UNTRUSTED");
-    rmSync(inFiles());
-    // The folder is not looked into, so a missing file does not lead to the next source.
-    expect(await code({ ...environment(), [NAME]: "later-value" })).toBe("SECRET_FILE_UNTRUSTED");
-    takeBack(join(home, "files"));
-    put(join(home, "elsewhere"), "of-another-file");
-    symlinkSync(join(home, "elsewhere"), inFiles());
-    giveAway(inFiles());
-    chmodSync(join(home, "files"), 0o1777);
-    expect(await code()).toBe("SECRET_FILE_UNTRUSTED");
-  });
-
-  test(`lets root run no command that another account owns or could exchange${asRootAlone}`, async () => {
-    if (!isRootHere) return;
+  requires("root").test("lets root run no command that another account owns or could exchange", async () => {
     const marker = join(home, "called");
     const inner = join(home, "inner");
     mkdirSync(inner);
@@ -256,18 +176,20 @@ describe("secretAdapter() judges whose a file is, and who could have put it ther
 describe("the place of the secrets", () => {
   test("is what OPSCTL_SECRETS_DIR says, else root's own for root and the account's for every other", () => {
     expect(secretsDirectory({ OPSCTL_SECRETS_DIR: " /elsewhere " })).toBe("/elsewhere");
-    const own = isRootHere ? "/etc/opsctl/root-secrets" : "/etc/opsctl/secrets";
+    const own = has("root") ? "/etc/opsctl/root-secrets" : "/etc/opsctl/secrets";
     expect(secretsDirectory({ OPSCTL_SECRETS_DIR: " " })).toBe(own);
   });
 
-  test(`is told to root where only the account has such a file, which is not followed${asRootAlone}`, () => {
-    expect(notReadByRoot({}, NAME, join(home, "files"))).toBeNull();
-    symlinkSync("/nowhere", inFiles());
-    const note = notReadByRoot({}, NAME, join(home, "files"));
-    if (isRootHere) expect(note).toEndWith(": what root uses itself is in /etc/opsctl/root-secrets");
-    else expect(note).toBeNull();
-    expect(notReadByRoot({ OPSCTL_SECRETS_DIR: "/elsewhere" }, NAME, join(home, "files"))).toBeNull();
-  });
+  requires("root").test(
+    "is told to root where only the account has such a file, which is not followed",
+    () => {
+      expect(notReadByRoot({}, NAME, join(home, "files"))).toBeNull();
+      symlinkSync("/nowhere", inFiles());
+      const note = notReadByRoot({}, NAME, join(home, "files"));
+      expect(note).toEndWith(": what root uses itself is in /etc/opsctl/root-secrets");
+      expect(notReadByRoot({ OPSCTL_SECRETS_DIR: "/elsewhere" }, NAME, join(home, "files"))).toBeNull();
+    },
+  );
 });
 
 describe("secretAdapter() runs the command", () => {

@@ -4,10 +4,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ServiceAccount } from "../../../lib/platform/account/service-account.ts";
 import { knownSecret } from "../../../lib/platform/config/names/known-secrets.ts";
+import type { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { checkForm } from "../../../lib/secret/check-form.ts";
+import { prepareDirectory } from "../../../lib/secret/directory.ts";
 import { type Place, placeOf } from "../../../lib/secret/place.ts";
+import { writeSecret } from "../../../lib/secret/write-secret.ts";
 
 /** An account that stands for opsctl. */
 export const READER: ServiceAccount = { name: "opsctl", uid: 64_001, gid: 64_001, home: "/" };
+
+/** Puts a value in its place, as `secret set` does; the place is judged and made first. */
+export function setSecret(place: Place, value: Secret, nowMs: number): { isNew: boolean } {
+  prepareDirectory(place);
+  return writeSecret(place, value, nowMs);
+}
+
+/** The value of a secret of opsctl as it would be set. */
+export function checked(name: string, value: string | Uint8Array): string {
+  const bytes = typeof value === "string" ? new TextEncoder().encode(value) : value;
+  return checkForm(knownSecret(name)!, bytes, {}).open();
+}
 
 /** A folder of root's, with a directory of secrets as `make install` makes it. */
 export type Places = {
