@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { codes } from "../../cli/wiring/codes.ts";
 import { codeBook } from "../../lib/codes/explain.ts";
 import { renderExplanations } from "../../lib/codes/render.ts";
+import { SOURCES } from "../../lib/metrics/source.ts";
 import { page } from "../support/documents.ts";
+
+const codes = codeBook(page("docs/codes.md").text, { source: SOURCES.join("|") });
 
 /** What stands between backticks, or alone, in the first column of the tables of docs/codes.md. */
 const firstCells = page("docs/codes.md")

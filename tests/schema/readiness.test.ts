@@ -132,6 +132,17 @@ test("checkReadiness() tells a login without any right to become a member, and n
   });
 });
 
+test("checkReadiness() quotes a login whose name needs it", async () => {
+  await withDatabase(async (database) => {
+    const login = `Weekly "${database.name}"`;
+    const quoted = `"Weekly ""${database.name}"""`;
+    await database.sql.unsafe(`create role ${quoted} login password '${PASSWORD}'`);
+    expect(await mendedByItsHints(database, login)).toEqual([
+      `grant service_role to ${quoted} with inherit true;`,
+    ]);
+  });
+});
+
 test("checkReadiness() tells a member that does not inherit", async () => {
   await withDatabase(async (database) => {
     const login = await newLogin(database.sql);

@@ -26,6 +26,8 @@ describe("normalizeEmail()", () => {
     ["\u202Af@example.com\u202C"],
     ["f@example.com\u00AD \u2060"],
     [`${" ".repeat(300)}f@example.com`],
+    ["\u3000f@example.com\u2003\u2800"],
+    ["\u200B\uFEFF\u200E\u061Cf@example.com\u200D\u2060"],
   ])("takes %j without what stands around it", (raw) => {
     expect(normalizeEmail(raw)).toBe("f@example.com");
   });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type MetricFamily, renderMetrics } from "../../lib/text/prometheus-text.ts";
-import { PrometheusHistogram } from "../../lib/webhook/metrics/histogram.ts";
 import { parsePrometheus } from "./support/prometheus-parser.ts";
 
 const text = fc.string({
@@ -62,23 +61,5 @@ describe("renderMetrics()", () => {
       ]),
     ).toEndWith('a{c="d\\\\\\n\\""} 1\n');
     expect(renderMetrics([])).toBe("");
-  });
-});
-
-describe("PrometheusHistogram", () => {
-  test("counts into every bucket whose end is not below the value", () => {
-    const histogram = new PrometheusHistogram([1, 5]);
-    for (const value of [0, 1, 1.5, 5, 6]) histogram.observe(value);
-    const written = renderMetrics([
-      { name: "h", help: "x", type: "histogram", samples: histogram.samples({ k: "v" }) },
-    ]);
-    expect(written.split("\n").slice(2)).toEqual([
-      'h_bucket{k="v",le="1"} 2',
-      'h_bucket{k="v",le="5"} 4',
-      'h_bucket{k="v",le="+Inf"} 5',
-      'h_sum{k="v"} 13.5',
-      'h_count{k="v"} 5',
-      "",
-    ]);
   });
 });

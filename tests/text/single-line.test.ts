@@ -33,6 +33,40 @@ describe("singleLine()", () => {
     expect(singleLine(text)).toBe(expected);
   });
 
+  // As people write them: emoji of several characters, joiners between letters and at the end of a word.
+  test.each([
+    ...[
+      "👩🏽‍💻",
+      "🏳️‍🌈",
+      "🏃🏽‍♀️‍➡️",
+      "☎︎",
+      "™️",
+      "🇧🇷",
+      "👍🏿",
+      "क्\u200Dष",
+      "ශ්\u200Dරී",
+      "葛\u{E0100}城",
+      "नन\u094D\u200D",
+    ],
+    ...["നന്\u200D", "അവന്\u200D വന്നു", "خانه\u200C", "خانه\u200C، کتاب", "ᠠ\u180B", "שלום", "10 °C – 5 €"],
+  ])("%p stays as it is", (text) => {
+    expect(singleLine(text)).toBe(text);
+  });
+
+  test.each([
+    ["1\uFE0F2", "12"],
+    ["❤\uFE0F\uFE0F", "❤\uFE0F"],
+    ["👩\u200Da", "👩a"],
+    ["خانه\u200C\u200C", "خانه"],
+    ["ی\u200Ca", "یa"],
+    ["a\u180Bb", "ab"],
+    ["a\u{E0061}\u{E0062}\u{E0063}\u{E007F}b", "ab"],
+    ["🏴\u{E0061}\u{E0062}\u{E0063}", "🏴"],
+    ["a\u00AD\u061C\uFFF9\u{1D173}b", "ab"],
+  ])("%j, out of place, becomes %j", (text, expected) => {
+    expect(singleLine(text)).toBe(expected);
+  });
+
   test("begins with what can be seen, or is empty", () => {
     const unseen = fc.constantFrom(
       "\u3164",

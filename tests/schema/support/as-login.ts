@@ -8,7 +8,7 @@ export async function asLogin<T>(
   work: (sql: postgres.Sql) => Promise<T>,
   major?: number,
 ): Promise<T> {
-  const sql = connect((await sharedPostgres(major)).url(database.name, login), 2);
+  const sql = connect((await sharedPostgres(major)).url(database.name, encodeURIComponent(login)), 2);
   try {
     return await work(sql);
   } finally {
