@@ -33,6 +33,8 @@ test("applyMigrations() refuses a migration that it does not know and applies no
   await withUnmigrated({}, async ({ sql }) => {
     const later = { version: 900, name: "0900_later", sql: "select 1" };
     await applyMigrations({ sql, known: [MIGRATIONS[0]!, later] });
+    const ofNothingMissing = applyMigrations({ sql, known: [MIGRATIONS[0]!] });
+    expect(await errorOf(ofNothingMissing)).toMatchObject({ code: "MIGRATION_UNKNOWN" });
     expect(await errorOf(applyMigrations({ sql }))).toMatchObject({
       code: "MIGRATION_UNKNOWN",
       message: "Cannot migrate: the database has 0900_later, which this opsctl does not know",
@@ -43,16 +45,6 @@ test("applyMigrations() refuses a migration that it does not know and applies no
       name: "0900_later",
       state: "unknown",
     });
-  });
-});
-
-test("applyMigrations() refuses a foreign history even when nothing is missing", async () => {
-  await withUnmigrated({}, async ({ sql }) => {
-    const later = { version: 900, name: "0900_later", sql: "select 1" };
-    await applyMigrations({ sql, known: [...MIGRATIONS, later] });
-    expect(await errorOf(applyMigrations({ sql }))).toMatchObject({ code: "MIGRATION_UNKNOWN" });
-    await sql`update opsctl_migrations set checksum = repeat('0', 64) where version = 2`;
-    expect(await errorOf(applyMigrations({ sql }))).toMatchObject({ code: "MIGRATION_EDITED" });
   });
 });
 

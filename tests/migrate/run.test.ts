@@ -47,13 +47,6 @@ test("the record takes no row that names no file of its own, or not its whole ch
   });
 });
 
-test("applyMigrations() a second time applies nothing", async () => {
-  await withUnmigrated({}, async ({ sql }) => {
-    const first = await applyMigrations({ sql });
-    expect(await applyMigrations({ sql })).toEqual({ applied: [], migrations: first.migrations });
-  });
-});
-
 test("applyMigrations() twice at once succeeds in both, and applies each file once", async () => {
   await withUnmigrated({}, async ({ sql }) => {
     const runs = await Promise.all([applyMigrations({ sql }), applyMigrations({ sql })]);
@@ -131,20 +124,6 @@ test("applyMigrations() gives up on a file that deadlocks five times, and says w
     expect(await sql`select last_value::int as tries from tries`).toMatchObject([{ tries: 5 }]);
   });
 });
-
-// EPIPE has the form of an SQL state.
-test.each(["EPIPE", "CONNECTION_CLOSED"])(
-  "applyMigrations() calls no lost connection a failed file: %s",
-  async (code) => {
-    await withUnmigrated({}, async ({ sql }) => {
-      const lost = Object.assign(new Error("write failed"), { code });
-      const broken = new Proxy(sql, {
-        get: (target, key) => (key === "begin" ? () => Promise.reject(lost) : Reflect.get(target, key)),
-      });
-      expect(await errorOf(applyMigrations({ sql: broken }))).toBe(lost as never);
-    });
-  },
-);
 
 test("applyMigrations() is not cut off by the time limits of login or server", async () => {
   await withUnmigrated({}, async ({ sql, name, url }) => {

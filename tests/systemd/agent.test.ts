@@ -1,209 +1,101 @@
 /**
- * The agent's configuration. Its own checker comes with no package that a test could take it from, so the language's
- * form and the wiring of the components are checked here: strict, but no substitute for `alloy validate`.
+ * The agent's configuration: what it reads, under which names, and where it sends it. Its own checker comes with no
+ * package that a test could take it from, so the values are looked for in its blocks.
  */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { DEFAULT_TEXTFILE_DIR } from "../../lib/host/metrics-file-name.ts";
 import { parseEnvFile } from "../../lib/platform/config/env-files/env-file.ts";
 
-const folder = join(dirname(fileURLToPath(import.meta.url)), "../../systemd/agent");
-const text = readFileSync(join(folder, "config.alloy"), "utf8");
+const folder = join(import.meta.dirname, "../../systemd/agent");
+const text = readFileSync(join(folder, "config.alloy"), "utf8").replace(/^\s*\/\/.*\n/gm, "");
 
-type Value = string | Value[] | { [key: string]: Value };
-type Block = { name: string; label: string | null; attributes: Record<string, Value>; blocks: Block[] };
+/** The blocks of the file by their names, each with what is between its braces. */
+const blocks = new Map(
+  [...text.matchAll(/^([a-z._]+) "([a-z]+)" \{\n([\s\S]*?)^\}$/gm)].map(([, kind, label, body]) => [
+    `${kind}.${label}`,
+    body!,
+  ]),
+);
 
-/** What each kind of component may hold, and what others may take from it. */
-const COMPONENTS: Record<string, { holds: string[]; gives: string | null }> = {
-  "prometheus.exporter.unix": { holds: ["textfile"], gives: "targets" },
-  "discovery.relabel": { holds: ["targets", "rule"], gives: "output" },
-  "prometheus.scrape": { holds: ["targets", "scrape_interval", "forward_to"], gives: null },
-  "prometheus.remote_write": { holds: ["endpoint"], gives: "receiver" },
-  "loki.source.file": { holds: ["targets", "forward_to"], gives: null },
-  "loki.write": { holds: ["endpoint"], gives: "receiver" },
-};
-
-/** Reads the part of the language that is used: blocks, attributes on lines of their own, texts, lists, objects. */
-function parse(source: string): Block[] {
-  const tokens = [
-    ...source.replace(/^\s*\/\/.*$/gm, "").matchAll(/"(?:[^"\\\n]|\\.)*"|[\w.]+|[{}[\](),=\n]|\S/g),
-  ].map(([token]) => token);
-  let at = 0;
-  const skip = (...what: string[]) => {
-    while (what.includes(tokens[at] as string)) at++;
-  };
-  const take = (pattern: RegExp): string => {
-    const token = tokens[at++];
-    if (token === undefined || !pattern.test(token)) throw new Error(`unexpected ${JSON.stringify(token)}`);
-    return token;
-  };
-  const commaOr = (end: string) => {
-    skip("\n");
-    if (tokens[at] !== end) take(/^,$/);
-    skip("\n");
-  };
-  const value = (): Value => {
-    const token = take(/^("|\w|\[|\{)/);
-    if (token === "[") {
-      const list: Value[] = [];
-      for (skip("\n"); tokens[at] !== "]"; commaOr("]")) list.push(value());
-      at++;
-      return list;
-    }
-    if (token === "{") {
-      const object: Record<string, Value> = {};
-      for (skip("\n"); tokens[at] !== "}"; commaOr("}")) {
-        const key = take(/^\w+$/);
-        take(/^=$/);
-        object[key] = value();
-      }
-      at++;
-      return object;
-    }
-    if (tokens[at] !== "(") return token;
-    at++;
-    const argument = take(/^"/);
-    take(/^\)$/);
-    return `${token}(${argument})`;
-  };
-  const body = (end: string | undefined): Pick<Block, "attributes" | "blocks"> => {
-    const attributes: Record<string, Value> = {};
-    const blocks: Block[] = [];
-    for (skip("\n"); tokens[at] !== end; skip("\n")) {
-      const name = take(/^[a-z_]+(\.[a-z_]+)*$/);
-      if (tokens[at] === "=") {
-        at++;
-        if (name in attributes) throw new Error(`${name} stands twice`);
-        attributes[name] = value();
-      } else {
-        const label = tokens[at]?.startsWith('"') ? JSON.parse(take(/^"\w+"$/)) : null;
-        take(/^\{$/);
-        blocks.push({ name, label, ...body("}") });
-        at++;
-      }
-      if (tokens[at] !== end) take(/^\n$/);
-    }
-    return { attributes, blocks };
-  };
-  const { attributes, blocks } = body(undefined);
-  if (Object.keys(attributes).length > 0) throw new Error("an attribute outside of every block");
-  return blocks;
-}
-
-const blocks = parse(text);
-
-function component(name: string, label?: string): Block {
-  const found = blocks.filter((block) => block.name === name && (label ?? block.label) === block.label);
+/** The body of the only block of that name, or of the one with that label. */
+function block(name: string): string {
+  const found = [...blocks].filter(([path]) => path === name || path.startsWith(`${name}.`));
   expect(found).toHaveLength(1);
-  return found[0] as Block;
+  return found[0]![1];
 }
 
-describe("the check of this test", () => {
-  test("reads blocks in blocks, texts, lists, objects and calls", () => {
-    const source = 'a.b "c" {\n  d = "x"\n  e = [{f = g.h}, sys.env("I")]\n  j {\n  }\n}\n';
-    expect(parse(source)).toEqual([
-      {
-        name: "a.b",
-        label: "c",
-        attributes: { d: '"x"', e: [{ f: "g.h" }, 'sys.env("I")'] },
-        blocks: [{ name: "j", label: null, attributes: {}, blocks: [] }],
-      },
+describe("the agent's configuration", () => {
+  test("is read whole by this test, and each brace has its other one", () => {
+    expect(text.replace(/^[a-z._]+ "[a-z]+" \{\n[\s\S]*?^\}$/gm, "").trim()).toBe("");
+    for (const [open, close] of ["{}", "[]", "()"] as const)
+      expect(text.split(open!).length).toBe(text.split(close!).length);
+    expect(blocks.size).toBeGreaterThan(6);
+  });
+
+  test("every reference leads to a component, and every component is part of the chain", () => {
+    const used = [...text.matchAll(/\b([a-z_.]+\.[a-z]+)\.(?:targets|output|receiver)\b/g)].map(
+      ([, name]) => name!,
+    );
+    expect(used.filter((name) => !blocks.has(name))).toEqual([]);
+    const sources = [...blocks.keys()].filter((name) => /^(prometheus\.scrape|loki\.source)/.test(name));
+    expect([...new Set([...used, ...sources])].sort()).toEqual([...blocks.keys()].sort());
+  });
+
+  test("reads the text-file directory that the collector writes into, and switches no collector off", () => {
+    const words = block("prometheus.exporter.unix").split(/\s+/).filter(Boolean);
+    expect(words).toEqual(["textfile", "{", "directory", "=", `"${DEFAULT_TEXTFILE_DIR}"`, "}"]);
+  });
+
+  test("calls the host main, and leaves the job as the exporter says it", () => {
+    const rule = block("discovery.relabel");
+    expect(rule).toMatch(/target_label\s*=\s*"instance"/);
+    expect(rule).toMatch(/replacement\s*=\s*"main"/);
+    expect(rule.match(/\brule\b/g)).toHaveLength(1);
+    expect(block("prometheus.scrape.host")).toMatch(/scrape_interval\s*=\s*"60s"/);
+  });
+
+  test("reads the webhook's admin port under the host's name, with a job that the rules can tell apart", () => {
+    const scrape = block("prometheus.scrape.webhook");
+    for (const pair of [
+      /__address__\s*=\s*"127\.0\.0\.1:9301"/,
+      /job\s*=\s*"opsctl-webhook"/,
+      /instance\s*=\s*"main"/,
+    ])
+      expect(scrape).toMatch(pair);
+    expect(scrape).toMatch(/scrape_interval\s*=\s*"60s"/);
+  });
+
+  test("tails both security logs, with their jobs and the host's label", () => {
+    const targets = [...block("loki.source.file").matchAll(/\{([^}]*)\}/g)].map(([, target]) =>
+      [...target!.matchAll(/"([^"]*)"/g)].map(([, value]) => value),
+    );
+    expect(targets).toEqual([
+      ["/var/log/auth.log", "auth", "vps-master"],
+      ["/var/log/ufw.log", "ufw", "vps-master"],
     ]);
   });
 
   test.each([
-    ["a block without an end", 'a.b "c" {\n'],
-    ["a list without a comma", 'a.b "c" {\n  d = ["x" "y"]\n}\n'],
-    ["an attribute twice", 'a.b "c" {\n  d = "x"\n  d = "x"\n}\n'],
-  ])("refuses %s", (_what, source) => {
-    expect(() => parse(source)).toThrow();
-  });
-});
-
-describe("the agent's configuration", () => {
-  test("has components of known kinds, one label each, with what these may hold", () => {
-    expect(new Set(blocks.map(({ name }) => name))).toEqual(new Set(Object.keys(COMPONENTS)));
-    for (const { name, label, attributes, blocks: inner } of blocks) {
-      expect(label).toMatch(/^[a-z]+$/);
-      const held = [...Object.keys(attributes), ...inner.map((block) => block.name)];
-      expect(held.filter((part) => !COMPONENTS[name]?.holds.includes(part))).toEqual([]);
-    }
-    const names = blocks.map(({ name, label }) => `${name}.${label}`);
-    expect(new Set(names).size).toBe(names.length);
-  });
-
-  test("every reference leads to what a component gives, and every component is part of the chain", () => {
-    const given = blocks.flatMap(({ name, label }) => {
-      const gives = COMPONENTS[name]?.gives;
-      return gives ? [`${name}.${label}.${gives}`] : [];
-    });
-    const used = blocks
-      .flatMap(({ attributes }) => [attributes.targets, attributes.forward_to].flat())
-      .filter((value): value is string => typeof value === "string");
-    expect([...new Set(used)].sort()).toEqual(given.sort());
-  });
-
-  test("reads the text-file directory that the collector writes into, and switches no collector off", () => {
-    const exporter = component("prometheus.exporter.unix");
-    expect(exporter.attributes).toEqual({});
-    expect(exporter.blocks).toEqual([
-      { name: "textfile", label: null, attributes: { directory: `"${DEFAULT_TEXTFILE_DIR}"` }, blocks: [] },
+    ["prometheus.remote_write", "PROM"],
+    ["loki.write", "LOKI"],
+  ])("takes address, user and key of %s from the environment", (kind, prefix) => {
+    const values = [...block(kind).matchAll(/(\w+)\s*=\s*(sys\.env\("\w+"\))/g)].map(([, name, value]) => [
+      name,
+      value,
+    ]);
+    expect(values).toEqual([
+      ["url", `sys.env("${prefix}_URL")`],
+      ["username", `sys.env("${prefix}_USER")`],
+      ["password", 'sys.env("CLOUD_TOKEN")'],
     ]);
   });
 
-  test("calls the host main, and leaves the job as the exporter says it", () => {
-    expect(component("discovery.relabel").blocks).toEqual([
-      {
-        name: "rule",
-        label: null,
-        attributes: { target_label: '"instance"', replacement: '"main"' },
-        blocks: [],
-      },
-    ]);
-    expect(component("prometheus.scrape", "host").attributes.scrape_interval).toBe('"60s"');
-  });
-
-  test("reads the webhook's admin port under the host's name, with a job that the rules can tell apart", () => {
-    const { targets, scrape_interval } = component("prometheus.scrape", "webhook").attributes;
-    expect(targets).toEqual([
-      { __address__: '"127.0.0.1:9301"', job: '"opsctl-webhook"', instance: '"main"' },
-    ]);
-    expect(scrape_interval).toBe('"60s"');
-  });
-
-  test("tails both security logs, with their jobs and the host's label", () => {
-    expect(component("loki.source.file").attributes.targets).toEqual([
-      { __path__: '"/var/log/auth.log"', job: '"auth"', host: '"vps-master"' },
-      { __path__: '"/var/log/ufw.log"', job: '"ufw"', host: '"vps-master"' },
-    ]);
-  });
-
-  test("takes addresses, users and key from the environment, and the sample names exactly these", () => {
-    const endpoint = (kind: string, prefix: string) => {
-      expect(component(kind).blocks).toEqual([
-        {
-          name: "endpoint",
-          label: null,
-          attributes: { url: `sys.env("${prefix}_URL")` },
-          blocks: [
-            {
-              name: "basic_auth",
-              label: null,
-              attributes: { username: `sys.env("${prefix}_USER")`, password: 'sys.env("CLOUD_TOKEN")' },
-              blocks: [],
-            },
-          ],
-        },
-      ]);
-    };
-    endpoint("prometheus.remote_write", "PROM");
-    endpoint("loki.write", "LOKI");
+  test("names in its sample exactly the variables that it reads, without values", () => {
     const sample = parseEnvFile(readFileSync(join(folder, "alloy.env.example"), "utf8"));
-    expect([...sample.keys()].sort()).toEqual(
-      [...new Set([...text.matchAll(/sys\.env\("(\w+)"\)/g)].map(([, name]) => name as string))].sort(),
-    );
+    const read = [...text.matchAll(/sys\.env\("(\w+)"\)/g)].map(([, name]) => name!);
+    expect([...sample.keys()].sort()).toEqual([...new Set(read)].sort());
     expect([...sample.values()].join("")).toBe("");
   });
 });

@@ -95,7 +95,7 @@ describe("callPeer()", () => {
   });
 
   test.each([
-    ["with its length", {}],
+    ["with its length", { "content-length": "10" }],
     ["in chunks", { "transfer-encoding": "chunked" }],
   ])("reads an answer of exactly the cap, and none that is longer: %s", async (_how, headers) => {
     const answer = { status: 200, text: "1234567890", headers: headers as Record<string, string> };

@@ -86,6 +86,16 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
     await expect(speak(listener.port, [get])).resolves.toMatchObject({ status: 0 });
   });
 
+  test("stops: a connection that rests is closed, long before the grace is over", async () => {
+    const listener = await start(echo, address());
+    const resting = connect({ port: listener.port, host: HOST });
+    resting.write(kept);
+    await once(resting, "data");
+    const closed = once(resting, "end");
+    await listener.stop(600_000);
+    await closed;
+  });
+
   test("stops when its grace is over, whatever is still in flight", async () => {
     const { fetch, asked } = held();
     const listener = await start(fetch, address());

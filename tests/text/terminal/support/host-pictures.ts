@@ -23,8 +23,6 @@ const [ID, TENANT, OTHER] = IDS as [string, string, string];
 /** Each picture by its name. */
 export const HOST_PICTURES: Record<string, (screen: Screen) => string> = {
   status: (screen) => renderStatus(PARTS, { ...screen, isTerminal: true }),
-  "status-nothing-set-up": (screen) =>
-    renderStatus([{ part: "weekly", ...NOT_SET_UP }], { ...screen, isTerminal: true }),
   doctor: (screen) => renderDoctor(FINDINGS, screen),
   "doctor-all": (screen) => renderFindings(FINDINGS, screen),
   weekly: (screen) => renderSummary(FAILED, screen),

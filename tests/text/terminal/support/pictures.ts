@@ -1,23 +1,19 @@
 /** What people see of each table and screen, drawn by the renderers from made up data, some of it hostile. */
-import { renderPoint } from "../../../../lib/alert-rules/contact-point/render.ts";
 import { renderPlan, renderApplied as renderRules } from "../../../../lib/alert-rules/render.ts";
 import type { Delivery } from "../../../../lib/deliveries/delivery.ts";
 import type { LookUp } from "../../../../lib/deliveries/look-up/look-up.ts";
 import { renderLookUps } from "../../../../lib/deliveries/look-up/render.ts";
 import { nextSteps } from "../../../../lib/deliveries/next-steps.ts";
-import { renderDelivery, renderDeliveryList, renderRepair } from "../../../../lib/deliveries/render.ts";
-import { renderMigrations } from "../../../../lib/migrate/render.ts";
+import { renderDelivery, renderDeliveryList } from "../../../../lib/deliveries/render.ts";
 import type { RuleDocument } from "../../../../lib/providers/grafana/document.ts";
 import type { ListedOwner } from "../../../../lib/reports/list.ts";
 import { renderOwnerList } from "../../../../lib/reports/render-list.ts";
-import { renderPruned } from "../../../../lib/reports/render-pruned.ts";
 import { renderShown } from "../../../../lib/reports/render-show.ts";
 import { renderStatus } from "../../../../lib/reports/render-status.ts";
 import { timelineOf } from "../../../../lib/reports/timeline.ts";
 import type { Screen } from "../../../../lib/text/terminal/screen.ts";
 import { renderDead } from "../../../../lib/webhook/render-dead.ts";
-import { renderQueued } from "../../../../lib/webhook/render-queued.ts";
-import type { DeadRow, QueuedRow } from "../../../../lib/webhook/state/contract.ts";
+import type { DeadRow } from "../../../../lib/webhook/state/contract.ts";
 import { HOST_PICTURES } from "./host-pictures.ts";
 import { IDS } from "./ids.ts";
 
@@ -36,7 +32,6 @@ export const PICTURES: Record<string, (screen: Screen) => string> = {
   "reports-list": (screen) => renderOwnerList({ ...WEEK, owners: OWNERS, more: true, next: USER }, screen),
   "reports-status": (screen) => renderStatus(STATUS, { status: "found", run: LAST_RUN }, screen),
   "reports-show": (screen) => renderShown([SHOWN], screen),
-  "reports-prune": (screen) => renderPruned({ before: "2026-01-05", reports: 1204, left: true }, screen),
   "deliveries-list": (screen) =>
     renderDeliveryList({ deliveries: DELIVERIES, more: true, next: OTHER }, screen),
   "deliveries-show": (screen) =>
@@ -45,36 +40,9 @@ export const PICTURES: Record<string, (screen: Screen) => string> = {
       screen,
     ),
   "deliveries-look-up": (screen) => renderLookUps(LOOK_UPS, screen),
-  "deliveries-repair": (screen) =>
-    renderRepair(
-      {
-        repaired: 3,
-        failed: 2,
-        failedIds: [ID, OTHER],
-        causes: ["23514 timeline_entries_kind", "42501"],
-        remaining: 1,
-      },
-      screen,
-    ),
-  "webhook-queue-list": (screen) => renderQueued(QUEUED, { message: 130, issue: 4, comment: 0 }, screen),
   "webhook-dead-list": (screen) => renderDead(DEAD, screen),
-  "migrate-status": (screen) => renderMigrations(MIGRATIONS, screen),
   "alert-rules-plan": (screen) => renderPlan(RULES, [WARNING], screen),
   "alert-rules-apply": (screen) => renderRules(APPLIED, [WARNING], screen),
-  "alert-rules-contact-point": (screen) =>
-    renderPoint(
-      {
-        ...{ name: "opsctl-webhook", uid: "fe3k2v9x8a1c0d", result: "updated", secret: "not_compared" },
-        changes: [
-          {
-            path: "settings.url",
-            from: "http://127.0.0.1:9300/webhook",
-            to: "https://alerts.example.com/webhook",
-          },
-        ],
-      },
-      screen,
-    ),
 };
 
 const owner: ListedOwner = {
@@ -229,31 +197,6 @@ const DEAD: DeadRow[] = [
     ...{ acceptedAt: "2026-11-22T08:00:00.000Z", diedAt: "2026-11-22T09:12:00.000Z" },
   },
 ];
-const QUEUED: QueuedRow[] = [
-  {
-    ...{ id: 18, kind: "message", digest: null, alertname: "DiskSpaceLow on db-1 (root file system)" },
-    ...{ fingerprint: "c".repeat(64), squad: "infra", severity: "critical", attempts: 2 },
-    ...{ code: "gateway_unreachable", acceptedAt: "2026-11-23T08:00:00.000Z" },
-    nextAttemptAt: "2026-11-23T08:04:10.000Z",
-  },
-  {
-    ...{ id: 19, kind: "message", digest: 18, alertname: HOSTILE, fingerprint: "d".repeat(64) },
-    ...{ squad: "infra", severity: "warning", attempts: 0, code: null },
-    ...{ acceptedAt: "2026-11-23T08:00:01.000Z", nextAttemptAt: null },
-  },
-];
-
-const MIGRATIONS = [
-  {
-    version: 1,
-    name: "0001_weekly_performance",
-    state: "applied" as const,
-    appliedAt: "2026-10-01T12:00:00Z",
-  },
-  { version: 6, name: "0006_ledger_for_people", state: "edited" as const, appliedAt: "2026-11-01T12:00:00Z" },
-  { version: 7, name: "0007_run_record", state: "pending" as const, appliedAt: null },
-];
-
 const WARNING =
   "the group opsctl-host is evaluated every 300 s on the platform; the rules are made for 60 s, so that they" +
   " fire late. Change it there: the API for rules cannot.";
