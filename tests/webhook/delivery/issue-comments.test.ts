@@ -44,11 +44,11 @@ test("the id of a comment is that of its issue and end in every version", async 
 onBothStores("a comment whose answer is lost is made once, over a kill", async (store) => {
   await using service = await withComments(store);
   await fires(service);
-  service.tracker.routes.graphql.script = ({ rawBody }) =>
+  service.tracker.routes.graphql.scriptByBody = ({ rawBody }) =>
     rawBody.includes("commentCreate") ? { accept: "drop" } : undefined;
   await resolves(service);
   expect(service.tracker.comments).toHaveLength(1);
-  service.tracker.routes.graphql.script = null;
+  service.tracker.routes.graphql.scriptByBody = null;
   await service.kill();
   await service.restart();
   await service.advance(60_000, 5_000);

@@ -125,14 +125,14 @@ const LOST = [
 
 onBothStores(LOST, async ({ fault, made }, store) => {
   await using service = await startService({ store });
-  service.tracker.routes.graphql.script = ({ rawBody }) =>
+  service.tracker.routes.graphql.scriptByBody = ({ rawBody }) =>
     rawBody.includes("issueCreate") || made === 0 ? fault : undefined;
   await fire(service);
   expect(issues(service)).toHaveLength(made);
   await service.kill();
   await service.restart();
   await service.advance(5 * MINUTE_MS, 5_000);
-  service.tracker.routes.graphql.script = null;
+  service.tracker.routes.graphql.scriptByBody = null;
   await service.advance(5 * MINUTE_MS, 5_000);
   expect(issues(service)).toHaveLength(1);
   expect((await service.health()).issue).toMatchObject({ queued: 0, dead: 0 });

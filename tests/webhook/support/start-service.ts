@@ -108,6 +108,8 @@ export type Service = AsyncDisposable & {
   /** The requests to send that reached the gateway, and the messages that it took. */
   readonly sends: (Sent & { status: number | null })[];
   readonly messages: Sent[];
+  /** When the gateway was asked for what it has sent at some time; not the questions about one message. */
+  readonly lookUps: number[];
   /** Posts alerts, or a whole body, and returns the answer; moves the clock where the answer waits. */
   post(alerts: readonly unknown[] | object): Promise<Answer>;
   /** The same, but the clock stands: resolves once nothing goes on, answered or not. */
@@ -118,6 +120,8 @@ export type Service = AsyncDisposable & {
   metric(series: string): Promise<number | null>;
   /** Moves the clock on, by at least `stepMs` at a time. */
   advance(ms: number, stepMs?: number): Promise<void>;
+  /** Sets the clocks of the host and its database forward, or back; those that only run do not notice. */
+  shiftClock(ms: number): Promise<void>;
   /** Ends the process as a signal does, where it has not ended, and starts one on the same store. */
   restart(changes?: Partial<ServiceSettings>): Promise<void>;
   end(): Promise<void>;
@@ -189,6 +193,8 @@ type World = {
   database: StateDatabase | null;
   hosts: Host[];
   posts: Posts;
+  /** How far the clocks that people set are from the one that runs. */
+  shiftMs: number;
   close(): Promise<void>;
 };
 
@@ -209,7 +215,7 @@ async function openWorld(store: Store, canFail: boolean, options: Partial<Servic
   const clock: TestClock = testClock(START_MS, {
     hanging: () => (options.peerLimitMs === undefined ? peers.reduce((sum, one) => sum + one.hanging, 0) : 0),
     isExpecting: () => posts.open > 0,
-    onMove: async (nowMs) => await database?.setClock(nowMs),
+    onMove: async (nowMs) => await database?.setClock(nowMs + world.shiftMs),
   });
   const at = { clock: () => new Date(clock.nowMs()) };
   const gateway = await startGateway({ adminKey: KEY, ...at });
@@ -218,9 +224,10 @@ async function openWorld(store: Store, canFail: boolean, options: Partial<Servic
   const ping = await startPing(at);
   const peers = [gateway, tracker, email, ping];
   const hosts: Host[] = [];
-  return {
+  const world: World = {
     ...{ clock, gateway, tracker, email, ping, directory, disk, database, hosts, posts },
     log: [],
+    shiftMs: 0,
     async close() {
       // The peers first: no call to one that hangs keeps a process from its end.
       await Promise.all(peers.map((peer) => peer.stop()));
@@ -230,6 +237,7 @@ async function openWorld(store: Store, canFail: boolean, options: Partial<Servic
       if (database !== null) spare.push(database);
     },
   };
+  return world;
 }
 
 async function startHost(world: World, started: ServiceSettings): Promise<Service> {
@@ -247,6 +255,7 @@ async function startHost(world: World, started: ServiceSettings): Promise<Servic
       pingUrl: world.ping.url,
       emailKey: EMAIL_KEY,
       clock,
+      wallMs: () => clock.nowMs() + world.shiftMs,
       onLine: (line) => log.push(logLine(line)),
       onPost: (headers) => posts.arrived(headers),
     });
@@ -299,6 +308,11 @@ async function startHost(world: World, started: ServiceSettings): Promise<Servic
     get messages() {
       return gateway.accepted.map(({ at, text }) => sentOf(at, text));
     },
+    get lookUps() {
+      return gateway.routes.messages.calls
+        .filter(({ rawBody }) => rawBody.includes("messageTimestamp"))
+        .map(({ at }) => secondOf(at.getTime()));
+    },
     post: async (alerts) => await posts.patiently(posts.send(now().port, settings.secret, alerts)),
     async postOnly(alerts) {
       const answer = posts.send(now().port, settings.secret, alerts);
@@ -315,6 +329,10 @@ async function startHost(world: World, started: ServiceSettings): Promise<Servic
       return line === undefined ? null : Number(line.slice(series.length + 1));
     },
     advance: clock.advance,
+    async shiftClock(ms) {
+      world.shiftMs += ms;
+      await database?.setClock(clock.nowMs() + world.shiftMs);
+    },
     async restart(changes = {}) {
       await end();
       settings = { ...settings, ...changes };

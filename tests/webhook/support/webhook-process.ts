@@ -43,6 +43,8 @@ export type ServiceSettings = Partial<Omit<ServeOptions, "host" | "port" | "admi
   ping?: boolean;
   limits?: OutboxLimits;
   reserve?: ReserveSize;
+  /** From 0, the shortest waits that chance allows, to 1, the longest. */
+  jitter?: number;
   peerLimitMs?: number;
   storeLimitMs?: number;
 };
@@ -56,6 +58,8 @@ export type Surroundings = {
   pingUrl: string;
   emailKey: string;
   clock: TestClock;
+  /** The clock that people set. */
+  wallMs: () => number;
   /** Gets each line of the log, as JSON. */
   onLine: (line: string) => void;
   /** Told of each post before anything else is done with it. */
@@ -83,7 +87,7 @@ export async function startWebhookProcess(
   settings: ServiceSettings,
   surroundings: Surroundings,
 ): Promise<WebhookProcess> {
-  const { clock, onLine, onPost } = surroundings;
+  const { clock, wallMs, onLine, onPost } = surroundings;
   const log = createLog({
     stream: { write: (text) => onLine(text) },
     format: "json",
@@ -120,9 +124,9 @@ export async function startWebhookProcess(
         },
         stop() {},
       },
-      nowMs: clock.nowMs,
+      nowMs: wallMs,
       monotonicMs: clock.nowMs,
-      random: () => 0,
+      random: () => settings.jitter ?? 0,
       sleep: clock.sleep,
     },
     {
@@ -162,12 +166,12 @@ export async function startWebhookProcess(
 
 function openState(
   { comments, limits, reserve, storeLimitMs }: ServiceSettings,
-  { store, clock }: Surroundings,
+  { store, wallMs }: Surroundings,
   log: ReturnType<typeof createLog>,
 ): Promise<State> {
   const common = { log, ...(comments && { comments }), ...(limits && { limits }) };
   if ("directory" in store) {
-    const own = { directory: store.directory, nowMs: clock.nowMs, ...(reserve && { reserve }) };
+    const own = { directory: store.directory, nowMs: wallMs, ...(reserve && { reserve }) };
     return openSqliteState({ ...common, ...own });
   }
   const own = { url: new Secret(store.url), applicationName: "webhook-tests", mayBeAway: true };
@@ -177,7 +181,7 @@ function openState(
 /** What a reload exchanges. */
 function peersOf(settings: ServiceSettings, surroundings: Surroundings, state: State) {
   const { key, token, team, phone, instance = null, peerLimitMs = PATIENT_MS } = settings;
-  const { trackerUrl, emailUrl, emailKey, pingUrl, clock } = surroundings;
+  const { trackerUrl, emailUrl, emailKey, pingUrl, clock, wallMs } = surroundings;
   const { gatewayUrl = surroundings.gatewayUrl } = settings;
   const access = { baseUrl: new URL(gatewayUrl), adminKey: new Secret(key), timeoutMs: peerLimitMs };
   const gateway = evolutionClient(access);
@@ -208,7 +212,7 @@ function peersOf(settings: ServiceSettings, surroundings: Surroundings, state: S
       findInstance,
       phone,
       heldReferences: (kind, references) => state.heldReferences(kind, references),
-      nowMs: clock.nowMs,
+      nowMs: wallMs,
     }),
     watch: followed(clock, {
       gatewayState: gatewayStateOf({ gateway, findInstance }),

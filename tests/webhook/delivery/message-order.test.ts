@@ -1,0 +1,65 @@
+/** The order of the messages of one fingerprint, and of a message and its issue. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { alertOf, onBothStores, type Service, startService } from "../support/start-service.ts";
+
+const MINUTE_MS = 60_000;
+const AWAY = { status: 502, text: "Bad Gateway" };
+const OWN_FAILURE = { status: 413, json: { status: 413, error: "Payload Too Large" } };
+
+const told = (service: Service) => service.messages.map(({ text }) => /n\d+/.exec(text)?.[0]);
+const note = (fingerprint: string, summary: string, status = "firing") =>
+  alertOf(fingerprint, { status, annotations: { summary } });
+
+/** What the gateway does to the first message of a fingerprint while others wait behind it. */
+const TROUBLES = [
+  {
+    name: "a gateway that is away delays messages and keeps their order, over a restart, and no issue waits",
+    first: AWAY,
+  },
+  { name: "a message that fails alone holds back its own fingerprint, and no other", first: OWN_FAILURE },
+];
+
+onBothStores(TROUBLES, async ({ first }, store) => {
+  await using service = await startService({ store });
+  service.gateway.routes.send.scriptByBody = ({ rawBody }) => (/n[1-3]/.test(rawBody) ? first : undefined);
+  await service.post([note("abc", "n1")]);
+  expect(service.tracker.issues).toHaveLength(1);
+  await service.post([note("abc", "n2"), note("other", "n7")]);
+  await service.post([note("abc", "n3", "resolved")]);
+  await service.advance(30_000);
+  // A failure that meets every message may keep the other one waiting as well, for some seconds.
+  expect(told(service)).toEqual(["n7"]);
+  expect(service.sends.filter(({ text }) => /n[23]/.test(text))).toEqual([]);
+  await service.restart();
+  service.gateway.routes.send.scriptByBody = null;
+  await service.advance(5 * MINUTE_MS, 5_000);
+  expect(told(service)).toEqual(["n7", "n1", "n2", "n3"]);
+  expect(service.tracker.issues).toHaveLength(2);
+});
+
+onBothStores("a message that is given up holds nothing back", async (store) => {
+  await using service = await startService({ store });
+  service.gateway.routes.send.script = () => AWAY;
+  await service.post([note("abc", "n1")]);
+  await service.post([note("abc", "n2", "resolved")]);
+  const [first] = await service.operator.queued();
+  service.gateway.routes.send.script = null;
+  expect(await service.operator.dropQueued([first!.id])).toBe(1);
+  await service.advance(5 * MINUTE_MS, 5_000);
+  expect(told(service)).toEqual(["n2"]);
+});
+
+test("a row that cannot be read is given up, and takes nothing else with it", async () => {
+  await using service = await startService();
+  service.gateway.routes.send.next(AWAY);
+  await service.post([note("bad", "n1", "resolved")]);
+  const db = new DatabaseSync(join(service.directory, "state.db"));
+  db.exec(`update outbox set alert = '{"fingerprint":"bad"}', text = null where state = 'queued'`);
+  db.close();
+  await service.advance(10_000);
+  expect(await service.operator.dead()).toMatchObject([{ code: "alert_unreadable" }]);
+  await service.post([note("bad", "n2", "resolved")]);
+  expect(told(service)).toEqual(["n2"]);
+});

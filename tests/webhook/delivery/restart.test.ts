@@ -1,0 +1,40 @@
+/** What a restart keeps, and what it waits for. */
+import { expect } from "bun:test";
+import { until } from "../../support/until.ts";
+import { alertOf, onBothStores, startService } from "../support/start-service.ts";
+
+const MINUTE_MS = 60_000;
+
+onBothStores(
+  "a restart goes on with what was accepted and not delivered, and keeps which alerts have an issue",
+  async (store) => {
+    await using service = await startService({ store });
+    service.gateway.routes.send.script = () => "drop_unread";
+    service.tracker.routes.graphql.script = () => "drop_unread";
+    await service.post([alertOf("abc")]);
+    await service.restart();
+    service.gateway.routes.send.script = null;
+    service.tracker.routes.graphql.script = null;
+    await service.advance(2 * MINUTE_MS, 5_000);
+    expect([service.messages.length, service.tracker.issues.length]).toEqual([1, 1]);
+    expect((await service.post([alertOf("abc")])).body.alerts[0]).toMatchObject({ issue: "duplicate" });
+    expect(service.tracker.issues).toHaveLength(1);
+  },
+);
+
+onBothStores(
+  "a service that is asked to end finishes what is on its way, and answers for it",
+  async (store) => {
+    await using service = await startService({ store });
+    service.gateway.latencyMs = 300;
+    const posting = service.post([alertOf("a"), alertOf("b", { status: "resolved" })]);
+    await until("both are on their way", () => service.sends.length === 2);
+    expect(service.messages).toEqual([]);
+    await service.end();
+    expect(await posting).toMatchObject({ status: 200, body: { accepted: 2 } });
+    expect(service.messages).toHaveLength(2);
+    await service.restart();
+    await service.advance(MINUTE_MS, 5_000);
+    expect([service.sends.length, service.tracker.issues.length]).toEqual([2, 1]);
+  },
+);
