@@ -85,17 +85,6 @@ describe("loadWeeklyConfig()", () => {
     expect(config).toMatchObject({ whatsapp: null, email: null });
   });
 
-  test("reads where a recipient stops the e-mails, of the e-mail channel alone", async () => {
-    const name = "WEEKLY_REPORT_UNSUBSCRIBE";
-    expect((await loadWeeklyConfig(complete(), ALL)).unsubscribe).toBeNull();
-    const web = complete({ [name]: "https://app.example.com/sair" });
-    expect((await loadWeeklyConfig(web, ALL)).unsubscribe).toBe("https://app.example.com/sair");
-    expect((await loadPreviewConfig(web)).unsubscribe).toBe("https://app.example.com/sair");
-    const wrong = complete({ [name]: "sair@mail.example" });
-    expect(await complaints(wrong)).toEqual([name]);
-    expect((await loadWeeklyConfig(wrong, { skipWhatsapp: false, skipEmail: true })).unsubscribe).toBeNull();
-  });
-
   test("a missing sender tenant is no configuration error, one that is no UUID is", async () => {
     const missing = { WHATSAPP_REPORT_SENDER_TENANT_ID: "", WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID: undefined };
     const config = await loadWeeklyConfig(complete(missing), ALL);
@@ -163,6 +152,65 @@ describe("loadWeeklyConfig()", () => {
     const { message } = await failureOf(loadWeeklyConfig(complete(), ALL));
     expect(message).toContain("mode 0644");
     expect(message).toContain("SECRET_FILE_EXPOSED");
+    expect(message).not.toContain("canary");
+  });
+});
+
+describe("WEEKLY_REPORT_UNSUBSCRIBE", () => {
+  const withAddress = (text?: string) => complete({ WEEKLY_REPORT_UNSUBSCRIBE: text });
+
+  test("is read for the e-mail channel alone, and for a preview", async () => {
+    expect((await loadWeeklyConfig(withAddress(), ALL)).unsubscribe).toBeNull();
+    const web = withAddress("https://app.example.com/sair");
+    expect((await loadPreviewConfig(web)).unsubscribe).toBe("https://app.example.com/sair");
+    const noEmail = { skipWhatsapp: false, skipEmail: true };
+    expect((await loadWeeklyConfig(withAddress("sair@mail.example"), noEmail)).unsubscribe).toBeNull();
+  });
+
+  test.each([
+    ["mailto:sair@mail.example", "mailto:sair@mail.example"],
+    ["MAILTO:sair@mail.example?subject=Sair", "mailto:sair@mail.example?subject=Sair"],
+    [
+      "mailto:sair@mail.example?subject=N%C3%A3o%20quero",
+      "mailto:sair@mail.example?subject=N%C3%A3o%20quero",
+    ],
+    ["https://app.example.com", "https://app.example.com/"],
+    ["HTTPS://App.example.com/sair?lista=semanal#topo", "https://app.example.com/sair?lista=semanal#topo"],
+  ])("takes %s", async (text, address) => {
+    expect((await loadWeeklyConfig(withAddress(text), ALL)).unsubscribe).toBe(address);
+  });
+
+  const neither = "is neither mailto: nor https";
+  const notOne = "is not one address, with nothing but a subject";
+  const odd = "holds a character that has to be percent-encoded";
+  test.each([
+    ["sair@mail.example", neither],
+    ["http://app.example.com/sair", neither],
+    ["https://", neither],
+    ["javascript:alert(1)", neither],
+    ["mailto:", notOne],
+    ["mailto:sair", notOne],
+    ["mailto:sair@localhost", notOne],
+    ["mailto:sair@mail.example?cc=eve@other.example", notOne],
+    ["mailto:sair@mail.example?subject=Sair&bcc=eve@other.example", notOne],
+    ["mailto:sair@mail.example?subject=Sair%26bcc%3Deve@other.example", notOne],
+    ["mailto:sair@mail.example?subject=Sair%0D%0ABcc:eve@other.example", notOne],
+    ["mailto:sair@mail.example%2Ceve@other.example", notOne],
+    ["mailto:sair@mail.example%0d%0aBcc:eve@other.example", notOne],
+    ["mailto:jo%C3%A3o@mail.example", notOne],
+    ["mailto:sair@mail.example?subject=%zz", notOne],
+    ["mailto:sair@mail.example#subject=Sair", notOne],
+    ["https://user:canary@app.example.com/", "carries a user name or a password"],
+    ["mailto:sair@mail.example,eve@other.example", odd],
+    ["https://app.example.com/sair>, <https://other.example", odd],
+    ["https://app.example.com/sair\r\nBcc: eve@other.example", odd],
+    ["https://app.example.com/opção", odd],
+    [`https://app.example.com/${"a".repeat(400)}`, "is longer than 400 characters"],
+  ])("refuses %s", async (text, problem) => {
+    const { code, message } = await failureOf(loadWeeklyConfig(withAddress(text), ALL));
+    expect(code).toBe("CONFIG_INVALID");
+    expect(message).toContain("WEEKLY_REPORT_UNSUBSCRIBE: ");
+    expect(message).toContain(problem);
     expect(message).not.toContain("canary");
   });
 });

@@ -12,8 +12,10 @@ import { INSTANCES_ANSWERS, STATE_ANSWERS } from "../cases/gateway-answers.ts";
 import { repairSetup } from "../cases/setup-faults.ts";
 import type { Route } from "../standins/standin.ts";
 import { sharedPostgres } from "../support/postgres.ts";
+import { requires } from "../support/requires.ts";
 import { newLogin } from "../support/roles.ts";
 import { type SeededOwner, seedOwner, setClock } from "../support/seed.ts";
+import { smallDisk } from "../support/small-disk.ts";
 import { databaseDigest } from "./support/database-digest.ts";
 import { skippingTime } from "./support/skipping-time.ts";
 import { setupPeersOf, type WeeklyFixture, weeklyFixture } from "./support/weekly-fixture.ts";
@@ -277,6 +279,17 @@ describe("a dry run looks at the log directory", () => {
     for (const part of [{ tenantId }, { skipWhatsapp: true }, { skipEmail: true }, { skipEditorials: true }])
       expect(await weekly.run({ ...DRY, ...part })).toMatchObject({ status: "ready", failures: [] });
     expect(await weekly.run()).toMatchObject({ heartbeat: "failed", exitCode: 1 });
+  });
+
+  requires("mount").test("that is full", async () => {
+    await using weekly = await weeklyFixture();
+    using disk = smallDisk(1);
+    const dry = () => weekly.run({ ...DRY, logDir: disk.directory });
+    expect(await dry()).toMatchObject({ status: "ready" });
+    disk.fill();
+    expect((await dry()).failures).toMatchObject([{ code: "HEARTBEAT_UNWRITABLE", cause: "ENOSPC" }]);
+    disk.empty();
+    expect(await dry()).toMatchObject({ status: "ready" });
   });
 });
 
