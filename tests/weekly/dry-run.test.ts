@@ -389,19 +389,3 @@ describe("a dry run does not ask for", () => {
     expect(requests(weekly)).toEqual([]);
   });
 });
-
-test("outside Monday a real run is refused before it looks at anybody", async () => {
-  await using weekly = await weeklyFixture();
-  const { sql } = weekly.db;
-  await seedOwner(sql);
-  await setClock(sql, "2026-11-24T03:00:00Z");
-  const before = await databaseDigest(sql);
-  expect(await weekly.run()).toMatchObject({
-    status: "refused",
-    exitCode: 4,
-    error: { code: "WEEKLY_OUTSIDE_MONDAY" },
-    reports: { scopes: 0 },
-  });
-  expect(await databaseDigest(sql)).toEqual(before);
-  expect(requests(weekly)).toEqual([]);
-});

@@ -71,21 +71,6 @@ describe("evolutionClient().sendText()", () => {
     expect(gateway.routes.state.calls).toHaveLength(isAsked ? 1 : 0);
   });
 
-  test("the stand-in's own refusals, as it gives them", async () => {
-    gateway.absentNumbers.add(NUMBER);
-    expect(await clientOf().sendText(message)).toEqual(failed("recipient_not_on_whatsapp"));
-    expect(await clientOf().sendText({ ...message, text: "  " })).toEqual(failed("gateway_text_missing"));
-    const gone = { ...message, instanceName: "gone" };
-    expect(await clientOf().sendText(gone)).toEqual(failed("sem_instancia_gateway"));
-    const wrongKey = clientOf({ key: "wrong" });
-    expect(await wrongKey.sendText(message)).toEqual(failed("gateway_unauthorized", true));
-    const elsewhere = clientOf({ url: `${gateway.url}/v9` });
-    expect(await elsewhere.sendText(message)).toEqual(failed("gateway_http_404"));
-    gateway.isLicensed = false;
-    expect(await elsewhere.sendText(message)).toEqual(failed("gateway_license_required", true));
-    expect(gateway.accepted).toHaveLength(0);
-  });
-
   test("a gateway without its database fails before a send or after it, which is told apart", async () => {
     gateway.hasDatabase = false;
     const notSent = { status: "throttled", code: "gateway_database_failed", retryAfterMs: 10_000 } as const;

@@ -131,22 +131,6 @@ describe("linearTracker().createIssue()", () => {
     },
   );
 
-  test("knows the stand-in's own refusals", async () => {
-    for (const status of [401, 200] as const) {
-      tracker.authStatus = status;
-      const outcome = await clientOf({ token: "lin_api_wrong" }).createIssue(issue);
-      expect(outcome).toEqual(refused("tracker_unauthorized", true));
-    }
-    const elsewhere = clientOf({ teamId: "00000000-0000-4000-8000-000000000000" });
-    expect(await elsewhere.createIssue(issue)).toEqual(refused("tracker_input_refused"));
-    const badId = { ...issue, id: "3f2b9c1e-7d44-1a7e-9a55-0c9c6f0f2e11" };
-    expect(await clientOf().createIssue(badId)).toEqual(refused("tracker_input_refused"));
-    tracker.issueLimit = 0;
-    expect(await clientOf().createIssue(issue)).toEqual(refused("tracker_usage_limit"));
-    expect(tracker.issues).toHaveLength(0);
-    expect(tracker.lookups).toHaveLength(0);
-  });
-
   test("may be repeated when nothing was sent, and looks nothing up then", async () => {
     const tls = await startTlsPeer("{}");
     const dropper = await startDropper();

@@ -31,98 +31,55 @@ const withBusy = (busy: number) => ({ ...summaryOf().reports, busy });
 type Row = [name: string, summary: WeeklySummary, choice: AnnouncementChoice];
 const open = (changes: Parameters<typeof weekOf>[0]): { week: WeekState } => ({ week: weekOf(changes) });
 
+/** What is no owner's: it makes every failure critical. */
+const OF_THE_RUN: [string, Partial<WeeklySummary>][] = [
+  ["the drain failed", { editorials: noEditorials("failed", "WORKER_TIMEOUT") }],
+  ["no heartbeat", { heartbeat: "failed" }],
+  ["the run broke off", { error: { code: "DATABASE_LOST", message: "" } }],
+];
+const DEGRADED: Failure = { step: "social", code: "SOCIAL_DEGRADED" };
+const UNREADABLE: Failure = { step: "week", code: "WEEK_UNREADABLE" };
+const oneMissing = open({ whatsapp: { missing: 1 } });
+const twoMissing = open({ whatsapp: { missing: 2 } });
+
 const ROWS: Row[] = [
   ["a success that nobody waits for", summaryOf(), none],
+  ["no failure that has a name", failedWith([]), critical],
+  ["refused as not ready", notReady("DATABASE_UNREACHABLE"), critical],
   ["a failed delivery", failedWith([GATEWAY], open({ whatsapp: { failed: 1, sent: 9 } })), critical],
   ["recipients alone", failedWith([PHONE, EMAIL], open({ whatsapp: { failed: 1, sent: 9 } })), warning],
   ["recipients, and one connection's failure", failedWith([ONE_CONNECTION, PHONE]), warning],
   ["recipients and something else", failedWith([PHONE, GATEWAY]), critical],
+  ["recipients, and an unknown result", failedWith([PHONE], open({ email: { unknown: 1 } })), critical],
+  ["recipients, and busy elsewhere", failedWith([PHONE, BUSY], open({ reports: { running: 1 } })), warning],
+  ["busy elsewhere", failedWith([BUSY, SENDING], { week: inWork, reports: withBusy(1) }), none],
+  ["busy, and one connection's failure", failedWith([ONE_CONNECTION, BUSY], { week: inWork }), none],
+  ["busy by the ledger alone", failedWith([OPEN], { week: inWork }), none],
+  ["busy, and too many networks failed", failedWith([DEGRADED, BUSY], { week: inWork }), critical],
+  ["busy, and no ledger", failedWith([UNREADABLE, BUSY], { week: null }), critical],
+  ["busy, and a report just completed", failedWith([BUSY], { ...oneMissing, reports: withBusy(1) }), none],
+  ["more is missing than busy", failedWith([BUSY], { ...twoMissing, reports: withBusy(1) }), critical],
+  ["a missing report", failedWith([OPEN], open({ reports: { running: 1, missing: 1 } })), critical],
+  ["nothing busy", failedWith([OPEN], open({ email: { missing: 1, sent: 9 } })), critical],
   [
-    "recipients, and the drain failed",
-    failedWith([PHONE], { editorials: noEditorials("failed", "WORKER_TIMEOUT") }),
+    "busy by the ledger, and an unknown result",
+    failedWith([OPEN], open({ email: { running: 1, unknown: 1, partial: 1 } })),
     critical,
   ],
-  ["recipients, and no heartbeat", failedWith([PHONE], { heartbeat: "failed" }), critical],
-  [
-    "recipients, and the run broke off",
-    failedWith([PHONE], { error: { code: "DATABASE_LOST", message: "" } }),
-    critical,
-  ],
-  [
-    "recipients, and what another process has",
-    failedWith([PHONE, BUSY], open({ reports: { running: 1 } })),
-    warning,
-  ],
-  ["what another process has", failedWith([BUSY, SENDING], { week: inWork, reports: withBusy(1) }), none],
-  ["the same, and one connection's failure", failedWith([ONE_CONNECTION, BUSY], { week: inWork }), none],
-  ["only the ledger shows work of another", failedWith([OPEN], { week: inWork }), none],
   ...(["reports", "whatsapp", "email"] as const).map(
-    (part): Row => [`only its ${part}`, failedWith([OPEN], open({ [part]: { running: 1 } })), none],
+    (part): Row => [`busy ${part} alone`, failedWith([OPEN], open({ [part]: { running: 1 } })), none],
   ),
-  [
-    "what another process has, and the drain failed",
-    failedWith([BUSY], { week: inWork, editorials: noEditorials("failed", "WORKER_TIMEOUT") }),
-    critical,
-  ],
-  [
-    "what another process has, and no heartbeat",
-    failedWith([BUSY], { week: inWork, heartbeat: "failed" }),
-    critical,
-  ],
-  [
-    "what another process has, and the run broke off",
-    failedWith([BUSY], { week: inWork, error: { code: "DATABASE_LOST", message: "" } }),
-    critical,
-  ],
   ...(["whatsapp", "email"] as const).map(
     (part): Row => [
-      `what another process has, and a failed ${part} of before`,
+      `busy, and a failed ${part} of before`,
       failedWith([BUSY], open({ [part]: { failed: 1, sent: 9 } })),
       critical,
     ],
   ),
-  [
-    "the ledger shows work of another, and doubt",
-    failedWith([OPEN], open({ email: { running: 1, unknown: 1, partial: 1 } })),
-    critical,
-  ],
-  [
-    "the ledger shows a report that is missing",
-    failedWith([OPEN], open({ reports: { running: 1, missing: 1 } })),
-    critical,
-  ],
-  [
-    "the ledger shows no work of another",
-    failedWith([OPEN], open({ email: { missing: 1, sent: 9 } })),
-    critical,
-  ],
-  [
-    "another has just completed a report",
-    failedWith([BUSY], { ...open({ whatsapp: { missing: 1 } }), reports: withBusy(1) }),
-    none,
-  ],
-  [
-    "more is missing than another has",
-    failedWith([BUSY], { ...open({ whatsapp: { missing: 2 } }), reports: withBusy(1) }),
-    critical,
-  ],
-  [
-    "busy, and the ledger is unreadable",
-    failedWith([{ step: "week", code: "WEEK_UNREADABLE" }, BUSY], { week: null }),
-    critical,
-  ],
-  [
-    "busy, and too many networks failed",
-    failedWith([{ step: "social", code: "SOCIAL_DEGRADED" }, BUSY], { week: inWork }),
-    critical,
-  ],
-  [
-    "recipients, and doubt that another run left",
-    failedWith([PHONE], open({ email: { unknown: 1 } })),
-    critical,
-  ],
-  ["no failure that has a name", failedWith([]), critical],
-  ["refused as not ready", notReady("DATABASE_UNREACHABLE"), critical],
+  ...OF_THE_RUN.flatMap(([name, changes]): Row[] => [
+    [`recipients, and ${name}`, failedWith([PHONE], changes), critical],
+    [`busy, and ${name}`, failedWith([BUSY], { week: inWork, ...changes }), critical],
+  ]),
 ];
 
 describe("decideAnnouncement()", () => {
