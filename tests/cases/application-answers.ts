@@ -33,19 +33,21 @@ export const ANALYSIS_ANSWERS = cases<AnalysisOutcome>([
   ),
   ["4 MiB of blanks", "huge", ok],
   ["half an answer, then closed", "break_body", ok],
-  ["401 for the secret", { status: 401, json: ERROR }, failedFor(401, "refused"), "e2e"],
-  ["409, not Monday", { status: 409, json: ERROR }, failedFor(409, "refused"), "e2e"],
-  ...[302, 400, 403, 404, 418, 422].map(
+  ["401 for the secret", { status: 401, json: ERROR }, failedFor(401, "refused"), "run", "e2e"],
+  ["409, not Monday", { status: 409, json: ERROR }, failedFor(409, "refused"), "run", "e2e"],
+  ["404", { status: 404, json: ERROR }, failedFor(404, "lasting"), "run"],
+  ...[302, 400, 403, 418, 422].map(
     (status): Row<AnalysisOutcome> => [`${status}`, { status, json: ERROR }, failedFor(status, "lasting")],
   ),
   ["404 with a page", page(404), failedFor(404, "lasting")],
-  ...[408, 502, 503, 504, 599].map(
+  ["503", { status: 503, json: ERROR }, mayHeal("APP_HTTP_503"), "run"],
+  ...[408, 502, 504, 599].map(
     (status): Row<AnalysisOutcome> => [`${status}`, { status, json: ERROR }, mayHeal(`APP_HTTP_${status}`)],
   ),
   ["500 with a page", page(500), mayHeal("APP_HTTP_500"), "e2e"],
   ["429", { status: 429 }, mayHeal("APP_HTTP_429", 1_000)],
   ["429 for a minute", { status: 429, headers: { "retry-after": "60" } }, mayHeal("APP_HTTP_429", 60_000)],
-  ["200 with a page", page(200), PAGE, "e2e"],
+  ["200 with a page", page(200), PAGE, "run", "e2e"],
   ["JSON that calls itself a page", text('{"ok":true}', "text/html; charset=utf-8"), PAGE],
   ["nothing that calls itself a page", text("", "Text/HTML"), PAGE],
   ["a page of the older kind", text("", "application/xhtml+xml"), PAGE],
@@ -53,8 +55,8 @@ export const ANALYSIS_ANSWERS = cases<AnalysisOutcome>([
   ["a page after blanks and a byte order mark", text("\uFEFF \r\n\t<html>"), PAGE],
   ["a page that begins with a comment", text("<!-- served by the proxy --><html>"), PAGE],
   ["half an answer, then silence", "stall_body", mayHeal("APP_TIMEOUT")],
-  ["no answer", "hang", mayHeal("APP_TIMEOUT")],
-  ["closed after the request", "drop", mayHeal("APP_UNREACHABLE")],
+  ["no answer", "hang", mayHeal("APP_TIMEOUT"), "run"],
+  ["closed after the request", "drop", mayHeal("APP_UNREACHABLE"), "run"],
   ["closed before the request was read", "drop_unread", mayHeal("APP_UNREACHABLE")],
   ["an answer that is not HTTP", "not_http", mayHeal("APP_UNREACHABLE")],
   ["nobody listens", "nobody_listens", mayHeal("APP_UNREACHABLE"), "e2e"],
@@ -64,19 +66,20 @@ const worker = (code: string): EditorialOutcome => ({ status: "failed", code: `W
 
 /** Answers to a call of the editorial route that are no answer of it; what it does answer is in its client's test. */
 export const EDITORIAL_ANSWERS = cases<EditorialOutcome>([
-  ...[302, 400, 401, 409, 429, 500, 503].map(
+  ["401", { status: 401, json: ERROR }, worker("HTTP_401"), "run"],
+  ...[302, 400, 409, 429, 500, 503].map(
     (status): Row<EditorialOutcome> => [
       `${status}`,
       { status, json: { truncated: false } },
       worker(`HTTP_${status}`),
     ],
   ),
-  ["a page", "not_json", worker("ANSWER_INVALID")],
+  ["a page", "not_json", worker("ANSWER_INVALID"), "run"],
   ["4 MiB of blanks", "huge", worker("ANSWER_INVALID")],
-  ["no answer", "hang", worker("TIMEOUT")],
+  ["no answer", "hang", worker("TIMEOUT"), "run"],
   ["half an answer, then silence", "stall_body", worker("TIMEOUT")],
   ["half an answer, then closed", "break_body", worker("UNREACHABLE")],
-  ["closed after the request", "drop", worker("UNREACHABLE")],
+  ["closed after the request", "drop", worker("UNREACHABLE"), "run"],
   ["nobody listens", "nobody_listens", worker("UNREACHABLE")],
 ]);
 

@@ -2,9 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
 import { closedBarrier } from "../support/barrier.ts";
 import { openFixture } from "../support/fixture.ts";
-import { ENGINES } from "../support/opsctl.ts";
 
-describe.concurrent.each(ENGINES)("a database that cuts every connection of the run, %s", (runtime) => {
+describe("a database that cuts every connection of the run", () => {
   test("and takes new ones has every report made and sent once", async () => {
     await using fixture = await openFixture({ editorials: true });
     const { sql } = fixture.db;
@@ -13,7 +12,7 @@ describe.concurrent.each(ENGINES)("a database that cuts every connection of the 
     const barrier = closedBarrier(3);
     fixture.onAnalyze = (body) => barrier.pass().then(() => analyze(body));
 
-    const running = await fixture.start(["weekly", "--json"], { runtime });
+    const running = await fixture.start(["weekly", "--json"]);
     await barrier.reachedBy(running);
     const cut = await sql`
       select pg_terminate_backend(pid, 10000) from pg_stat_activity

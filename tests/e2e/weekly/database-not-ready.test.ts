@@ -8,7 +8,7 @@ import { PASSWORD, sharedPostgres } from "../../support/postgres.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type Fixture, openFixture, serviceLogin } from "../support/fixture.ts";
-import { ENGINES, logLines, type RuntimeName } from "../support/opsctl.ts";
+import { logLines } from "../support/opsctl.ts";
 
 const url = (part: Partial<Record<"user" | "password" | "port" | "database", string | number>>) =>
   `postgres://${part.user}:${part.password ?? PASSWORD}@127.0.0.1:${part.port}/${part.database ?? "app"}`;
@@ -100,11 +100,11 @@ const INCOMPLETE: Case[] = [
   },
 ];
 
-async function expectNotReady(fixture: Fixture, unready: Case, runtime?: RuntimeName) {
+async function expectNotReady(fixture: Fixture, unready: Case) {
   const { code, hint, isWaitedFor } = unready;
   const before = await databaseSnapshot(fixture.db.sql);
   for (const mode of isWaitedFor ? [["--dry-run"]] : [[], ["--dry-run"]]) {
-    const ended = await fixture.weekly(["--json", ...mode], runtime ? { runtime } : {});
+    const ended = await fixture.weekly(["--json", ...mode]);
     expect(ended.exitCode, ended.stdout).toBe(3);
     expect(ended.summary).toMatchObject({
       status: "not_ready",
@@ -121,17 +121,15 @@ async function expectNotReady(fixture: Fixture, unready: Case, runtime?: Runtime
   expect(fixture.heartbeat.isOld()).toBe(true);
 }
 
-describe.concurrent.each(ENGINES)("a database out of reach, %s", (runtime) => {
-  // Deno's own part is the connection; what a server says of a login or a database goes through the driver.
-  const cases = runtime === "binary" ? OUT_OF_REACH : OUT_OF_REACH.filter(({ name }) => name === "is down");
-  test.each(cases)("because it $name", async (unready) => {
+describe.concurrent("a database out of reach", () => {
+  test.each(OUT_OF_REACH)("because it $name", async (unready) => {
     await using fixture = await openFixture();
     await unready.spoil(fixture);
-    await expectNotReady(fixture, unready, runtime);
+    await expectNotReady(fixture, unready);
   });
 });
 
-describe.concurrent.each(ENGINES)("a database that is away when the run starts, %s", (runtime) => {
+describe.concurrent("a database that is away when the run starts", () => {
   test("is waited for, and the run is as any other", async () => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);
@@ -140,7 +138,7 @@ describe.concurrent.each(ENGINES)("a database that is away when the run starts, 
     proxy.vanish();
     const database = fixture.db.name;
     fixture.secret("DATABASE_URL", url({ user: await serviceLogin(), port: proxy.port, database }));
-    const running = await fixture.start(["weekly", "--json"], { runtime });
+    const running = await fixture.start(["weekly", "--json"]);
     const waits = new Promise<void>((resolve) => {
       running.child.stderr!.on("data", (bytes) => String(bytes).includes("waits for it") && resolve());
     });
@@ -148,9 +146,7 @@ describe.concurrent.each(ENGINES)("a database that is away when the run starts, 
     const record = () => JSON.parse(readFileSync(join(fixture.logDir, LAST_RUN_FILE), "utf8"));
     const waiting = { waitsFor: "database", code: "DATABASE_UNREACHABLE" };
     expect(record()).toMatchObject({ status: "running", begunAt: null, waiting });
-    const meanwhile = await fixture.opsctl(["reports", "status", "--json", "--log-format", "json"], {
-      runtime,
-    });
+    const meanwhile = await fixture.opsctl(["reports", "status", "--json", "--log-format", "json"]);
     expect(meanwhile.exitCode, meanwhile.stdout).toBe(3);
     expect(logLines(meanwhile.stderr)).toContainEqual(
       expect.objectContaining({ msg: "A weekly run of this host waits before it can begin", ...waiting }),

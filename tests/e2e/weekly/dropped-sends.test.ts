@@ -2,11 +2,10 @@ import { describe, expect, test } from "bun:test";
 import type { LedgerEntry } from "../../standins/standin.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { openFixture } from "../support/fixture.ts";
-import { ENGINES } from "../support/opsctl.ts";
 
 const OWNERS = 4;
 
-describe.concurrent.each(ENGINES)("peers that accept and then drop the connection, %s", (runtime) => {
+describe.concurrent("peers that accept and then drop the connection", () => {
   test.each(["drop", "break_body"] as const)("have seen each send once (%s)", async (fault) => {
     await using fixture = await openFixture();
     const { application, gateway, email } = fixture;
@@ -18,7 +17,7 @@ describe.concurrent.each(ENGINES)("peers that accept and then drop the connectio
     }
 
     const args = ["--json", "--concurrency", "1", "--patience", "0"];
-    const { exitCode, summary } = await fixture.weekly(args, { runtime });
+    const { exitCode, summary } = await fixture.weekly(args);
 
     expect(exitCode).toBe(1);
     expect(summary).toMatchObject({
@@ -37,7 +36,7 @@ describe.concurrent.each(ENGINES)("peers that accept and then drop the connectio
     expect([gateway.accepted.length, email.accepted.length]).toEqual([OWNERS, OWNERS]);
 
     for (const route of dropped) route.script = null;
-    const next = await fixture.weekly(["--json"], { runtime });
+    const next = await fixture.weekly(["--json"]);
     expect(next.exitCode).toBe(1);
     expect(next.summary).toMatchObject({
       whatsapp: { sent: 0, reused: 1, unknown: OWNERS - 1 },

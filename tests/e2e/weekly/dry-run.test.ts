@@ -2,11 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { openFixture } from "../support/fixture.ts";
-import { ENGINES } from "../support/opsctl.ts";
 
 const WEDNESDAY = "2026-11-25T12:00:00Z";
 
-describe.concurrent.each(ENGINES)("opsctl weekly --dry-run, %s", (runtime) => {
+describe.concurrent("opsctl weekly --dry-run", () => {
   test("says on any day whether a run would succeed, reads only, and sends nothing", async () => {
     await using fixture = await openFixture({ editorials: true, clock: WEDNESDAY });
     const { sql } = fixture.db;
@@ -14,12 +13,12 @@ describe.concurrent.each(ENGINES)("opsctl weekly --dry-run, %s", (runtime) => {
     const noPhone = await seedOwner(sql, { phone: null });
     const before = await databaseSnapshot(sql);
 
-    const notReady = await fixture.weekly(["--dry-run", "--json"], { runtime });
+    const notReady = await fixture.weekly(["--dry-run", "--json"]);
     const unchanged = await databaseSnapshot(sql);
     await sql`update users set phone = '+55 11 97777-1234' where id = ${noPhone.userId}`;
     const mended = await databaseSnapshot(sql);
-    const ready = await fixture.weekly(["--dry-run", "--json"], { runtime });
-    const forPeople = await fixture.weekly(["--dry-run"], { runtime });
+    const ready = await fixture.weekly(["--dry-run", "--json"]);
+    const forPeople = await fixture.weekly(["--dry-run"]);
 
     expect(notReady.exitCode).toBe(3);
     expect(notReady.summary).toMatchObject({

@@ -1,19 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
 import { openFixture } from "../support/fixture.ts";
-import { RUNTIMES } from "../support/opsctl.ts";
 
 const COUNTS = { reused: 0, failed: 0, partial: 0, unknown: 0, skipped: 0 };
 const OPEN = { partial: 0, failed: 0, unknown: 0, running: 0, missing: 0 };
 
-describe.concurrent.each([...RUNTIMES])("opsctl weekly on a healthy Monday, %s", (runtime) => {
+describe("opsctl weekly on a healthy Monday", () => {
   test("sends each owner one message and one e-mail, drains the editorials, and tells it in one line", async () => {
     await using fixture = await openFixture({ editorials: true });
     const { db, application, gateway, email } = fixture;
     const owners = [];
     for (let i = 0; i < 3; i += 1) owners.push(await seedOwner(db.sql));
 
-    const first = await fixture.weekly(["--json"], { runtime });
+    const first = await fixture.weekly(["--json"]);
 
     expect(first.exitCode, first.stderr).toBe(0);
     expect(first.summary).toEqual({
@@ -71,7 +70,7 @@ describe.concurrent.each([...RUNTIMES])("opsctl weekly on a healthy Monday, %s",
       week: "2026-11-16",
     });
 
-    const second = await fixture.weekly(["--json"], { runtime });
+    const second = await fixture.weekly(["--json"]);
 
     expect(second.summary).toMatchObject({
       status: "success",

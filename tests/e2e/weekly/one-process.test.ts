@@ -2,10 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
 import { closedBarrier } from "../support/barrier.ts";
 import { openFixture } from "../support/fixture.ts";
-import { ENGINES } from "../support/opsctl.ts";
 import { childrenOf, listeningSockets } from "../support/process-facts.ts";
 
-describe.concurrent.each(ENGINES)("opsctl weekly as a process, %s", (runtime) => {
+describe("opsctl weekly as a process", () => {
   test("listens nowhere, starts nothing, and ends by itself", async () => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);
@@ -13,7 +12,7 @@ describe.concurrent.each(ENGINES)("opsctl weekly as a process, %s", (runtime) =>
     const barrier = closedBarrier();
     fixture.onAnalyze = (body) => barrier.pass().then(() => analyze(body));
 
-    const running = await fixture.start(["weekly", "--json"], { runtime });
+    const running = await fixture.start(["weekly", "--json"]);
     await barrier.reachedBy(running);
     const midway = { listening: listeningSockets(running.pid), children: childrenOf(running.pid) };
     barrier.open();

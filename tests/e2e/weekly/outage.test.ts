@@ -4,7 +4,7 @@ import { seedOwner } from "../../support/seed.ts";
 import { until } from "../../weekly/support/ledger.ts";
 import { lackingNetworks, reportStates } from "../../weekly/support/outage.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
-import { ENGINES, logLines, type Running } from "../support/opsctl.ts";
+import { logLines, type Running } from "../support/opsctl.ts";
 
 const OWNERS = 12;
 
@@ -31,10 +31,10 @@ async function waiting({ child, ended }: Running): Promise<string> {
   return await Promise.race([told, early]);
 }
 
-describe.concurrent.each(ENGINES)("opsctl weekly while the application is away, %s", (runtime) => {
+describe.concurrent("opsctl weekly while the application is away", () => {
   test("says for whom it waits and until when; killed meanwhile it holds nothing, and the next run makes all reports", async () => {
     await using fixture = await awayFixture();
-    const running = await fixture.start(["weekly", "--json"], { runtime });
+    const running = await fixture.start(["weekly", "--json"]);
     const line = logLines(await waiting(running)).find(({ code }) => code === "APP_NOT_ANSWERING");
     expect(line).toMatchObject({ level: "warn", waitsFor: "application", afterwards: "break off" });
     // Fifteen minutes after the breaker tripped, a moment after the start.
@@ -49,15 +49,13 @@ describe.concurrent.each(ENGINES)("opsctl weekly while the application is away, 
     expect([fixture.gateway.ledger, fixture.email.ledger]).toEqual([[], []]);
 
     fixture.application.routes.analysis.script = null;
-    const next = await fixture.weekly(["--json"], { runtime });
+    const next = await fixture.weekly(["--json"]);
     expect(next.exitCode, next.stdout).toBe(0);
     expect(next.summary).toMatchObject({ reports: { completed: OWNERS, reused: 0 }, heartbeat: "written" });
     expect(await lackingNetworks(fixture)).toEqual({ completed: OWNERS, lacking: [] });
     expect([fixture.gateway.accepted.length, fixture.email.accepted.length]).toEqual([OWNERS, OWNERS]);
   });
-});
 
-describe.concurrent("opsctl weekly while the application is away", () => {
   test("without patience breaks off, and resumes when started again", async () => {
     await using fixture = await awayFixture();
     const ended = await fixture.weekly(["--json", "--patience", "0"]);
@@ -88,10 +86,8 @@ describe.concurrent("opsctl weekly while the application is away", () => {
     expect((await lackingNetworks(fixture)).lacking).toEqual(Array(2 * OWNERS).fill("social_left_out"));
     expect(fixture.application.routes.analysis.calls).toHaveLength(0);
   });
-});
 
-describe.concurrent("a person at a terminal", () => {
-  test("reads that the run broke off, and what to do", async () => {
+  test("a person reads that the run broke off, and what to do", async () => {
     await using fixture = await awayFixture();
     const { stdout: shown } = await fixture.weekly(["--patience", "0"]);
     // Hints are wrapped.

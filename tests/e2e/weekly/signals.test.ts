@@ -6,7 +6,7 @@ import { opsctlBinary } from "../../support/binary.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { type Barrier, closedBarrier } from "../support/barrier.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
-import { ENGINES, type RuntimeName, startProgram } from "../support/opsctl.ts";
+import { startProgram } from "../support/opsctl.ts";
 
 const OWNERS = 8;
 
@@ -27,19 +27,15 @@ function holdAnalysis(fixture: Fixture, inFlight = 1): Barrier {
   return barrier;
 }
 
-const CASES: [RuntimeName, NodeJS.Signals][] = ENGINES.flatMap((runtime) =>
-  (["SIGTERM", "SIGINT"] as const).map((signal): [RuntimeName, NodeJS.Signals] => [runtime, signal]),
-);
-
 describe.concurrent("a signal in the middle of opsctl weekly", () => {
-  test.each(CASES)(
-    "%s, %s: begins nothing new, finishes what is in flight, and says so",
-    async (runtime, signal) => {
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "%s: begins nothing new, finishes what is in flight, and says so",
+    async (signal) => {
       await using fixture = await openFixture({ editorials: true });
       await seedOwners(fixture);
       const barrier = holdAnalysis(fixture, 2);
 
-      const running = await fixture.start(["weekly", "--json", "--concurrency", "2"], { runtime });
+      const running = await fixture.start(["weekly", "--json", "--concurrency", "2"]);
       await barrier.reachedBy(running);
       const callsBefore = fixture.application.ledger.length;
       running.kill(signal);
@@ -62,7 +58,7 @@ describe.concurrent("a signal in the middle of opsctl weekly", () => {
       union all select status from weekly_performance_deliveries where status in ('running', 'unknown')`;
       expect([...open]).toEqual([]);
 
-      const next = await fixture.weekly(["--json"], { runtime });
+      const next = await fixture.weekly(["--json"]);
       expect(next.exitCode, next.stdout).toBe(0);
       expect(next.summary.heartbeat).toBe("written");
       expect(new Set(fixture.gateway.accepted.map(({ number }) => number)).size).toBe(OWNERS);
@@ -86,14 +82,14 @@ describe.concurrent("a signal in the middle of opsctl weekly", () => {
   });
 });
 
-describe.concurrent.each(ENGINES)("a signal before opsctl weekly has begun, %s", (runtime) => {
+describe.concurrent("a signal before opsctl weekly has begun", () => {
   test("while a vault's client keeps it waiting: one line of JSON, exit 1", async () => {
     await using fixture = await openFixture();
     rmSync(join(fixture.secretsDir, "TRIGGER_SECRET"));
     const OPSCTL_SECRETS_COMMAND = join(fixture.folder, "client");
     writeFileSync(OPSCTL_SECRETS_COMMAND, "#!/bin/sh\nkill -TERM $PPID\nexec sleep 5\n", { mode: 0o755 });
 
-    const ended = await fixture.weekly(["--json"], { runtime, env: { OPSCTL_SECRETS_COMMAND } });
+    const ended = await fixture.weekly(["--json"], { env: { OPSCTL_SECRETS_COMMAND } });
 
     expect(ended.summary).toMatchObject({
       exitCode: 1,
@@ -110,7 +106,7 @@ describe.concurrent.each(ENGINES)("a signal before opsctl weekly has begun, %s",
     await using silent = await listen(() => connected.resolve());
     fixture.secret("DATABASE_URL", `postgres://service@127.0.0.1:${silent.port}/app`);
 
-    const running = await fixture.start(["weekly", "--json"], { runtime });
+    const running = await fixture.start(["weekly", "--json"]);
     await connected.promise;
     running.kill("SIGTERM");
     const ended = await running.ended;
@@ -139,13 +135,13 @@ async function logged(
   });
 }
 
-describe.concurrent.each(ENGINES)("standard output that takes nothing, %s", (runtime) => {
+describe.concurrent("standard output that takes nothing", () => {
   test("because the disk is full: the run is done, and its end is no success", async () => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);
     const full = openSync("/dev/full", "w");
 
-    const running = await fixture.start(["weekly", "--json"], { runtime, stdout: full });
+    const running = await fixture.start(["weekly", "--json"], { stdout: full });
     closeSync(full);
     const { exitCode, stderr } = await running.ended;
 
@@ -153,9 +149,7 @@ describe.concurrent.each(ENGINES)("standard output that takes nothing, %s", (run
     expect(stderr).toContain("OUTPUT_FAILED");
     expect([fixture.gateway.accepted.length, fixture.email.accepted.length]).toEqual([1, 1]);
   });
-});
 
-describe.concurrent("standard output of the binary", () => {
   test("that was closed before the start: the run is done, and its end is no success", async () => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);

@@ -1,6 +1,9 @@
 /** Connections that fail while the application works: what their answers mean for a report, and that they stop no run. */
 import { describe, expect, test } from "bun:test";
-import type { Answer, Scripted } from "../../standins/standin.ts";
+import type { AnalysisOutcome } from "../../../lib/providers/application/client.ts";
+import { isEndless, playedBy } from "../../cases/answer-case.ts";
+import { ANALYSIS_ANSWERS } from "../../cases/application-answers.ts";
+import type { Scripted } from "../../standins/standin.ts";
 import { seedOwner, writeAnalysis } from "../../support/seed.ts";
 import { connectionOf, lackingNetworks, seedOwners } from "../support/outage.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
@@ -10,7 +13,6 @@ import type { WeeklyFixture } from "../support/weekly-fixture.ts";
 
 const PATIENT = { patienceMinutes: 15, concurrency: 1 };
 const MINUTE = 60_000;
-const PAGE: Answer = { status: 200, headers: { "content-type": "text/html" }, text: "<html>Sign in</html>" };
 const shared = sharedWeekly();
 
 /** Three owners in the order in which a run takes them. */
@@ -36,45 +38,46 @@ function answering(
   return seen;
 }
 
-/** One answer of each kind; tests/providers/application/client.test.ts has them all. */
-const MAY_HEAL: [string, Scripted][] = [
-  ["APP_TIMEOUT", "hang"],
-  ["APP_UNREACHABLE", "drop"],
-  ["APP_HTTP_503", { status: 503, json: {} }],
-  ["APP_ANSWER_INVALID", PAGE],
-];
-const LASTING: [string, Scripted][] = [
-  ["APP_HTTP_302", { status: 302, headers: { location: "/login" } }],
-  ["APP_HTTP_404", { status: 404 }],
-  ["APP_HTTP_401", { status: 401 }],
-  ["APP_HTTP_409", { status: 409 }],
-];
+const codeOf = ({ becomes }: { becomes: AnalysisOutcome }) =>
+  becomes.status === "failed" ? becomes.code : becomes.status;
+const ROWS = playedBy("run", ANALYSIS_ANSWERS).map((row) => ({
+  ...row,
+  answer: row.answer as Scripted,
+  code: codeOf(row),
+}));
+const isMayHeal = ({ becomes }: { becomes: AnalysisOutcome }) =>
+  becomes.status === "failed" && becomes.failure === "may_heal";
+const MAY_HEAL = ROWS.filter(isMayHeal);
+const LASTING = ROWS.filter((row) => !isMayHeal(row));
 
 describe("one network of one owner, with good calls before and after it", () => {
-  test.each(MAY_HEAL)("%s once: the network is asked again, and nothing is missing", async (code, answer) => {
-    const weekly = shared();
-    if (code === "APP_TIMEOUT") weekly.timeoutsMs = { application: 1_000 };
-    const owners = await threeOwners(weekly);
-    const seen = answering(weekly, [owners[1]!.connections[0]!.id], (nth) =>
-      nth === 1 ? answer : undefined,
-    );
-    const time = virtualTime();
-    const summary = await weekly.run(PATIENT, time);
-    expect(summary).toMatchObject({
-      status: "success",
-      heartbeat: "written",
-      reports: { completed: 3, failed: 0 },
-      social: { failed: 0 },
-      failures: [],
-    });
-    expect(seen.calls).toBe(2);
-    expect(time.waitsMs).toEqual([]);
-    expect(await lackingNetworks(weekly)).toEqual({ completed: 3, lacking: [] });
-  });
+  test.each(MAY_HEAL)(
+    "$name once: the network is asked again, and nothing is missing",
+    async ({ answer }) => {
+      const weekly = shared();
+      if (isEndless(answer)) weekly.timeoutsMs = { application: 1_000 };
+      const owners = await threeOwners(weekly);
+      const seen = answering(weekly, [owners[1]!.connections[0]!.id], (nth) =>
+        nth === 1 ? answer : undefined,
+      );
+      const time = virtualTime();
+      const summary = await weekly.run(PATIENT, time);
+      expect(summary).toMatchObject({
+        status: "success",
+        heartbeat: "written",
+        reports: { completed: 3, failed: 0 },
+        social: { failed: 0 },
+        failures: [],
+      });
+      expect(seen.calls).toBe(2);
+      expect(time.waitsMs).toEqual([]);
+      expect(await lackingNetworks(weekly)).toEqual({ completed: 3, lacking: [] });
+    },
+  );
 
-  test.each(MAY_HEAL.slice(1))(
-    "%s each time: unavailable for good, and the run goes on",
-    async (code, answer) => {
+  test.each(MAY_HEAL.filter(({ answer }) => !isEndless(answer)))(
+    "$name each time: unavailable for good, and the run goes on",
+    async ({ code, answer }) => {
       const weekly = shared();
       const owner = (await threeOwners(weekly))[1]!;
       answering(weekly, [owner.connections[0]!.id], () => answer);
@@ -102,7 +105,7 @@ describe("one network of one owner, with good calls before and after it", () => 
     },
   );
 
-  test.each(LASTING)("%s: not asked again, and the report goes on", async (code, answer) => {
+  test.each(LASTING)("$name: not asked again, and the report goes on", async ({ code, answer }) => {
     const weekly = shared();
     const owner = (await threeOwners(weekly))[1]!;
     const seen = answering(weekly, [owner.connections[0]!.id], () => answer);

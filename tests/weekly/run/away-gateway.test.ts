@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { noPace } from "../../../lib/platform/rate/pace.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
 import { refusedPort } from "../../standins/raw-peer.ts";
@@ -147,47 +146,7 @@ describe("runWeekly() with a gateway that is away for a moment", () => {
     expect(time.waitsMs).toEqual([]);
   });
 
-  test("each look has a turn of its own in the pace, so that a return is no burst", async () => {
-    const weekly = shared();
-    await seedOwner(weekly.db.sql, { networks: [] });
-    weekly.gateway.instances.set("ops", "close");
-    const events: string[] = [];
-    const tryTurn = () => {
-      events.push("turn");
-      return () => void events.push("release");
-    };
-    const whatsappPace = { ...noPace, tryTurn, turn: async () => tryTurn() };
-    const time = virtualTime();
-    time.onWait = () => {
-      if (time.waitsMs.length === 3) weekly.gateway.instances.set("ops", "open");
-    };
-    await weekly.run(patient, { ...time, whatsappPace });
-    expect(weekly.gateway.accepted).toHaveLength(1);
-    expect(events.filter((event) => event === "turn")).toHaveLength(4);
-    expect(events.filter((event) => event === "release")).toHaveLength(4);
-  });
-
-  test("the wait leaves the lease room for a look that hangs, the send and the settling", async () => {
-    const weekly = shared();
-    await seedOwner(weekly.db.sql, { networks: [] });
-    weekly.gateway.instances.set("ops", "close");
-    const time = virtualTime();
-    const real = clientOf(weekly.gateway.url);
-    // 300 s of the lease, less twice 95 for look and send and 10 to settle, are 100 s; the first look takes 80 of them.
-    let looks = 0;
-    const gateway = {
-      async checkInstance(name: string, signal?: AbortSignal) {
-        looks += 1;
-        if (looks === 1) await time.sleep(80_000);
-        return await real.checkInstance(name, signal);
-      },
-      sendText: real.sendText,
-    };
-    await weekly.run(patient, { ...time, gateway });
-    expect(time.waitsMs.filter((ms) => ms === 5_000)).toHaveLength(3);
-  });
-
-  test("killed while it waits: nothing is in doubt, and a run after the lease sends it", async () => {
+  test("killed while it waits: no result is unknown, and a run after the lease sends it", async () => {
     const weekly = shared();
     const owner = await seedOwner(weekly.db.sql, { networks: [] });
     weekly.gateway.instances.set("ops", "close");

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
+import { isEndless, playedBy } from "../../cases/answer-case.ts";
+import { EDITORIAL_ANSWERS } from "../../cases/application-answers.ts";
 import type { EditorialBody } from "../../standins/application.ts";
 import type { Scripted } from "../../standins/standin.ts";
 import { seedOwner } from "../../support/seed.ts";
@@ -69,19 +71,13 @@ describe("the editorial drain of runWeekly()", () => {
     expect(weekly.application.routes.editorial.calls[0]!.atMs).toBeGreaterThan(lastSend);
   });
 
-  test.each<[string, Scripted, string]>([
-    ["401", { status: 401 }, "WORKER_HTTP_401"],
-    ["500", { status: 500 }, "WORKER_HTTP_500"],
-    ["a page", "not_json", "WORKER_ANSWER_INVALID"],
-    ["a drop", "drop", "WORKER_UNREACHABLE"],
-    ["truncated as text", { status: 200, json: { truncated: "true" } }, "WORKER_ANSWER_INVALID"],
-    ["no answer within the limit", "hang", "WORKER_TIMEOUT"],
-  ])(
-    "%s: one call, a whole batch of the budget; the step fails, everything else is done",
-    async (_name, scripted, code) => {
+  test.each(playedBy("run", EDITORIAL_ANSWERS))(
+    "$name: one call, a whole batch of the budget; the step fails, everything else is done",
+    async ({ answer, becomes }) => {
+      const code = becomes.status === "failed" ? becomes.code : "";
       const weekly = await monday();
-      weekly.application.routes.editorial.script = () => scripted;
-      if (scripted === "hang") weekly.timeoutsMs = { application: 1_000 };
+      weekly.application.routes.editorial.script = () => answer as Scripted;
+      if (isEndless(answer)) weekly.timeoutsMs = { application: 1_000 };
       const summary = await weekly.run({ editorials: ENABLED });
       expect(summary).toMatchObject({
         status: "failed",

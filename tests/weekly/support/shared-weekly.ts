@@ -47,7 +47,7 @@ export async function startOver(weekly: WeeklyFixture, clock: string = MONDAY): 
   Object.assign(gateway, { keepsMessages: true, now });
   gateway.absentNumbers.clear();
   gateway.integrations.clear();
-  Object.assign(gateway, { isLicensed: true, metaError: null });
+  Object.assign(gateway, { isLicensed: true, hasDatabase: true, metaError: null });
   gateway.instances.clear();
   gateway.instances.set("ops", "open");
   email.accepted.length = 0;

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { seedOwner } from "../../support/seed.ts";
+import { randomUUID } from "node:crypto";
+import { type SeededOwner, seedOwner } from "../../support/seed.ts";
 import { databaseDigest } from "../support/database-digest.ts";
+import { connectionOf } from "../support/outage.ts";
 import { storedReport } from "../support/stored-report.ts";
 import { type WeeklyFixture, weeklyFixture } from "../support/weekly-fixture.ts";
 
@@ -140,5 +142,90 @@ describe("who gets a report", () => {
     expect(await weekly.run({ tenantId: owners[0]!.tenantId })).toMatchObject({ status: "success" });
     await sql`alter table tenants drop column status`;
     expect(await weekly.run()).toMatchObject({ status: "success", reports: { completed: 1, reused: 1 } });
+  });
+
+  test("is every owner once, also where there are more than a page of them, in whichever order they are listed", async () => {
+    await using weekly = await weeklyFixture();
+    const { sql } = weekly.db;
+    const PAGE = 500;
+    await sql`
+      with t as (insert into tenants (name) select 'Tenant ' || i from generate_series(1, ${PAGE + 1}::int) as i returning id),
+        w as (insert into credit_wallets (tenant_id, status) select id, 'active' from t)
+      insert into users (tenant_id, role) select id, 'owner' from t`;
+    const byNobodysKey =
+      "return query select u.tenant_id, u.id from public.users as u order by md5(u.id::text);";
+    await replaceList(weekly, byNobodysKey);
+    const without = { whatsapp: { failed: PAGE + 1 }, email: { failed: PAGE + 1 } };
+    expect(await weekly.run({ dryRun: true })).toMatchObject({ reports: { scopes: PAGE + 1 }, ...without });
+    expect(await weekly.run({ skipWhatsapp: true, skipEmail: true })).toMatchObject({
+      status: "success",
+      reports: { scopes: PAGE + 1, completed: PAGE + 1, reused: 0 },
+    });
+    expect((await tenants(weekly)).length).toBe(PAGE + 1);
+  });
+});
+
+describe("whose connections are analysed", () => {
+  async function connect(
+    { db }: WeeklyFixture,
+    { tenantId, userId }: Pick<SeededOwner, "tenantId" | "userId">,
+    network: string,
+    { id = randomUUID() as string, status = "active", createdAt = "2026-11-02" } = {},
+  ): Promise<void> {
+    await db.sql`
+      insert into social_connections (id, tenant_id, user_id, network, status, created_at)
+      values (${id}, ${tenantId}, ${userId}, ${network}, ${status}, ${createdAt}::text::timestamptz)`;
+  }
+
+  test("is each active one of the two networks: by network, the older one first, then the one with the lesser id", async () => {
+    await using weekly = await weeklyFixture();
+    const { sql } = weekly.db;
+    const owner = await seedOwner(sql, { networks: [] });
+    const colleague = await seedOwner(sql, { networks: [], tenantId: owner.tenantId, role: "member" });
+    const stranger = await seedOwner(sql, { networks: [], archived: true });
+    const [a, b, c, d] = Array.from({ length: 4 }, () => randomUUID()).toSorted() as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    await connect(weekly, owner, "linkedin", { id: a, createdAt: "2026-11-01" });
+    await connect(weekly, owner, "instagram", { id: c, createdAt: "2026-11-03" });
+    await connect(weekly, owner, "instagram", { id: b, createdAt: "2026-11-03" });
+    await connect(weekly, owner, "instagram", { id: d });
+    await connect(weekly, owner, "instagram", { status: "revoked" });
+    await connect(weekly, owner, "tiktok");
+    await connect(weekly, colleague, "instagram");
+    await connect(weekly, { ...owner, tenantId: stranger.tenantId }, "instagram");
+    expect(await weekly.run()).toMatchObject({ status: "success", reports: { scopes: 1 } });
+    expect(weekly.application.routes.analysis.calls.map(connectionOf)).toEqual([d, b, c, a]);
+  });
+});
+
+describe("who sends", () => {
+  test("is the newest instance of the sender tenant, of two made at once the one with the greater id", async () => {
+    await using weekly = await weeklyFixture();
+    const { sql } = weekly.db;
+    await seedOwner(sql, { networks: [] });
+    const other = await seedOwner(sql, { archived: true });
+    const ids = Array.from({ length: 3 }, () => randomUUID()).toSorted();
+    const made = [
+      [ids[1]!, "lesser", "2036-11-03"],
+      [ids[2]!, "greater", "2036-11-03"],
+      [ids[0]!, "older", "2036-11-01"],
+    ] as const;
+    const { whatsappTenantId } = weekly.senders;
+    for (const [id, name, at] of made) {
+      weekly.gateway.instances.set(name, "open");
+      await sql`
+        insert into messaging_instances (id, tenant_id, instance_name, created_at)
+        values (${id}, ${whatsappTenantId}, ${name}, ${at}::text::timestamptz)`;
+    }
+    await sql`
+      insert into messaging_instances (tenant_id, instance_name, created_at)
+      values (${other.tenantId}, 'of another tenant', '2036-11-20')`;
+    expect(await weekly.run({ dryRun: true })).toMatchObject({ status: "ready" });
+    expect(await weekly.run()).toMatchObject({ status: "success" });
+    expect(weekly.gateway.accepted.map(({ instance }) => instance)).toEqual(["greater"]);
   });
 });
