@@ -203,11 +203,9 @@ describeLedger("claim_weekly_performance_report()", (ledger) => {
     await ledger.moveClock("2 hours");
     await ledger.sql`update tenants set archived_at = now() where id = ${owner.tenantId}`;
     for (const given of [undefined, token])
-      expect(await ledger.claimReport(owner, given ? { token: given } : {})).toEqual({
-        ...claim,
-        ...noClaim(claim.id, "completed"),
-        id: claim.id,
-      });
+      expect(await ledger.claimReport(owner, given ? { token: given } : {})).toMatchObject(
+        noClaim(claim.id, "completed"),
+      );
     expect(await ledger.report(claim.id)).toEqual(before);
   });
 

@@ -16,27 +16,6 @@ const SOCKET = "opsctl-webhook.socket";
 const BINARY = "/usr/local/bin/opsctl";
 const MOST_EXPOSURE = 2.0;
 
-/** The lines that make the exposure small, and the variables that must not reach the engine. */
-const SANDBOX: [string, string[]][] = [
-  ["MemoryDenyWriteExecute", ["no"]],
-  ["IPAddressDeny", []],
-  ["CapabilityBoundingSet", [""]],
-  ["AmbientCapabilities", [""]],
-  ["NoNewPrivileges", ["yes"]],
-  ["ProtectSystem", ["strict"]],
-  ["ProtectHome", ["yes"]],
-  ["PrivateTmp", ["yes"]],
-  ["PrivateDevices", ["yes"]],
-  ["PrivateUsers", ["yes"]],
-  ["ProtectProc", ["invisible"]],
-  ["RestrictAddressFamilies", ["AF_INET AF_INET6 AF_UNIX"]],
-  ["RestrictNamespaces", ["yes"]],
-  ["SystemCallArchitectures", ["native"]],
-  ["SystemCallFilter", ["@system-service", "~@privileged @resources"]],
-  ["SystemCallErrorNumber", ["EPERM"]],
-  ["UnsetEnvironment", ["BUN_OPTIONS BUN_BE_BUN"]],
-];
-
 const service = read(SERVICE);
 const socket = read(SOCKET);
 const directory = mkdtempSync(join(tmpdir(), "opsctl-units-"));
@@ -103,7 +82,11 @@ describe("the webhook's units", () => {
     ["Restart", ["always"]],
     ["StartLimitIntervalSec", ["0"]],
     ["RestartPreventExitStatus", []],
-    ...SANDBOX,
+    // What the engine needs, and the variables that must not reach it; `systemd-analyze security` judges the rest.
+    ["MemoryDenyWriteExecute", ["no"]],
+    ["SystemCallErrorNumber", ["EPERM"]],
+    ["RestrictAddressFamilies", ["AF_INET AF_INET6 AF_UNIX"]],
+    ["UnsetEnvironment", ["BUN_OPTIONS BUN_BE_BUN"]],
   ])("the service has %s=%j", (key, values) => {
     expect(valuesOf(service, key)).toEqual(values);
   });
