@@ -315,6 +315,12 @@ describe("the e-mail channel of a report", () => {
     for (const { metric, value } of found) expect(emailOf(`finding ${i}`).metrics![metric!]).toBe(value!);
   });
 
+  test("says nothing of deliveries, clicks and spam where there were none", () => {
+    const at = FINDINGS.findIndex(([sends]) => sends[0]?.count === 30);
+    const codes = emailOf(`finding ${at}`).insights.map(({ code }) => code);
+    expect(codes).toEqual(["email_bounces_high", "email_opens"]);
+  });
+
   test.each(Object.entries(COVERAGE))("%s", (name, { channel, step }) => {
     expect(emailOf(name)).toMatchObject(channel);
     expect(reports[name]!.payload.activationActions.map(({ code }) => code)).toEqual([step]);

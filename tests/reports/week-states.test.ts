@@ -1,0 +1,93 @@
+/**
+ * `opsctl status`, `opsctl reports status` and `opsctl doctor weekly` over every state of a week: each says the golden
+ * text, and all of them lead to the same next step.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { type Finding, NEXT_MONDAY } from "../../lib/doctor/finding.ts";
+import { WEEK_STATES, type WeekState } from "../cases/week-states.ts";
+import { type Look, type LookingHost, openLookingHost } from "./support/looks.ts";
+
+// `UPDATE_GOLDEN=1 bun test tests/reports/week-states.test.ts` writes the file anew; read the difference before committing.
+const GOLDEN = new URL("../golden/week-states.txt", import.meta.url).pathname;
+const UPDATE = process.env.UPDATE_GOLDEN === "1";
+
+let host: LookingHost;
+beforeAll(async () => {
+  host = await openLookingHost();
+});
+afterAll(async () => await host[Symbol.asyncDispose]());
+
+/** The texts of the golden file by the names of their states. */
+const golden = new Map(
+  readFileSync(GOLDEN, "utf8")
+    .split("\n\n")
+    .map((text) => [text.slice(0, text.indexOf("\n")), text.trimEnd()] as const),
+);
+const drawn: string[] = [];
+
+const findingText = ({ status, code, reason, mend }: Finding) =>
+  `${status}${code === null ? "" : ` ${code}`}: ${reason}${mend === null ? "" : ` -> ${mend}`}`;
+
+/** The commands that a text names, each once. */
+const commandsIn = (text: string) => [...new Set(text.match(/opsctl [a-z][^\n;,]*/g) ?? [])];
+
+function textOf({ name, noDatabase = false }: WeekState, { status, reports, doctor }: Look): string {
+  const [heading, ...lines] = reports.text.split("\n");
+  const next = status.next === null ? "" : ` -> ${status.next}`;
+  const screen = [`exit ${reports.exitCode}, ${heading}`, ...commandsIn(lines.join("\n"))];
+  const lastRun = lines.find((line) => line.startsWith("  Last run"))?.replace("  Last run  ", "") ?? "none";
+  return [
+    name,
+    `  status     ${status.status}: ${status.line.replaceAll("\n", "; ")}${next}`,
+    ...(noDatabase ? [] : [`  reports    ${screen.join(" -> ")}`, `             last run: ${lastRun}`]),
+    `  last run   ${findingText(doctor.run)}`,
+    `  last week  ${findingText(doctor.week)}`,
+  ].join("\n");
+}
+
+/** The commands that change something, among those that a text names. */
+const stepsIn = (text: string) => [
+  ...new Set(text.match(/opsctl (?:weekly(?! --)|deliveries (?:look-up --all|repair))/g) ?? []),
+];
+
+/** The command that says what a person has to decide where no run helps. */
+const decisionIn = (text: string) => /opsctl explain (?:LEDGER_WENT_BACK|OWNERS_DROPPED)/.exec(text)?.[0];
+
+/** That all commands want a person in the same cases, name the same steps, and count the same. */
+function expectAgreement({ heartbeat, runFile }: WeekState, { status, reports, week, doctor }: Look): void {
+  const wishes = [doctor.run, doctor.week].filter(
+    ({ status: is, mend }) => is === "fail" || (is === "warn" && mend !== null && mend !== NEXT_MONDAY),
+  );
+  const named = `${status.next ?? ""}\n${wishes.map(({ mend }) => mend).join("\n")}`;
+  // Doctor looks at the heartbeat in another check; only doctor minds an older week, and a record that it cannot read.
+  if (heartbeat !== false && runFile === undefined && !isOnlyOlder(doctor)) {
+    expect(wishes.length > 0).toBe(status.status === "attention");
+    if (!/opsctl (?:reports status|doctor weekly)/.test(named))
+      expect(stepsIn(reports.text)).toEqual(expect.arrayContaining(stepsIn(named)));
+  }
+  expect(decisionIn(named)).toBe(decisionIn(reports.text));
+  const counted = week.open.filter(({ step }) => step !== "social").map(({ count }) => count);
+  expect(status.open).toBe(counted.reduce((sum, count) => sum + count, 0));
+  expect([week.clean, reports.exitCode]).toEqual(week.open.length === 0 ? [true, 0] : [false, 1]);
+}
+
+/** Whether all that doctor minds is a run about an older week, which status says nothing of. */
+const isOnlyOlder = ({ run, week }: Look["doctor"]) =>
+  week.status === "pass" && run.reason.includes("another week has closed since then");
+
+describe("a week in which", () => {
+  test.each(WEEK_STATES)("$name: all commands say what it is and what comes next", async (state) => {
+    await host.make(state);
+    const look = await host.look();
+    const text = textOf(state, look);
+    drawn.push(text);
+    if (!UPDATE) expect(text).toBe(golden.get(state.name)!);
+    if (!state.noDatabase) expectAgreement(state, look);
+  });
+});
+
+test("the golden file has these states and no other", () => {
+  if (UPDATE) writeFileSync(GOLDEN, `${drawn.join("\n\n")}\n`);
+  else expect([...golden.keys()]).toEqual(WEEK_STATES.map(({ name }) => name));
+});
