@@ -31,12 +31,12 @@ describe("docs/promise.md", () => {
   });
 });
 
-/** The names that a file gives its tests, groups of tests and the rows of its tables, which are keys. */
+/** The names that a file gives its tests, groups of tests and the rows of its tables: keys, or a `name` in the row. */
 function testNames(path: string): string[] {
   const text = read(path);
   const tests = [...text.matchAll(/\(\s*(?:"([^"\n]+)"|`([^`\n]+)`)\s*,/g)];
-  const rows = [...text.matchAll(/^ +"([^"\n]+)": \{$/gm)];
-  return [...tests, ...rows].map(([, plain, template]) => plain ?? template!);
+  const rows = [...text.matchAll(/^ +"([^"\n]+)": \{$|\bname:\s+"([^"\n]+)"/gm)];
+  return [...tests, ...rows].map(([, plain, other]) => plain ?? other!);
 }
 
 test("docs/metrics.md has every source and every series of the collector", () => {

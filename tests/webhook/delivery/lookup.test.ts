@@ -122,3 +122,16 @@ describe("when the question for what was sent fails,", () => {
     expect((await service.health()).message).toMatchObject({ queued: 0, dead: 0, inDoubt: 0 });
   });
 });
+
+onBothStores(
+  "a message is also found where the gateway keeps it under the number without its extra digit",
+  async (store) => {
+    await using service = await startService({ store, phone: "5531988887777" });
+    service.gateway.routes.send.next({ accept: UNCLEAR });
+    await post(service);
+    await service.advance(2 * MINUTE_MS, 5_000);
+    expect(service.gateway.kept.map(({ remoteJid }) => remoteJid)).toEqual(["553188887777@s.whatsapp.net"]);
+    expect(service.sends).toHaveLength(1);
+    expect((await service.health()).message).toMatchObject({ queued: 0, inDoubt: 0 });
+  },
+);

@@ -65,3 +65,15 @@ onBothStores("messages that wait go out by severity, then in order of arrival", 
     ...["info-1", "info-2", "none-1", "none-2"],
   ]);
 });
+
+onBothStores(
+  "a gateway that is slow gets four messages at once and no more, and no issue waits for them",
+  async (store) => {
+    await using service = await startService({ store });
+    service.gateway.routes.send.script = () => "hang";
+    const { answer } = await service.postOnly(Array.from({ length: 10 }, () => alertOf()));
+    answer.catch(() => {});
+    await service.advance(5_000);
+    expect([service.sends.length, service.tracker.issues.length]).toEqual([4, 10]);
+  },
+);

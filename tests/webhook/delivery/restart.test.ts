@@ -38,3 +38,20 @@ onBothStores(
     expect([service.sends.length, service.tracker.issues.length]).toEqual([2, 1]);
   },
 );
+
+onBothStores(
+  "a service that is asked to end records how a send ended for which no answer waits",
+  async (store) => {
+    await using service = await startService({ store });
+    service.gateway.routes.send.next({ status: 413, json: {} });
+    await service.post([alertOf("a", { status: "resolved" })]);
+    service.gateway.latencyMs = 300;
+    const moving = service.advance(10_000);
+    await until("it is tried again", () => service.sends.length === 2);
+    await service.end();
+    await moving;
+    await service.restart();
+    await service.advance(MINUTE_MS, 5_000);
+    expect([service.messages.length, service.sends.length, service.lookUps.length]).toEqual([1, 2, 0]);
+  },
+);
