@@ -1,18 +1,18 @@
 /** The real readers of the file: Prometheus' own checker, and the exporter whose text-file collector the agent has. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ownProcessMark } from "../../lib/last-run/process-mark.ts";
-import { writeLastRun } from "../../lib/last-run/write.ts";
-import { renderReport } from "../../lib/metrics/exposition.ts";
-import { collectMetrics } from "../../lib/metrics/run.ts";
-import { writeMetricsFile } from "../../lib/metrics/write-metrics-file.ts";
+import { LAST_RUN_FILE } from "../../lib/last-run/file-name.ts";
+import { opsctl } from "../e2e/support/opsctl.ts";
 import { projectOf } from "../standins/hosting.ts";
+import { lastRun } from "../status/support/run.ts";
 import { findDebianTool } from "../support/debian-tool.ts";
 import { freePort } from "../support/free-port.ts";
 import { findPromtool } from "../support/promtool.ts";
+import { NODE_EXPORTER, requires } from "../support/requires.ts";
 import { until } from "../support/until.ts";
-import { UNTIL, WINDOW, weekOf } from "../weekly/announce/support.ts";
+import { weekOf } from "../weekly/announce/support.ts";
 import { type CollectArena, openCollectArena } from "./support/dependencies.ts";
 
 let arena: CollectArena;
@@ -20,30 +20,16 @@ let text: string;
 beforeAll(async () => {
   arena = await openCollectArena();
   arena.hosting.projects.push(projectOf('a"b\\c\nd', "ERROR"));
-  writeLastRun(arena.folder, {
-    status: "failed",
-    runId: "r",
-    begunAt: "2026-11-23T11:00:00.5Z",
-    window: WINDOW,
-    retryableUntil: UNTIL,
-    error: null,
-    week: weekOf({ email: { unknown: 3 } }),
-    process: ownProcessMark(),
-    announcement: null,
-    waiting: null,
-    sent: null,
-    refusedAt: null,
-  });
-  text = renderReport(await collectMetrics(arena.dependencies()));
+  const { run } = lastRun({ status: "failed", week: weekOf({ email: { unknown: 3 } }) });
+  writeFileSync(join(arena.folder, LAST_RUN_FILE), JSON.stringify(run));
+  await opsctl(["collect-metrics"], { env: arena.env });
+  text = readFileSync(join(arena.folder, "custom_metrics.prom"), "utf8");
 });
 afterAll(() => arena[Symbol.asyncDispose]());
 
 describe("the metrics file", () => {
-  test("passes promtool but for the two names that end in _total", () => {
-    const promtool = findPromtool();
-    if (promtool === null)
-      throw new Error("`promtool` is needed for this test: install the Debian package prometheus");
-    const { stdout, stderr, status } = spawnSync(promtool, ["check", "metrics"], {
+  requires("promtool").test("passes promtool but for the two names that end in _total", () => {
+    const { stdout, stderr, status } = spawnSync(findPromtool()!, ["check", "metrics"], {
       input: text,
       encoding: "utf8",
     });
@@ -55,9 +41,8 @@ describe("the metrics file", () => {
     expect(status).toBe(3);
   });
 
-  test("is exposed whole by node_exporter, without an error", async () => {
+  requires("node-exporter").test("is exposed whole by node_exporter, without an error", async () => {
     const path = join(arena.folder, "custom_metrics.prom");
-    writeMetricsFile(path, text);
     const port = await freePort();
     const exporter = startExporter(arena.folder, port);
     try {
@@ -85,18 +70,9 @@ describe("the metrics file", () => {
 });
 
 function startExporter(directory: string, port: number): ChildProcess {
-  const program = findDebianTool({
-    program: "prometheus-node-exporter",
-    packageName: "prometheus-node-exporter",
-  });
-  if (program === null)
-    throw new Error(
-      "node_exporter is needed for this test: install the Debian package prometheus-node-exporter",
-    );
   const args = [
-    "--collector.disable-defaults",
-    "--collector.textfile",
-    `--collector.textfile.directory=${directory}`,
+    ...["--collector.disable-defaults", "--collector.textfile"],
+    ...[`--collector.textfile.directory=${directory}`, `--web.listen-address=127.0.0.1:${port}`],
   ];
-  return spawn(program, [...args, `--web.listen-address=127.0.0.1:${port}`], { stdio: "ignore" });
+  return spawn(findDebianTool(NODE_EXPORTER)!, args, { stdio: "ignore" });
 }

@@ -1,35 +1,28 @@
-/** The series of the weekly run's last-run file, read where the directory is the reader's own. */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+/** The series of the weekly run's last-run file, as the collector shows them. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { HEARTBEAT_FILE } from "../../lib/host/heartbeat-file-name.ts";
 import { LAST_RUN_FILE } from "../../lib/last-run/file-name.ts";
-import { ownProcessMark } from "../../lib/last-run/process-mark.ts";
-import { heartbeatSource } from "../../lib/metrics/sources/heartbeat.ts";
+import { renderReport } from "../../lib/metrics/exposition.ts";
+import { collectMetrics } from "../../lib/metrics/run.ts";
+import { lastRun } from "../status/support/run.ts";
 import { weekOf } from "../weekly/announce/support.ts";
+import { type CollectArena, openCollectArena } from "./support/dependencies.ts";
+import { parseExposition } from "./support/parse-exposition.ts";
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "opsctl-last-run-"));
+let arena: CollectArena;
+beforeAll(async () => {
+  arena = await openCollectArena();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterAll(async () => await arena[Symbol.asyncDispose]());
+afterEach(() => rmSync(path(), { recursive: true, force: true }));
 
 const BEGUN = "2026-11-23T11:00:00.5Z";
 const UNTIL = "2026-11-24T03:00:00Z";
-const RUN = {
-  status: "success",
-  runId: "r",
-  begunAt: BEGUN,
-  window: { start: "2026-11-16T03:00:00Z", end: "2026-11-23T03:00:00Z", week: "2026-11-16" },
-  retryableUntil: UNTIL,
-  error: null,
-  week: weekOf(),
-  process: ownProcessMark(),
-  announcement: null,
-};
-const path = () => join(folder, LAST_RUN_FILE);
+const RUN = { ...lastRun({ begunAt: BEGUN, retryableUntil: UNTIL }).run };
+const path = () => join(arena.folder, LAST_RUN_FILE);
 const put = (run: object) => writeFileSync(path(), JSON.stringify(run));
 
 const LAST = "weekly_report_last_run_timestamp_seconds";
@@ -38,19 +31,18 @@ const RUNNING = "weekly_report_running";
 const OPEN = "weekly_report_open_deliveries";
 const RETRYABLE = "weekly_report_retryable_until_timestamp_seconds";
 
-/** Every sample by its series, and the code of what could not be read. */
+/** Every sample of the weekly run by its series, and the code of what could not be read. */
 async function read() {
-  const never = () => Promise.reject(new Error("the folder is the reader's own"));
-  const { samples, problem } = await heartbeatSource(folder, never)(new AbortController().signal);
-  const values = Object.fromEntries(
-    Object.entries(samples).flatMap(([name, list]) =>
-      (list ?? []).map(({ labels, value }) => [
-        labels === undefined ? name : `${name} ${labels.channel} ${labels.state}`,
-        value,
-      ]),
-    ),
+  const report = await collectMetrics(arena.dependencies());
+  const samples = parseExposition(renderReport(report)).filter(({ name }) =>
+    name.startsWith("weekly_report_"),
   );
-  return { values: values as Record<string, number>, code: problem?.code ?? null };
+  const values = samples.map(({ name, labels, value }) => [
+    [name, ...Object.values(labels)].join(" "),
+    value,
+  ]);
+  const code = report.sources.find(({ name }) => name === "heartbeat")?.problem?.code ?? null;
+  return { values: Object.fromEntries(values) as Record<string, number>, code };
 }
 
 describe("the series of the last run", () => {
@@ -113,11 +105,11 @@ describe("the series of the last run", () => {
     [
       "a link",
       () => {
-        writeFileSync(join(folder, "target"), JSON.stringify(RUN));
-        symlinkSync(join(folder, "target"), path());
+        writeFileSync(join(arena.folder, "target"), JSON.stringify(RUN));
+        symlinkSync(join(arena.folder, "target"), path());
       },
     ],
-    ["a link to nothing", () => symlinkSync(join(folder, "nothing"), path())],
+    ["a link to nothing", () => symlinkSync(join(arena.folder, "nothing"), path())],
     ["a directory", () => mkdirSync(path())],
     ["a pipe that nobody writes to", () => expect(spawnSync("mkfifo", [path()]).status).toBe(0)],
     ["larger than 64 KiB", () => writeFileSync(path(), `${JSON.stringify(RUN)}${" ".repeat(65_536)}`)],
@@ -134,7 +126,7 @@ describe("the series of the last run", () => {
   test.each(SPOILT)(
     "are absent, never zero, where the file is %s; the heartbeat is shown",
     async (_name, spoil) => {
-      writeFileSync(join(folder, HEARTBEAT_FILE), "");
+      writeFileSync(join(arena.folder, HEARTBEAT_FILE), "");
       spoil();
       const { values, code } = await read();
       expect(Object.keys(values)).toEqual(["weekly_report_last_success_timestamp_seconds"]);

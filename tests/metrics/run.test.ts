@@ -1,16 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openCollectDependencies } from "../../cli/wiring/host/collect-metrics.ts";
-import { loadCollectConfig } from "../../lib/metrics/config.ts";
 import { renderReport } from "../../lib/metrics/exposition.ts";
 import { collectMetrics } from "../../lib/metrics/run.ts";
 import type { SourceName } from "../../lib/metrics/source.ts";
-import { hostingSource } from "../../lib/metrics/sources/hosting.ts";
-import { OpsError } from "../../lib/platform/errors.ts";
 import { runningContainer } from "../standins/docker-engine.ts";
 import { projectOf } from "../standins/hosting.ts";
-import { silentLog } from "../support/silent-log.ts";
 import { until } from "../support/until.ts";
 import { type CollectArena, openCollectArena } from "./support/dependencies.ts";
 import { parseExposition, type Series } from "./support/parse-exposition.ts";
@@ -139,39 +134,6 @@ describe("collectMetrics()", () => {
       code: "hosting_failed",
       message: "Cannot read source hosting: unexpected TypeError",
     });
-  });
-
-  test.each([
-    ["2", []],
-    ["16", [{ projects: 2, expected: 16 }]],
-  ])("warns when the account has other than %s projects", async (expected, warned) => {
-    const warnings: unknown[] = [];
-    const log = { ...silentLog, warn: (_message: string, facts?: object) => void warnings.push(facts) };
-    const env = { ...arena.env, HOSTING_PROJECTS: expected };
-    const { sources } = openCollectDependencies(await loadCollectConfig(env), { log, env }, {});
-    expect((await sources.hosting(new AbortController().signal)).problem).toBeNull();
-    expect(warnings).toEqual(warned);
-  });
-
-  test("says what is wrong with the token, and asks nobody without one", async () => {
-    const options = {
-      baseUrl: new URL(arena.hosting.url),
-      teamId: null,
-      timeoutMs: 500,
-      onUnknownState() {},
-      onTotal() {},
-    };
-    const signal = new AbortController().signal;
-    const without = await hostingSource({ ...options, findToken: async () => undefined })(signal);
-    const exposed = new OpsError({
-      code: "SECRET_FILE_EXPOSED",
-      message: "Cannot read secret HOSTING_TOKEN: mode 0644",
-    });
-    const refused = await hostingSource({ ...options, findToken: () => Promise.reject(exposed) })(signal);
-    expect(without).toMatchObject({ samples: {}, problem: { code: "hosting_token_missing" } });
-    expect(without.problem?.message).toContain("HOSTING_TOKEN");
-    expect(refused).toEqual({ samples: {}, problem: { code: exposed.code, message: exposed.message } });
-    expect(arena.hosting.ledger).toEqual([]);
   });
 
   test("keeps hostile project names what they are: one value of one label", async () => {

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { OpsError } from "../../lib/platform/errors.ts";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
 import { evolutionClient } from "../../lib/providers/evolution/client.ts";
 import { resolveInstance } from "../../lib/providers/evolution/instance.ts";
-import { appendReadings } from "../../lib/sockets/log-line.ts";
 import { monitorSockets, type SocketMonitorDependencies } from "../../lib/sockets/run.ts";
 import { openSqliteDedup } from "../../lib/webhook/state/sqlite/state.ts";
 import { type Gateway, startGateway } from "../standins/gateway.ts";
@@ -18,12 +18,15 @@ const START_MS = Date.parse("2026-11-16T12:00:00Z");
 const MINUTE_MS = 60_000;
 
 let folder: string;
+/** The lines of the log. */
+let lines: object[];
 let gateway: Gateway;
 let nowMs: number;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "opsctl-monitor-"));
   gateway = await startGateway({ adminKey: KEY });
   nowMs = START_MS;
+  lines = [];
 });
 afterEach(async () => {
   await gateway.stop();
@@ -47,7 +50,7 @@ function dependenciesOf(parts: Partial<SocketMonitorDependencies> = {}): SocketM
       phone: PHONE,
       limitMs: 60_000,
     },
-    appendReadings: (readings) => appendReadings(folder, readings),
+    appendReadings: async (readings) => void lines.push(readings),
     host: "vps-master",
     nowMs: () => nowMs,
     ...parts,
@@ -60,16 +63,6 @@ const refuseByMeta = (code: number) => {
 };
 const run = (parts: Partial<SocketMonitorDependencies> = {}) => monitorSockets(dependenciesOf(parts), 10_000);
 const at = (total: number) => ({ countSockets: async () => ({ total, closeWait: 5_000 }) });
-const lines = () => {
-  const path = join(folder, "socket_monitor.log");
-  return existsSync(path)
-    ? readFileSync(path, "utf8")
-        .trimEnd()
-        .split("\n")
-        .map((line) => JSON.parse(line))
-    : [];
-};
-
 describe("monitorSockets()", () => {
   test("alerts above the threshold, with the total, and alerts on nothing else", async () => {
     expect(await run(at(10_000))).toMatchObject({ alert: "not_needed", problems: [] });
@@ -89,7 +82,7 @@ describe("monitorSockets()", () => {
     const sentAt = alerts.filter(([, alert]) => alert === "sent").map(([minute]) => minute);
     expect(sentAt).toEqual([0, 30, 60]);
     expect(gateway.accepted).toHaveLength(3);
-    expect(lines()).toHaveLength(15);
+    expect(lines).toHaveLength(15);
   });
 
   test("is silent to the last millisecond of the 30 minutes", async () => {
@@ -115,7 +108,7 @@ describe("monitorSockets()", () => {
     expect((await run()).alert).toBe("sent");
     const failed = await run({ countSockets: () => Promise.reject(new Error("no ss")) });
     expect(failed).toMatchObject({ alert: "not_needed", problems: [{ code: "sockets_unreadable" }] });
-    expect(lines().at(-1)).toMatchObject({ total: null, closeWait: null, load1: 99, proxyMemoryBytes: 9e12 });
+    expect(lines.at(-1)).toMatchObject({ total: null, closeWait: null, load1: 99, proxyMemoryBytes: 9e12 });
     expect((await run()).alert).toBe("suppressed");
   });
 
@@ -132,7 +125,7 @@ describe("monitorSockets()", () => {
     expect(await run()).toMatchObject({ alert: "failed", problems: [{ code: "sem_instancia_gateway" }] });
     gateway.instances.set("ops", "open");
     expect(await run()).toMatchObject({ alert: "sent", problems: [] });
-    expect(lines()).toHaveLength(5);
+    expect(lines).toHaveLength(5);
   });
 
   test.each<[string, () => unknown, string, RegExp]>([
@@ -183,7 +176,7 @@ describe("monitorSockets()", () => {
     gateway.routes.instances.script = null;
     gateway.routes.send.script = () => "hang";
     expect(await run({ messenger })).toMatchObject({ alert: "failed" });
-    expect(lines()).toHaveLength(2);
+    expect(lines).toHaveLength(2);
   });
 
   test("two runs at once send one message, and a killed run holds for minutes only", async () => {
@@ -254,7 +247,7 @@ describe("monitorSockets()", () => {
 
   test("logs one line a run, null for what is not known, and nothing private", async () => {
     await run({ readLoadAverage: async () => null, readProxyMemory: async () => null });
-    expect(lines()).toEqual([
+    expect(lines).toEqual([
       {
         time: "2026-11-16T12:00:00.000Z",
         total: 10_001,
@@ -265,10 +258,9 @@ describe("monitorSockets()", () => {
         proxyMemoryBytes: null,
       },
     ]);
-    const report = await run({
-      appendReadings: (readings) => appendReadings(join(folder, "missing"), readings),
-    });
+    const unwritable = new OpsError({ code: "LOG_UNWRITABLE", message: "Cannot write it" });
+    const report = await run({ appendReadings: () => Promise.reject(unwritable) });
     expect(report).toMatchObject({ alert: "suppressed", problems: [{ code: "LOG_UNWRITABLE" }] });
-    expect(JSON.stringify([lines(), report])).not.toMatch(/canary|98765/);
+    expect(JSON.stringify([lines, report])).not.toMatch(/canary|98765/);
   });
 });

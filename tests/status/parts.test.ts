@@ -183,6 +183,18 @@ describe("status of the socket monitor", () => {
       DOCTOR,
     ],
     ["no count", run(MINUTE, null), "last run 60 s ago, the sockets could not be counted", DOCTOR],
+    [
+      "a log longer than what is read of it",
+      `${"x".repeat(70_000)}\n${run(MINUTE, 5)}`,
+      "last run 60 s ago, 5 TCP sockets",
+      null,
+    ],
+    [
+      "a line of something else",
+      `${JSON.stringify({ time: "soon", total: 5 })}\n`,
+      "the last line of its log cannot be read",
+      DOCTOR,
+    ],
     ["a torn line", `${run(MINUTE, 5)}{"time":"2026`, "the last line of its log cannot be read", DOCTOR],
     ["an empty log", "", "the last line of its log cannot be read", DOCTOR],
   ])("with %s", async (_what, text, line, next) => {

@@ -9,6 +9,12 @@ import { findDebianTool } from "./debian-tool.ts";
 import { pictureFont } from "./picture-font.ts";
 import { findPromtool } from "./promtool.ts";
 
+/** The exporter whose text-file collector the agent has. */
+export const NODE_EXPORTER = {
+  program: "prometheus-node-exporter",
+  packageName: "prometheus-node-exporter",
+};
+
 /** What some tests need of the machine, each with the question whether it is there. */
 const CHECKS = {
   /** The account root. */
@@ -33,6 +39,7 @@ const CHECKS = {
   /** Two network namespaces with a wire between them, nft and busybox. */
   wire: canLayWire,
   promtool: () => findPromtool() !== null,
+  "node-exporter": () => findDebianTool(NODE_EXPORTER) !== null,
   shellcheck: () => findDebianTool({ program: "shellcheck", packageName: "shellcheck" }) !== null,
   mandoc: () => findDebianTool({ program: "mandoc", packageName: "mandoc", versionWord: "-Kutf-8" }) !== null,
   zsh: () => findDebianTool({ program: "zsh", packageName: "zsh", needsOthers: true }) !== null,

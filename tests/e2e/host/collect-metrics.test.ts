@@ -157,6 +157,70 @@ describe.concurrent("opsctl collect-metrics", () => {
     expect([...arena.engine.ledger, ...arena.hosting.ledger]).toEqual([]);
   });
 
+  test.each<[string, (folder: string) => string, string, RegExp]>([
+    [
+      "is not there",
+      (folder) => join(folder, "missing $(id)"),
+      "TEXTFILE_DIR_MISSING",
+      /or create it: install -d -m 0755 '\/.*missing \$\(id\)'$/,
+    ],
+    [
+      "is a file",
+      (folder) => {
+        writeFileSync(join(folder, "file"), "");
+        return join(folder, "file");
+      },
+      "TEXTFILE_DIR_MISSING",
+      /text-file directory$/,
+    ],
+    [
+      "would have to be made where others could lead it elsewhere",
+      (folder) => {
+        chmodSync(folder, 0o1777);
+        return join(folder, "missing");
+      },
+      "TEXTFILE_DIR_MISSING",
+      /text-file directory$/,
+    ],
+    ...[0o775, 0o757, 0o1777].map((mode): [string, (folder: string) => string, string, RegExp] => [
+      `has mode 0${mode.toString(8)}`,
+      (folder) => {
+        chmodSync(folder, mode);
+        return folder;
+      },
+      "TEXTFILE_DIR_UNTRUSTED",
+      /^chmod go-w /,
+    ]),
+    [
+      "lies in a directory that others may write to",
+      (folder) => {
+        mkdirSync(join(folder, "inner"));
+        chmodSync(folder, 0o775);
+        return join(folder, "inner");
+      },
+      "TEXTFILE_DIR_UNTRUSTED",
+      /^chmod go-w /,
+    ],
+  ])("refuses a text-file directory that %s", async (_what, make, code, hint) => {
+    await using arena = await openCollectArena();
+    const folder = mkdtempSync(join(arena.folder, "text-"));
+    chmodSync(folder, 0o755);
+    const env = { ...arena.env, TEXTFILE_DIR: make(folder) };
+    const { exitCode, json } = await opsctl(["collect-metrics", "--json"], { env });
+    expect([exitCode, json.error]).toMatchObject([3, { code }]);
+    expect((json.error as { hint: string }).hint).toMatch(hint);
+    expect(readdirSync(arena.folder)).not.toContain("custom_metrics.prom");
+  });
+
+  test("warns when the account has another number of projects than the setting says", async () => {
+    await using arena = await openCollectArena();
+    const run = (projects: string) =>
+      opsctl(["collect-metrics"], { env: { ...arena.env, HOSTING_PROJECTS: projects } });
+    expect(logLines((await run("2")).stderr)).toEqual([]);
+    const { exitCode, stderr } = await run("16");
+    expect([exitCode, logLines(stderr)]).toMatchObject([0, [{ projects: 2, expected: 16 }]]);
+  });
+
   test("names every wrong setting at once, and does nothing", async () => {
     await using arena = await openCollectArena();
     const env = {

@@ -1,26 +1,110 @@
-import { test } from "bun:test";
-import { readFileSync } from "node:fs";
+/** What the collector counts of this host's sockets, and what it makes of an `ss` that does not work. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { holdHalfOpen } from "../../host/support/half-open.ts";
 import { useOwnNetwork } from "../../host/support/own-network.ts";
-import { holdSockets, listBySs } from "../../host/support/real-sockets.ts";
-import { openCollectArena } from "../../metrics/support/dependencies.ts";
+import { endSockets, holdSockets, listBySs } from "../../host/support/real-sockets.ts";
 import { parseExposition } from "../../metrics/support/parse-exposition.ts";
 import { until } from "../../support/until.ts";
-import { opsctl } from "../support/opsctl.ts";
+import { logLines, opsctl } from "../support/opsctl.ts";
 
 useOwnNetwork();
 
-test("opsctl collect-metrics counts real sockets as ss does", async () => {
-  await using arena = await openCollectArena();
-  await using _a = await holdSockets("127.0.0.1", 300, "close-wait");
-  await using _b = await holdSockets("::1", 300, "close-wait");
-  await until("a count between two equal listings that is the same", async () => {
-    const before = listBySs().byState["CLOSE-WAIT"] ?? 0;
-    await opsctl(["collect-metrics"], { env: arena.env });
-    const after = listBySs().byState["CLOSE-WAIT"] ?? 0;
-    const counted = parseExposition(readFileSync(join(arena.folder, "custom_metrics.prom"), "utf8")).find(
-      ({ name }) => name === "tcp_close_wait_total",
-    )?.value;
-    return before >= 600 && before === after && counted === before;
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "opsctl-collect-sockets-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** What a run counts, and why it could not. */
+async function count(env: Record<string, string> = {}) {
+  // The other sources open no connection: it would be counted.
+  const alone = { DOCKER_HOST: "unix:///nowhere.sock", OPSCTL_SECRETS_DIR: folder, OPSCTL_LOG_DIR: folder };
+  const own = { PATH: process.env.PATH ?? "", ...alone, ...env };
+  const { stdout, stderr } = await opsctl(["collect-metrics", "--stdout"], { env: own });
+  const value = (wanted: string) => parseExposition(stdout).find(({ name }) => name === wanted)?.value;
+  const problems = logLines(stderr).filter(({ source }) => source === "sockets");
+  return {
+    ...{ total: value("tcp_sockets_total"), closeWait: value("tcp_close_wait_total") },
+    problem: problems.map(({ code, msg }) => `${code}: ${msg}`).join(),
+  };
+}
+
+/** A PATH whose `ss` is a script. */
+function fakeSs(script: string): { PATH: string } {
+  const path = mkdtempSync(join(folder, "bin-"));
+  writeFileSync(join(path, "ss"), `#!/bin/sh\nPATH=/usr/bin:/bin\n${script}\n`);
+  chmodSync(join(path, "ss"), 0o755);
+  return { PATH: path };
+}
+
+describe("opsctl collect-metrics counts sockets as ss does", () => {
+  /** Other tests open and close sockets meanwhile: counted between two listings by `ss` that agree. */
+  async function expectAsSs(isAll: (byState: Record<string, number>) => boolean): Promise<void> {
+    await until("a count between two equal listings that is the same", async () => {
+      const [before, counted, after] = [listBySs(), await count(), listBySs()];
+      const of = ({ total, byState }: typeof before) => `${total} ${byState["CLOSE-WAIT"] ?? 0}`;
+      const isStill = of(before) === of(after);
+      return isAll(before.byState) && isStill && `${counted.total} ${counted.closeWait}` === of(before);
+    });
+  }
+
+  test("listeners, open, half closed and half open ones, IPv4, IPv6 and mapped", async () => {
+    await using _a = await holdSockets("127.0.0.1", 300, "close-wait");
+    await using _b = await holdSockets("::1", 300, "close-wait");
+    await using _c = await holdSockets("::", 50, "close-wait");
+    await using _d = await holdSockets("127.0.0.1", 100, "open");
+    await using _e = await holdHalfOpen(30);
+    await expectAsSs((byState) => (byState["CLOSE-WAIT"] ?? 0) >= 650 && (byState["SYN-RECV"] ?? 0) >= 30);
   });
+
+  test("those in TIME-WAIT, too", async () => {
+    await endSockets(50);
+    await expectAsSs((byState) => (byState["TIME-WAIT"] ?? 0) >= 50);
+  });
+});
+
+describe("opsctl collect-metrics shows no count of sockets, and no zero,", () => {
+  test.each([
+    ["fails", "exit 3", "ended with status 3"],
+    ["prints rows and then fails", "echo 'CLOSE-WAIT 1 0 127.0.0.1:1 127.0.0.1:2'; exit 1", "status 1"],
+    ["is killed", "kill -9 $$", "Cannot list the sockets"],
+    ["prints garbage", "echo 'cannot open netlink socket'", "has no state"],
+    ["prints a state in small letters", "echo 'close-wait 1 0 a b'", "has no state"],
+    ["prints a row that is cut off", "printf 'CLOSE-WAIT 1 0 127.0.0.1:1 127'", "cut off"],
+    ["prints bytes without end", "head -c 100000 /dev/zero", "no end"],
+  ])("when ss %s", async (_name, script, problem) => {
+    const counted = await count(fakeSs(script));
+    expect([counted.total, counted.closeWait]).toEqual([undefined, undefined]);
+    expect(counted.problem).toMatch(new RegExp(`^sockets_unreadable: .*${problem}`));
+  });
+
+  test("when there is no ss", async () => {
+    const counted = await count({ PATH: join(folder, "nothing") });
+    expect([counted.total, counted.problem]).toEqual([
+      undefined,
+      expect.stringContaining("ss is not installed"),
+    ]);
+  });
+});
+
+test("opsctl collect-metrics takes an empty listing for no socket in CLOSE-WAIT", async () => {
+  expect(await count(fakeSs("exit 0"))).toMatchObject({ closeWait: 0, problem: "" });
+});
+
+test("opsctl collect-metrics takes all rows of an ss that lists every state, its heading aside", async () => {
+  const rows = [
+    "State      Recv-Q Send-Q Local Address:Port Peer Address:Port",
+    "LISTEN     0      128    0.0.0.0:22         0.0.0.0:*",
+    "CLOSE-WAIT 1      0      10.0.0.1:443       10.0.0.2:50000",
+    "CLOSE-WAIT 1      0      [::1]:443          [::1]:50000",
+    "ESTAB      0      0      [::1]:CLOSE-WAIT   [::1]:50001",
+  ];
+  const listing = join(folder, "listing");
+  writeFileSync(listing, `${rows.join("\n")}\n`);
+  // In pieces, as a pipe may hand them over.
+  const script = `head -c 100 ${listing}; /bin/sleep 0.05; tail -c +101 ${listing}`;
+  expect(await count(fakeSs(script))).toMatchObject({ total: 4, closeWait: 2, problem: "" });
 });

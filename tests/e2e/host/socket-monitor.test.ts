@@ -1,10 +1,25 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { useOwnNetwork } from "../../host/support/own-network.ts";
 import { holdSockets, listBySs } from "../../host/support/real-sockets.ts";
+import { giveAway } from "../../platform/support/other-account.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
+import { requires } from "../../support/requires.ts";
 import { until } from "../../support/until.ts";
 import { ENGINES, opsctl, startOpsctl } from "../support/opsctl.ts";
 import { commandLineOf, processTree } from "../support/process-facts.ts";
@@ -125,6 +140,72 @@ describe.concurrent("opsctl socket-monitor in trouble", () => {
     });
     expect(arena.lines()).toMatchObject([{ total: null, closeWait: null, proxyMemoryBytes: null }]);
     expect(arena.gateway.ledger).toEqual([]);
+  });
+});
+
+describe("the log of opsctl socket-monitor", () => {
+  const VICTIM = "what others may not change\n";
+  test.each<[string, (log: string, victim: string) => void]>([
+    ["through a link", (log, victim) => symlinkSync(victim, log)],
+    ["through a link to nothing", (log, victim) => symlinkSync(`${victim}-nowhere`, log)],
+    ["into a file with a second name", (log, victim) => linkSync(victim, log)],
+    ["into a pipe that nobody reads", (log) => void spawnSync("mkfifo", ["-m", "600", log])],
+  ])("is not written %s", async (_what, make) => {
+    await using arena = await openArena();
+    const victim = join(arena.folder, "victim");
+    writeFileSync(victim, VICTIM, { mode: 0o600 });
+    const log = join(arena.folder, "log/socket_monitor.log");
+    make(log, victim);
+    const { exitCode, json } = await opsctl(monitor(1_000_000), { env: arena.env });
+    expect([exitCode, json.problems]).toMatchObject([1, [{ code: "LOG_UNWRITABLE" }]]);
+    expect(readFileSync(victim, "utf8")).toBe(VICTIM);
+    expect(existsSync(`${victim}-nowhere`)).toBe(false);
+  });
+
+  requires("root").test("is not written as root in a directory of another account", async () => {
+    await using arena = await openArena();
+    giveAway(join(arena.folder, "log"));
+    const { json } = await opsctl([...monitor(1_000_000), "--as-is"], { env: arena.env });
+    expect(json.problems).toMatchObject([{ code: "LOG_UNWRITABLE" }]);
+    expect(readdirSync(join(arena.folder, "log"))).toEqual([]);
+  });
+
+  test("has the load of this host, and goes on where cron made it for a group of its own", async () => {
+    await using arena = await openArena();
+    const run = () => opsctl(monitor(1_000_000), { env: arena.env });
+    await run();
+    chmodSync(join(arena.folder, "log/socket_monitor.log"), 0o664);
+    expect((await run()).exitCode).toBe(0);
+    const [, five] = readFileSync("/proc/loadavg", "utf8").split(" ").map(Number);
+    expect(arena.lines()).toHaveLength(2);
+    expect(Math.abs(Number(arena.lines()[1]!.load5) - five!)).toBeLessThan(2);
+  });
+
+  test("has the memory that the collector wrote, and null, never zero, of what says none", async () => {
+    await using arena = await openArena();
+    const path = join(arena.folder, "textfile/custom_metrics.prom");
+    const memoryOf = async (text: string | null, ageSeconds = 0) => {
+      rmSync(path, { force: true });
+      if (text !== null) writeFileSync(path, text);
+      const at = new Date(Date.now() - ageSeconds * 1000);
+      if (text !== null) utimesSync(path, at, at);
+      await opsctl(monitor(1_000_000), { env: arena.env });
+      return arena.lines().at(-1)!.proxyMemoryBytes;
+    };
+    expect(await memoryOf("# TYPE proxy_memory_bytes gauge\nproxy_memory_bytes 524288000\nx 3\n")).toBe(
+      524_288_000,
+    );
+    const none = ["", "other_proxy_memory_bytes 5\n", "proxy_memory_bytes NaN\n", "proxy_memory_bytes -5\n"];
+    const odd = ["proxy_memory_bytes 0x10\n", "proxy_memory_bytes 5\r\n", "proxy_memory_bytes 52", null];
+    for (const text of [...none, ...odd]) expect([text, await memoryOf(text)]).toEqual([text, null]);
+    // Of a collector that has stopped, or wrote before a clock was set back.
+    for (const ageSeconds of [310, -310])
+      expect(await memoryOf("proxy_memory_bytes 5\n", ageSeconds)).toBeNull();
+    expect(await memoryOf("proxy_memory_bytes 5\n", 200)).toBe(5);
+    rmSync(path);
+    spawnSync("mkfifo", [path]);
+    await opsctl(monitor(1_000_000), { env: arena.env });
+    expect(arena.lines().at(-1)!.proxyMemoryBytes).toBeNull();
   });
 });
 

@@ -7,17 +7,11 @@ import type { LastPlan } from "../../../lib/alert-rules/last-plan.ts";
 import type { NamedReport } from "../../../lib/status/part.ts";
 import { startMonitoring } from "../../standins/grafana.ts";
 import { startSilentPeer } from "../../standins/raw-peer.ts";
-import {
-  ACCOUNT,
-  type AccountHost,
-  canHaveAccount,
-  openAccountHost,
-  UNTRIED,
-} from "../../support/account-host.ts";
-import { denoCache } from "../../support/deno-cache.ts";
+import { ACCOUNT, type AccountHost, openAccountHost } from "../../support/account-host.ts";
+import { requires } from "../../support/requires.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { openFixture } from "../support/fixture.ts";
-import { ENGINES, type Ended, opsctl, type RuntimeName, startProgram } from "../support/opsctl.ts";
+import { ENGINES, type Ended, opsctl, startProgram } from "../support/opsctl.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -142,8 +136,8 @@ describe("opsctl status", () => {
   });
 });
 
-describe(`opsctl status started by root${UNTRIED}`, () => {
-  const tried = test.skipIf(!canHaveAccount);
+describe("opsctl status started by root", () => {
+  const { test } = requires("account");
   let host: AccountHost;
   beforeAll(() => {
     host = openAccountHost();
@@ -163,14 +157,9 @@ describe(`opsctl status started by root${UNTRIED}`, () => {
   });
   afterAll(() => host[Symbol.dispose]());
 
-  const status = async (runtime: RuntimeName, before?: string) => {
-    const words = host.inside(await host.opsctl(runtime, ["status", "--json"]), before);
-    const env = {
-      PATH: "/usr/bin:/bin",
-      HOME: host.folder,
-      DENO_DIR: denoCache(),
-      DENO_NO_UPDATE_CHECK: "1",
-    };
+  const status = async (before?: string) => {
+    const words = host.inside(await host.opsctl("binary", ["status", "--json"]), before);
+    const env = { PATH: "/usr/bin:/bin", HOME: host.folder };
     const own = { OPSCTL_ENV_DIR: host.path("etc"), OPSCTL_SECRETS_DIR: host.path("none") };
     return await startProgram(words, { cwd: "/", env: { ...env, ...own } }).ended;
   };
@@ -178,22 +167,19 @@ describe(`opsctl status started by root${UNTRIED}`, () => {
   const asRoot = () =>
     `sudo OPSCTL_SECRETS_DIR=${host.path("none")} OPSCTL_ENV_DIR=${host.path("etc")} opsctl`;
 
-  test.skipIf(!canHaveAccount).each(ENGINES)(
-    "sees what is the account's, and where root's settings say that the collector writes, on %s",
-    async (runtime) => {
-      const parts = partsOf(await status(runtime));
-      expect(parts["socket-monitor"]).toMatchObject({ status: "ok", facts: { total: 5 } });
-      expect(parts.collector).toMatchObject({
-        status: "attention",
-        ...{ facts: { failing: ["s3"] }, next: `${asRoot()} collect-metrics --stdout` },
-      });
-      expect(parts["alert-rules"]).toMatchObject({ status: "not_set_up" });
-    },
-  );
+  test("sees what is the account's, and where root's settings say that the collector writes", async () => {
+    const parts = partsOf(await status());
+    expect(parts["socket-monitor"]).toMatchObject({ status: "ok", facts: { total: 5 } });
+    expect(parts.collector).toMatchObject({
+      status: "attention",
+      ...{ facts: { failing: ["s3"] }, next: `${asRoot()} collect-metrics --stdout` },
+    });
+    expect(parts["alert-rules"]).toMatchObject({ status: "not_set_up" });
+  });
 
-  tried("tells an ordinary account what it may not read, and as whom to run", async () => {
+  test("tells an ordinary account what it may not read, and as whom to run", async () => {
     const drop = `set -- setpriv --reuid=64099 --regid=64099 --clear-groups "$@"`;
-    const ended = await status("binary", drop);
+    const ended = await status(drop);
     expect(ended.exitCode).toBe(1);
     const parts = partsOf(ended);
     for (const part of ["weekly", "socket-monitor", "alert-rules"])

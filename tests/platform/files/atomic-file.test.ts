@@ -25,6 +25,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
+/** Another process, which writes the two texts in turn under a umask that would close the file. */
+const WRITER = `
+  import { writeFileAtomic } from ${JSON.stringify(join(import.meta.dir, "../../../lib/platform/files/atomic-file.ts"))};
+  const [path, ...texts] = process.argv.slice(-3);
+  process.umask(0o077);
+  for (let n = 0; n < 400; n += 1) writeFileAtomic(path, texts[n % 2], { mode: 0o644 });
+`;
+
 describe("writeFileAtomic()", () => {
   test("replaces the file whole, with the mode asked for whatever the umask, and leaves nothing else", () => {
     const path = join(folder, "file");
@@ -47,6 +55,30 @@ describe("writeFileAtomic()", () => {
     const before = statSync(path).ino;
     writeFileAtomic(path, "new", { mode: 0o644 });
     expect(statSync(path).ino).not.toBe(before);
+  });
+
+  test("is never seen torn, by whoever reads during 400 writes, nor with another mode under any umask", async () => {
+    const path = join(folder, "file");
+    const texts = [0, 1].map((n) => `${`line ${n}\n`.repeat(9_000)}end ${n}\n`);
+    writeFileAtomic(path, texts[0]!, { mode: 0o644 });
+    const writer = Bun.spawn([process.execPath, "-e", WRITER, path, ...texts], { stderr: "inherit" });
+    let reads = 0;
+    while (writer.exitCode === null) {
+      expect(texts).toContain(readFileSync(path, "utf8"));
+      expect(statSync(path).mode & 0o777).toBe(0o644);
+      reads += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect([writer.exitCode, readdirSync(folder)]).toEqual([0, ["file"]]);
+    expect(reads).toBeGreaterThan(100);
+  });
+
+  test("replaces a link instead of writing where it leads", () => {
+    const [path, elsewhere] = [join(folder, "file"), join(folder, "elsewhere")];
+    writeFileSync(elsewhere, "mine");
+    symlinkSync(elsewhere, path);
+    writeFileAtomic(path, "new", { mode: 0o644 });
+    expect([readFileSync(elsewhere, "utf8"), readFileSync(path, "utf8")]).toEqual(["mine", "new"]);
   });
 
   test("does not make a missing directory", () => {
