@@ -91,11 +91,13 @@ export const SETUP_FAULTS: SetupFault[] = [
     ...{ name: "a WhatsApp sender tenant that does not exist", channel: "whatsapp" },
     ...{ code: "sem_instancia_gateway", cause: "sender_instance_missing" },
     settings: { whatsappSenderTenantId: randomUUID() },
+    doctor: ["whatsapp sender", "sem_instancia_gateway"],
   },
   {
     ...{ name: "an e-mail sender tenant that does not exist", channel: "email" },
     code: "email_sender_address_missing",
     settings: { emailSenderTenantId: randomUUID() },
+    doctor: ["e-mail sender", "email_sender_address_missing"],
   },
   instance(
     "no instance of the sender tenant",

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { seedOwner, WEEK, writeAnalysis } from "../../support/seed.ts";
-import { isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import { storedReport } from "../support/stored-report.ts";
 import { SECRETS } from "../support/weekly-fixture.ts";
@@ -78,36 +77,6 @@ describe("the analysis calls of runWeekly()", () => {
     expect(payload.channels.instagram).toMatchObject({ status: "unavailable", reason: "APP_HTTP_500" });
     expect(payload.channels.linkedin).toMatchObject({ status: "available" });
     expect(evidence).not.toContain(instagram!.id);
-  });
-
-  test("every one failing, twice: the reports are complete and sent, and the run fails", async () => {
-    const weekly = shared();
-    for (let i = 0; i < 3; i += 1) await seedOwner(weekly.db.sql);
-    plantHeartbeat(weekly);
-    weekly.application.routes.analysis.script = () => ({ status: 503 });
-    const summary = await weekly.run();
-    expect(summary).toMatchObject({
-      status: "failed",
-      exitCode: 1,
-      heartbeat: "kept",
-      social: { calls: 12, failed: 6 },
-      reports: { completed: 3, failed: 0 },
-      whatsapp: { sent: 3 },
-      email: { sent: 3 },
-    });
-    expect(summary.failures.map(({ code }) => code)).toContain("SOCIAL_ALL_CALLS_FAILED");
-    expect(isHeartbeatKept(weekly)).toBe(true);
-    weekly.application.routes.analysis.script = null;
-    // Nothing of it can be mended, so each further run of the Monday says the same.
-    expect(await weekly.run()).toMatchObject({
-      status: "failed",
-      exitCode: 1,
-      heartbeat: "kept",
-      social: { calls: 0, failed: 0 },
-      week: { social: { connected: 6, failed: 6, owners: 3 } },
-      failures: [{ step: "social", code: "SOCIAL_ALL_CALLS_FAILED" }],
-    });
-    expect(weekly.application.routes.analysis.calls).toHaveLength(12);
   });
 
   test("connections that the lease leaves no time for are named, and are no failed calls", async () => {
