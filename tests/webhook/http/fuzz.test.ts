@@ -1,66 +1,47 @@
-/** Generated bodies and mutilated requests over real sockets, at a listening socket handed over as in production. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+/** Generated bodies and mutilated requests, over raw sockets. */
+import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { request, speak } from "../../platform/support/raw-http.ts";
-import { PROBE_SECRET } from "../support/app-probe.ts";
 import { badPayload } from "../support/bad-payloads.ts";
-import { startProbes, WAYS, type Way } from "../support/probe-ways.ts";
+import { OWN, post, rawService, SECRET } from "../support/raw-service.ts";
+import { startService } from "../support/start-service.ts";
 
-let probes: Awaited<ReturnType<typeof startProbes>>;
-
-beforeAll(async () => {
-  probes = await startProbes();
-});
-
-afterAll(() => probes.stop());
-
-const HEADERS = [`X-Webhook-Secret: ${PROBE_SECRET}`, "Content-Type: application/json"];
+const raw = rawService(() => startService({ secret: SECRET }));
 const AT_ONCE = 16;
-const handedOver = WAYS.filter((way) => way.includes("handed over"));
 
-/** Sends each on a connection of its own, several at a time; returns the answers. */
-async function sayAll(way: Way, requests: readonly Uint8Array[], half = false) {
+/** Sends each on a connection of its own, several at a time; returns the answers in their order. */
+async function sayAll(requests: readonly Uint8Array[], half = false) {
   const waiting = requests.entries();
-  const answers: { at: number; status: number; ended: boolean; text: string }[] = [];
+  const answers: { status: number; ended: boolean; text: string }[] = [];
   const sender = async () => {
-    for (const [at, bytes] of waiting) {
-      const { status, ended, text } = await speak(probes.ports[way], [bytes], undefined, undefined, half);
-      answers.push({ at, status, ended, text });
-    }
+    for (const [at, bytes] of waiting) answers[at] = await raw.say(bytes, half);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, sender));
+  await raw.patiently(Promise.all(Array.from({ length: AT_ONCE }, sender)));
   return answers;
 }
 
-async function stillAnswers(way: Way): Promise<void> {
-  const alert = '{"status":"resolved","labels":{"alertname":"A"}}';
-  expect((await speak(probes.ports[way], [request("POST /webhook", HEADERS, alert)])).status).toBe(200);
-}
+test("thousands of bad payloads are answered, none of them with a 5xx", async () => {
+  const bodies = fc.sample(badPayload, 4_000);
+  const requests = bodies.map((body) => post([OWN], body as string | Uint8Array));
+  const answers = await sayAll(requests);
+  const odd = answers.flatMap(({ status, ended }, at) =>
+    [200, 400, 422].includes(status) && ended ? [] : [[bodies[at], status]],
+  );
+  expect(odd).toEqual([]);
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 400, 422]));
+  expect((await raw.patiently(raw.say(post()))).status).toBe(200);
+});
 
-describe.each(handedOver)("the webhook on %s", (way) => {
-  test("answers thousands of bad payloads, none of them with a 5xx", async () => {
-    const bodies = fc.sample(badPayload, way.startsWith("Bun") ? 4_000 : 1_000);
-    const requests = bodies.map((body) => request("POST /webhook", HEADERS, body as string | Uint8Array));
-    const answers = await sayAll(way, requests);
-    const odd = answers.filter(({ status, ended }) => ![200, 400, 422].includes(status) || !ended);
-    expect(odd.map(({ at, status }) => [bodies[at], status])).toEqual([]);
-    await stillAnswers(way);
-  });
-
-  test("answers mutilated requests with a refusal or not at all, and closes their connections", async () => {
-    const whole = request(
-      "POST /webhook",
-      [...HEADERS, "Connection: keep-alive"],
-      '{"status":"x","labels":{}}',
-    );
-    const noise = fc.uint8Array({ minLength: 1, maxLength: 4 });
-    const mutilated = fc
-      .tuple(fc.nat(whole.byteLength), fc.nat(8), noise)
-      .map(([at, cut, bytes]) => Buffer.concat([whole.subarray(0, at), bytes, whole.subarray(at + cut)]));
-    const requests = fc.sample(mutilated, 1_000);
-    const answers = await sayAll(way, requests, true);
-    const odd = answers.filter(({ status, ended }) => (status >= 500 && status !== 505) || !ended);
-    expect(odd.map(({ at, text }) => [requests[at]?.toString("latin1"), text])).toEqual([]);
-    await stillAnswers(way);
-  });
+test("mutilated requests get a refusal or nothing, and their connections are closed", async () => {
+  const whole = post([OWN, "Connection: keep-alive"], '{"status":"x","labels":{}}');
+  const noise = fc.uint8Array({ minLength: 1, maxLength: 4 });
+  const mutilated = fc
+    .tuple(fc.nat(whole.byteLength), fc.nat(8), noise)
+    .map(([at, cut, bytes]) => Buffer.concat([whole.subarray(0, at), bytes, whole.subarray(at + cut)]));
+  const requests = fc.sample(mutilated, 1_000);
+  const answers = await sayAll(requests, true);
+  const odd = answers.flatMap(({ status, ended, text }, at) =>
+    (status >= 500 && status !== 505) || !ended ? [[requests[at]?.toString("latin1"), text]] : [],
+  );
+  expect(odd).toEqual([]);
+  expect((await raw.patiently(raw.say(post()))).status).toBe(200);
 });

@@ -1,39 +1,31 @@
-/** Requests that no honest sender makes, over raw sockets, on both runtimes and in both ways of listening. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+/** Requests that no honest sender makes, over raw sockets. */
+import { describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect } from "node:net";
-import { request, speak } from "../../platform/support/raw-http.ts";
-import { PROBE_SECRET } from "../support/app-probe.ts";
-import { startProbes, WAYS } from "../support/probe-ways.ts";
+import { request } from "../../platform/support/raw-http.ts";
+import { alertBody, CHUNKED, OWN, post as postOf, rawService, SECRET } from "../support/raw-service.ts";
+import { startService } from "../support/start-service.ts";
 
-let probes: Awaited<ReturnType<typeof startProbes>>;
+const raw = rawService(() => startService({ secret: SECRET }));
 
-beforeAll(async () => {
-  probes = await startProbes();
-});
-
-afterAll(() => probes.stop());
-
-const SECRET = `X-Webhook-Secret: ${PROBE_SECRET}`;
-const ALERT = '{"status":"resolved","labels":{"alertname":"A"}}';
-const good = request("POST /webhook", [SECRET], ALERT);
+const ALERT = alertBody();
+const good = postOf();
 const SMUGGLED = "POST /webhook HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 
 /** A request exactly as given, with its faults. */
-const raw = (start: string, headers: string[], body = "") =>
+const bytesOf = (start: string, headers: string[], body = "") =>
   `${[start, ...headers].join("\r\n")}\r\n\r\n${body}`;
 const post = (headers: string[], body = "") =>
-  raw("POST /webhook HTTP/1.1", ["Host: x", SECRET, ...headers], body);
-const CHUNKED = "Transfer-Encoding: chunked";
+  bytesOf("POST /webhook HTTP/1.1", ["Host: x", OWN, ...headers], body);
 
 const refused: [what: string, text: string, status: number][] = [
-  ["HTTP/2.0", raw("POST /webhook HTTP/2.0", ["Host: x", SECRET]), 505],
-  ["HTTP/0.9", raw("GET /webhook HTTP/0.9", ["Host: x"]), 505],
+  ["HTTP/2.0", bytesOf("POST /webhook HTTP/2.0", ["Host: x", OWN]), 505],
+  ["HTTP/0.9", bytesOf("GET /webhook HTTP/0.9", ["Host: x"]), 505],
   ["HTTP/2's own preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400],
-  ["no version", raw("GET /webhook", ["Host: x"]), 505],
-  ["no host", raw("POST /webhook HTTP/1.1", [SECRET, "Content-Length: 0"]), 400],
+  ["no version", bytesOf("GET /webhook", ["Host: x"]), 505],
+  ["no host", bytesOf("POST /webhook HTTP/1.1", [OWN, "Content-Length: 0"]), 400],
   ["two hosts", post(["Host: y", "Content-Length: 0"]), 400],
-  ["two hosts of HTTP/1.0", raw("POST /webhook HTTP/1.0", ["Host: x", "host: x", SECRET]), 400],
+  ["two hosts of HTTP/1.0", bytesOf("POST /webhook HTTP/1.0", ["Host: x", "host: x", OWN]), 400],
   ["an expectation that is unknown", post(["Expect: a-miracle", "Content-Length: 2"], "{}"), 417],
   ["a length and chunks", post(["Content-Length: 5", CHUNKED], `0\r\n\r\n${SMUGGLED}`), 400],
   ["chunks and a length", post([CHUNKED, "Content-Length: 5"], `0\r\n\r\n${SMUGGLED}`), 400],
@@ -53,31 +45,29 @@ const refused: [what: string, text: string, status: number][] = [
   ["a head of many lines that is too large", post(Array(9_000).fill("aa: b")), 431],
 ];
 
-/** Bun takes a missing last parameter for a callback. */
-const rows = refused.map(([what, text, status]) => ({ what, text, status }));
-
-describe.each(WAYS)("listen() on %s", (way) => {
-  const say = (text: string | Uint8Array) => speak(probes.ports[way], [text]);
+describe("the webhook", () => {
+  const say = (text: string | Uint8Array, half = false) => raw.patiently(raw.say(text, half));
   const answersIn = (text: string) =>
     [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
 
-  test.concurrent.each(rows)(
-    "refuses $what with $status, and closes the connection",
-    async ({ text, status }) => {
-      const { text: seen, ended } = await say(Buffer.from(text, "latin1"));
-      expect([answersIn(seen), ended]).toEqual([[status], true]);
-    },
-  );
+  test.each(refused)("closes the connection behind its refusal of %s", async (_, text, status) => {
+    const { text: seen, ended } = await say(Buffer.from(text, "latin1"));
+    expect([answersIn(seen), ended]).toEqual([[status], true]);
+  });
 
   test("closes a connection that wants a tunnel, and answers on", async () => {
-    expect((await say(raw("CONNECT inside:22 HTTP/1.1", ["Host: inside"]))).ended).toBe(true);
-    const upgrade = raw("GET /webhook HTTP/1.1", ["Host: x", "Connection: Upgrade", "Upgrade: websocket"]);
+    expect((await say(bytesOf("CONNECT inside:22 HTTP/1.1", ["Host: inside"]))).ended).toBe(true);
+    const upgrade = bytesOf("GET /webhook HTTP/1.1", [
+      "Host: x",
+      "Connection: Upgrade",
+      "Upgrade: websocket",
+    ]);
     expect(answersIn((await say(upgrade)).text)).toEqual([405]);
     expect((await say(good)).status).toBe(200);
   });
 
   test("takes HTTP/1.0 without a host", async () => {
-    const text = raw("POST /webhook HTTP/1.0", [SECRET, `Content-Length: ${ALERT.length}`], ALERT);
+    const text = bytesOf("POST /webhook HTTP/1.0", [OWN, `Content-Length: ${ALERT.length}`], ALERT);
     expect((await say(text)).status).toBe(200);
   });
 
@@ -86,8 +76,8 @@ describe.each(WAYS)("listen() on %s", (way) => {
     ["no secret", "POST /webhook", [], 401],
     ["another path", "POST /", [], 404],
     ["another method", "PUT /webhook", [], 405],
-    ["another type", "POST /webhook", [SECRET, "Content-Type: text/plain"], 415],
-    ["no alert", "POST /webhook", [SECRET], 422],
+    ["another type", "POST /webhook", [OWN, "Content-Type: text/plain"], 415],
+    ["no alert", "POST /webhook", [OWN], 422],
   ])("answers the first of many requests in a row with %s, and closes the connection", async (...row) => {
     const [, start, headers, status] = row;
     const one = request(start, [...headers, "Connection: keep-alive"], "{}");
@@ -96,15 +86,15 @@ describe.each(WAYS)("listen() on %s", (way) => {
   });
 
   test("answers every one of many good requests in a row", async () => {
-    const kept = request("POST /webhook", [SECRET, "Connection: keep-alive"], ALERT);
+    const kept = request("POST /webhook", [OWN, "Connection: keep-alive"], ALERT);
     const { text } = await say(Buffer.concat([...Array(200).fill(kept), good]));
     expect(answersIn(text)).toEqual(Array(201).fill(200));
   });
 
   test("answers every one of good requests in a row whose sender has said all that it will", async () => {
-    const kept = request("POST /webhook", [SECRET, "Connection: keep-alive"], ALERT);
+    const kept = request("POST /webhook", [OWN, "Connection: keep-alive"], ALERT);
     const row = Buffer.concat([kept, kept, kept]);
-    const { text, ended } = await speak(probes.ports[way], [row], undefined, undefined, true);
+    const { text, ended } = await say(row, true);
     expect([answersIn(text), ended]).toEqual([[200, 200, 200], true]);
   });
 
@@ -119,8 +109,8 @@ describe.each(WAYS)("listen() on %s", (way) => {
   });
 
   test("asks a sender with the right secret for its body, and answers it", async () => {
-    const socket = connect({ port: probes.ports[way], host: "127.0.0.1" });
-    socket.write(request("POST /webhook", [SECRET, ...EXPECTING]));
+    const socket = connect({ port: raw.port, host: "127.0.0.1" });
+    socket.write(request("POST /webhook", [OWN, ...EXPECTING]));
     const [interim] = (await once(socket, "data")) as [Buffer];
     expect(interim.toString()).toBe("HTTP/1.1 100 Continue\r\n\r\n");
     socket.write(ALERT);
@@ -130,14 +120,14 @@ describe.each(WAYS)("listen() on %s", (way) => {
   });
 
   test("asks for no body that it would not take", async () => {
-    const headers = [SECRET, "Expect: 100-continue", "Content-Length: 9000000"];
+    const headers = [OWN, "Expect: 100-continue", "Content-Length: 9000000"];
     expect(answersIn((await say(request("POST /webhook", headers))).text)).toEqual([413]);
   });
 
   test("reads a body in a million tiny chunks, with extensions and trailers", async () => {
     const chunks = [...ALERT].map((letter) => `1;a=b\r\n${letter}\r\n`).join("");
     const blanks = "1\r\n \r\n".repeat(100_000);
-    const text = request("POST /webhook", [SECRET, CHUNKED], `${blanks}${chunks}0\r\nX-Trailer: 1\r\n\r\n`);
+    const text = request("POST /webhook", [OWN, CHUNKED], `${blanks}${chunks}0\r\nX-Trailer: 1\r\n\r\n`);
     expect((await say(text)).status).toBe(200);
   });
 });

@@ -1,212 +1,209 @@
+/** What the webhook counts of itself, as /metrics writes it. */
 import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { WEBHOOK_METRIC_NAMES, webhookMetric } from "../../../lib/host/webhook-metric-names.ts";
-import { failureReason } from "../../../lib/webhook/metrics/failure-reason.ts";
-import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
-import type { OutboxStats } from "../../../lib/webhook/state/contract.ts";
+import type { Scripted } from "../../standins/standin.ts";
+import { trackerError } from "../../standins/tracker.ts";
 import { findPromtool } from "../../support/promtool.ts";
+import { requires } from "../../support/requires.ts";
 import { parsePrometheus } from "../../text/support/prometheus-parser.ts";
+import {
+  alertOf,
+  PHONE,
+  SECRET,
+  type Service,
+  type ServiceOptions,
+  startService,
+} from "../support/start-service.ts";
 
-const NOTHING: OutboxStats = {
-  message: { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeMs: null },
-  issue: { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeMs: null },
-  comment: { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeMs: null },
-  queuedBytes: 0,
-  oldestCriticalAgeMs: null,
-  reserveBytes: 0,
-};
-const OPEN = { message: null, issue: null, comment: null };
-const UNKNOWN = { gatewayOpen: null, pendingMessages: null, newestUnacknowledged: null };
-const QUIET = { stats: NOTHING, stops: OPEN, isLeading: false, movedAside: false, watch: UNKNOWN };
+const MINUTE_MS = 60_000;
+const metricsOf = async (service: Service) => (await service.get("/metrics")).text;
 
-/** Every sample as `name{labels}`, with its value. */
+/** Every sample as `name{labels}`, with its value; without those of how long requests took. */
 function samplesOf(text: string): Record<string, number> {
   const samples = parsePrometheus(text).flatMap((family) => family.samples);
-  return Object.fromEntries(
-    samples.map(({ name, labels, value }) => {
-      const pairs = Object.entries(labels).map(([label, of]) => `${label}=${of}`);
-      return [`${name.replace("opsctl_webhook_", "")}{${pairs.join()}}`, value];
-    }),
-  );
+  const named = samples.map(({ name, labels, value }) => {
+    const pairs = Object.entries(labels).map(([label, of]) => `${label}=${of}`);
+    const shown = pairs.length === 0 ? "" : `{${pairs.join()}}`;
+    return [`${name.replace("opsctl_webhook_", "")}${shown}`, value] as const;
+  });
+  return Object.fromEntries(named.filter(([name]) => !name.startsWith("request_duration")));
 }
 
-describe("createWebhookMetrics()", () => {
-  test("remembers what each peer did last, and when", () => {
-    let now = 1_000;
-    const metrics = createWebhookMetrics({ version: "1", nowMs: () => now });
-    const nothing = { deliveredAtMs: null, failure: null };
-    expect(metrics.latest()).toEqual({ message: nothing, issue: nothing, comment: nothing });
-    metrics.failed("message", "gateway_timeout");
-    now = 2_000;
-    metrics.sent("issue", 5);
-    metrics.failed("message", "gateway_http_502");
-    const before = metrics.latest();
-    expect(before).toEqual({
-      message: { deliveredAtMs: null, failure: { code: "gateway_http_502", atMs: 2_000 } },
-      issue: { deliveredAtMs: 2_000, failure: null },
-      comment: nothing,
-    });
-    now = 3_000;
-    metrics.sent("message", 5);
-    expect(before.message.deliveredAtMs).toBeNull();
-    expect(metrics.latest().message.deliveredAtMs).toBe(3_000);
-  });
-
-  test("has every series from the start, at zero", () => {
-    const text = createWebhookMetrics({ version: "1.2.3" }).render(QUIET);
-    const samples = samplesOf(text);
-    expect(samples["build_info{version=1.2.3}"]).toBe(1);
-    for (const [name, value] of Object.entries(samples))
-      if (!name.startsWith("build_info")) expect([name, value]).toEqual([name, 0]);
-    expect(
-      parsePrometheus(text).map(({ name, type }) => `${name.replace("opsctl_webhook_", "")} ${type}`),
-    ).toEqual([
-      "requests_total counter",
-      "request_duration_seconds histogram",
-      "alerts_accepted_total counter",
-      "alerts_rejected_total counter",
-      "duplicates_total counter",
-      "sent_from_memory_total counter",
-      "previous_secret_total counter",
-      "sent_total counter",
-      "failed_total counter",
-      "dead_total counter",
-      "delivery_latency_seconds histogram",
-      "queued gauge",
-      "dead gauge",
-      "in_doubt gauge",
-      "oldest_undelivered_age_seconds gauge",
-      "held gauge",
-      "reserve_bytes gauge",
-      "gateway_open gauge",
-      "pending_messages gauge",
-      "newest_unacknowledged_messages gauge",
-      "leading gauge",
-      "state_moved_aside gauge",
-      "state_unreadable gauge",
-      "build_info gauge",
+describe("/metrics", () => {
+  test("has every series from the start, at zero, and adds none later but what is known of the gateway", async () => {
+    await using service = await startService({ token: "wrong" });
+    const text = await metricsOf(service);
+    const families = parsePrometheus(text).map(
+      ({ name, type }) => `${name.replace("opsctl_webhook_", "")} ${type}`,
+    );
+    expect(families).toEqual([
+      ...["requests_total counter", "request_duration_seconds histogram", "alerts_accepted_total counter"],
+      ...["alerts_rejected_total counter", "duplicates_total counter", "sent_from_memory_total counter"],
+      ...[
+        "previous_secret_total counter",
+        "sent_total counter",
+        "failed_total counter",
+        "dead_total counter",
+      ],
+      ...["delivery_latency_seconds histogram", "queued gauge", "dead gauge", "in_doubt gauge"],
+      ...["oldest_undelivered_age_seconds gauge", "held gauge", "reserve_bytes gauge", "gateway_open gauge"],
+      ...["pending_messages gauge", "newest_unacknowledged_messages gauge", "leading gauge"],
+      ...["state_moved_aside gauge", "state_unreadable gauge", "build_info gauge"],
     ]);
+    const before = samplesOf(text);
+    const set = Object.entries(before).filter(([, value]) => value !== 0);
+    expect(Object.fromEntries(set)).toEqual({
+      ...{ gateway_open: 1, leading: 1, "build_info{version=test}": 1 },
+    });
+    await service.post([alertOf("a"), alertOf("a"), alertOf("b", { status: "resolved" })]);
+    await service.advance(MINUTE_MS);
+    const added = Object.keys(samplesOf(await metricsOf(service))).filter((name) => !(name in before));
+    expect(added).toEqual([]);
   });
 
-  test("counts what it is told, and adds no series for it", () => {
-    const metrics = createWebhookMetrics({ version: "1" });
-    const before = Object.keys(samplesOf(metrics.render(QUIET)));
-    metrics.request(200, 4);
-    metrics.request(401, 4_000);
-    metrics.accepted(3);
-    metrics.rejected(2);
-    metrics.duplicate();
-    metrics.sent("message", 1_500);
-    metrics.failed("message", "gateway_unreachable");
-    metrics.failed("issue", "never heard of");
-    metrics.dead("issue");
-    const stats = { ...NOTHING, message: { queued: 5, dead: 2, inDoubt: 1, oldestQueuedAgeMs: 90_500 } };
-    const stops = { ...OPEN, message: "gateway_unauthorized" };
-    const after = samplesOf(
-      metrics.render({ stats, stops, isLeading: true, movedAside: true, watch: UNKNOWN }),
-    );
-    expect(Object.keys(after)).toEqual(before);
-    expect(after).toMatchObject({
-      "requests_total{status=200}": 1,
-      "requests_total{status=401}": 1,
-      "request_duration_seconds_bucket{le=0.005}": 1,
-      "request_duration_seconds_sum{}": 4.004,
-      "alerts_accepted_total{}": 3,
-      "alerts_rejected_total{}": 2,
-      "duplicates_total{}": 1,
-      "sent_total{kind=whatsapp}": 1,
-      "sent_total{kind=issue}": 0,
-      "delivery_latency_seconds_bucket{kind=whatsapp,le=1}": 0,
-      "delivery_latency_seconds_bucket{kind=whatsapp,le=2.5}": 1,
-      "failed_total{kind=whatsapp,reason=unreachable}": 1,
-      "failed_total{kind=issue,reason=ambiguous}": 1,
-      "dead_total{kind=issue}": 1,
-      "queued{kind=whatsapp}": 5,
-      "dead{kind=whatsapp}": 2,
-      "in_doubt{kind=whatsapp}": 1,
-      "in_doubt{kind=comment}": 0,
-      "oldest_undelivered_age_seconds{kind=whatsapp}": 90.5,
-      "oldest_undelivered_age_seconds{kind=issue}": 0,
-      "held{kind=whatsapp}": 1,
-      "held{kind=issue}": 0,
-      "leading{}": 1,
-      "state_moved_aside{}": 1,
+  test("counts requests, alerts and what becomes of them", async () => {
+    await using service = await startService({ previousSecret: "the one before" });
+    const post = (secret: string) =>
+      fetch(service.url, {
+        ...{ method: "POST", body: "{}" },
+        headers: { "x-webhook-secret": secret, connection: "close" },
+      });
+    for (const secret of [SECRET, "the one before", "wrong"]) await post(secret);
+    await service.post([alertOf("a"), 7, 8]);
+    await service.post([alertOf("a")]);
+    expect(samplesOf(await metricsOf(service))).toMatchObject({
+      ...{
+        "requests_total{status=200}": 2,
+        "requests_total{status=401}": 1,
+        "requests_total{status=422}": 2,
+      },
+      ...{
+        previous_secret_total: 1,
+        alerts_accepted_total: 2,
+        alerts_rejected_total: 2,
+        duplicates_total: 1,
+      },
+      ...{ "sent_total{kind=whatsapp}": 2, "sent_total{kind=issue}": 1, "sent_total{kind=comment}": 0 },
+      ...{ "delivery_latency_seconds_count{kind=whatsapp}": 2, "queued{kind=whatsapp}": 0 },
+    });
+    expect(await service.metric("opsctl_webhook_request_duration_seconds_count")).toBe(5);
+  });
+
+  test("shows what waits, for how long, what was given up, and which channel holds", async () => {
+    await using service = await startService({ key: "wrong" });
+    service.tracker.routes.graphql.script = () =>
+      trackerError(400, "refused", { type: "invalid input", code: "INPUT_ERROR", userError: true });
+    await service.post([alertOf("a")]);
+    await service.advance(90_500);
+    expect(samplesOf(await metricsOf(service))).toMatchObject({
+      ...{
+        "queued{kind=whatsapp}": 1,
+        "queued{kind=issue}": 0,
+        "held{kind=whatsapp}": 1,
+        "held{kind=issue}": 0,
+      },
+      ...{
+        "oldest_undelivered_age_seconds{kind=whatsapp}": 90.5,
+        "oldest_undelivered_age_seconds{kind=issue}": 0,
+      },
+      ...{
+        "dead{kind=issue}": 1,
+        "dead_total{kind=issue}": 1,
+        "failed_total{kind=whatsapp,reason=rejected}": 0,
+      },
+    });
+    expect(samplesOf(await metricsOf(service))).not.toMatchObject({
+      "failed_total{kind=whatsapp,reason=unauthorized}": 0,
     });
   });
 
-  test("says that the state cannot be read, shows nothing of it, and not who leads", () => {
-    const metrics = createWebhookMetrics({ version: "1" });
-    const names = (text: string) =>
-      new Set(Object.keys(samplesOf(text)).map((key) => key.replace(/\{.*/, "")));
-    const text = metrics.render({ ...QUIET, isLeading: true, stats: null });
-    expect(samplesOf(text)).toMatchObject({ "state_unreadable{}": 1, "held{kind=whatsapp}": 0 });
-    const absent = names(metrics.render(QUIET)).difference(names(text));
-    expect([...absent].sort()).toEqual(
-      ["dead", "in_doubt", "leading", "oldest_undelivered_age_seconds", "queued", "reserve_bytes"].sort(),
+  test("counts the seconds from acceptance to delivery, and what is in doubt", async () => {
+    await using service = await startService();
+    service.gateway.keepsMessages = false;
+    service.gateway.absentNumbers.add(PHONE);
+    await service.post([alertOf("a", { status: "resolved" })]);
+    service.gateway.absentNumbers.clear();
+    await service.advance(MINUTE_MS);
+    service.gateway.routes.send.script = () => ({ accept: "drop" });
+    await service.post([alertOf("b")]);
+    await service.advance(30 * MINUTE_MS);
+    const samples = samplesOf(await metricsOf(service));
+    const [under, over] = [0.5, 5].map(
+      (le) => samples[`delivery_latency_seconds_bucket{kind=whatsapp,le=${le}}`],
     );
+    expect([under, over]).toEqual([0, 1]);
+    expect(samples).toMatchObject({ "in_doubt{kind=whatsapp}": 1, "dead{kind=whatsapp}": 0 });
   });
 
-  test("has nothing of the gateway while nothing is known of it", () => {
-    const names = ["gateway_open", "pending_messages", "newest_unacknowledged_messages"];
-    const shown = (gatewayOpen: boolean | null, pending: number | null, newest: number | null) => {
-      const watch = { gatewayOpen, pendingMessages: pending, newestUnacknowledged: newest };
-      const samples = samplesOf(createWebhookMetrics({ version: "1" }).render({ ...QUIET, watch }));
-      return names.map((name) => samples[`${name}{}`]);
-    };
-    expect(shown(null, null, null)).toEqual([undefined, undefined, undefined]);
-    expect(shown(true, 0, 0)).toEqual([1, 0, 0]);
-    expect(shown(false, 7, 3)).toEqual([0, 7, 3]);
+  test("tells a state file that was moved aside, and a gateway that is not connected", async () => {
+    await using service = await startService();
+    service.gateway.instances.set("ops", "close");
+    await service.end();
+    writeFileSync(join(service.directory, "state.db"), "garbage ".repeat(2_000));
+    await service.restart();
+    await service.advance(2 * MINUTE_MS);
+    expect(samplesOf(await metricsOf(service))).toMatchObject({ state_moved_aside: 1, gateway_open: 0 });
   });
 
-  const promtool = findPromtool();
-  test(`passes promtool's own check${promtool === null ? ": NOT TRIED, no promtool can be had here" : ""}`, () => {
-    const text = createWebhookMetrics({ version: "1" }).render(QUIET);
-    const names = parsePrometheus(text).map(({ name }) => name);
-    expect(names.sort()).toEqual(WEBHOOK_METRIC_NAMES.map(webhookMetric).sort());
-    if (promtool === null) return;
-    const { status, stderr, stdout } = spawnSync(promtool, ["check", "metrics"], {
-      input: text,
-      encoding: "utf8",
-    });
-    expect({ status, said: stdout + stderr }).toEqual({ status: 0, said: "" });
+  test("says that the store cannot be read, shows nothing of it, and not who leads", async () => {
+    await using service = await startService({ store: "postgres", canFail: true, storeLimitMs: 300 });
+    const namesOf = async () =>
+      new Set(
+        parsePrometheus(await metricsOf(service)).map(({ name, samples }) =>
+          samples.length > 0 ? name : "",
+        ),
+      );
+    const before = await namesOf();
+    service.failStore();
+    const absent = [...before.difference(await namesOf())].map((name) => name.replace("opsctl_webhook_", ""));
+    expect(absent.sort()).toEqual([
+      "dead",
+      "in_doubt",
+      "leading",
+      "oldest_undelivered_age_seconds",
+      "queued",
+    ]);
+    expect(await service.metric("opsctl_webhook_state_unreadable")).toBe(1);
+    expect(await service.metric('opsctl_webhook_held{kind="whatsapp"}')).toBe(0);
   });
+
+  requires("promtool").test(
+    "passes promtool's own check, with the names that the alert rules know",
+    async () => {
+      await using service = await startService();
+      const input = await metricsOf(service);
+      const names = parsePrometheus(input).map(({ name }) => name);
+      expect(names.sort()).toEqual(WEBHOOK_METRIC_NAMES.map(webhookMetric).sort());
+      const { status, stderr, stdout } = spawnSync(findPromtool()!, ["check", "metrics"], {
+        input,
+        encoding: "utf8",
+      });
+      expect({ status, said: stdout + stderr }).toEqual({ status: 0, said: "" });
+    },
+  );
 });
 
-describe("failureReason()", () => {
-  test.each([
-    ["gateway_unreachable", "unreachable"],
-    ["gateway_timeout", "timeout"],
-    ["tracker_timeout", "timeout"],
-    ["gateway_unauthorized", "unauthorized"],
-    ["gateway_license_required", "unauthorized"],
-    ["tracker_unauthorized", "unauthorized"],
-    ["tracker_forbidden", "unauthorized"],
-    ["gateway_http_403", "unauthorized"],
-    ["tracker_rate_limited", "throttled"],
-    ["gateway_http_429", "throttled"],
-    ["recipient_not_on_whatsapp", "rejected"],
-    ["gateway_body_invalid", "rejected"],
-    ["gateway_body_unreadable", "rejected"],
-    ["gateway_http_404", "rejected"],
-    ["meta_131026", "rejected"],
-    ["meta_190", "unauthorized"],
-    ["meta_250", "unauthorized"],
-    ["meta_131056", "throttled"],
-    ["meta_131000", "ambiguous"],
-    ["meta_987654", "ambiguous"],
-    ["meta_x", "ambiguous"],
-    ["sem_instancia_gateway", "rejected"],
-    ["gateway_instances_ambiguous", "rejected"],
-    ["tracker_input_refused", "rejected"],
-    ["tracker_usage_limit", "rejected"],
-    ["gateway_http_500", "ambiguous"],
-    ["gateway_http_409", "ambiguous"],
-    ["gateway_connection_lost", "ambiguous"],
-    ["gateway_answer_unreadable", "ambiguous"],
-    ["gateway_answer_without_id", "ambiguous"],
-    ["tracker_internal_error", "ambiguous"],
-    ["anything else", "ambiguous"],
-  ])("says of %s: %s", (code, reason) => {
-    expect(failureReason(code)).toBe(reason as ReturnType<typeof failureReason>);
-  });
+/** An answer to the first send, or a setting, and the class that its failure is counted in. */
+const FAILURES: [what: string, reason: string, answer: Scripted | null, options: ServiceOptions][] = [
+  ["a connection that is closed", "ambiguous", "drop", {}],
+  ["a wrong key", "unauthorized", null, { key: "wrong" }],
+  ["a closed proxy", "unauthorized", { status: 403, json: {} }, {}],
+  ["a limit", "throttled", { status: 429, json: {} }, {}],
+  ["a missing route", "rejected", { status: 404, json: {} }, {}],
+  ["a server's error", "ambiguous", { status: 500, json: {} }, {}],
+  ["an answer that is no JSON", "ambiguous", "not_json", {}],
+  ["an answer without an id", "ambiguous", { status: 201, json: {} }, {}],
+];
+
+test.each(FAILURES)("a send that ends with %s is counted as %s", async (_, reason, answer, options) => {
+  await using service = await startService(options);
+  if (answer !== null) service.gateway.routes.send.next(answer);
+  await service.post([alertOf("a", { status: "resolved" })]);
+  const failed = Object.entries(samplesOf(await metricsOf(service))).filter(
+    ([name, value]) => name.startsWith("failed_total") && value > 0,
+  );
+  expect(failed).toEqual([[`failed_total{kind=whatsapp,reason=${reason}}`, 1]]);
 });

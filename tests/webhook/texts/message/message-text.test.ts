@@ -117,7 +117,10 @@ describe("renderMessage()", () => {
     expect(of({ host: "h", project: "p" })).toBe("🟡 *D* · h");
     expect(of({ host: "h", instance: "10.0.0.5:9100" })).toBe("🟡 *D* · 10.0.0[.]5:9100");
     expect(of({ pod: "*p*", alertname: "D", severity: "high", container: "c" })).toBe("🟡 *D* · c · ∗p∗");
-    expect(of({ alertname: "D", grafana_folder: "VPS" })).toBe("🟡 *D*");
+    expect(of({ project: "p", job: "j" })).toBe("🟡 *D* · p");
+    expect(of({ instance: "", host: "h", job: "j" })).toBe("🟡 *D* · h");
+    // The way by which an alert of the alarm itself comes makes no neighbour.
+    expect(of({ alertname: "D", grafana_folder: "VPS", via: "other" })).toBe("🟡 *D*");
     expect(of({ instance: "x".repeat(200) })).toBe(`🟡 *D* · ${"x".repeat(79)}…`);
   });
 
