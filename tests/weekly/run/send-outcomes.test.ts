@@ -160,11 +160,12 @@ describe.each(["whatsapp", "email"] as const)("every kind of answer to a send by
     );
     const unknown = status === "unknown" ? ["delivery_unknown"] : [];
     expect(named).toEqual([code === null ? [] : [code], unknown]);
-    if (channel === "whatsapp") return;
+    // The e-mail provider knows a repetition by its key, and compares the bytes.
     const mine = routeOf(weekly).calls.filter(isMine);
-    expect(new Set(mine.map(({ rawBody }) => rawBody)).size).toBe(1);
+    expect(new Set(mine.map(({ rawBody }) => rawBody)).size).toBe(mine.length === 0 ? 0 : 1);
     const keys = new Set(mine.map(({ headers }) => headers["idempotency-key"]));
-    expect(keys).toEqual(new Set([`weekly-performance-email/${first.id}`]));
+    const key = channel === "email" ? `weekly-performance-email/${first.id}` : undefined;
+    expect(keys).toEqual(new Set(mine.length === 0 ? [] : [key]));
   });
 
   test("each counter has its rows, the other channel is not touched by any of it, and the old heartbeat stays", async () => {
