@@ -7,7 +7,7 @@ import { alertOf, onBothStores, startService } from "../support/start-service.ts
 
 describe("an answer of the gateway to a message", () => {
   onBothStores(playedBy("webhook", SEND_ANSWERS), async ({ answer, becomes }, store) => {
-    const limit = isEndless(answer) ? { peerLimitMs: 500 } : {};
+    const limit = isEndless(answer) ? { peerLimitMs: 1_000 } : {};
     await using service = await startService({ store, ...limit });
     const { gateway } = service;
     if (answer === "nobody_listens")

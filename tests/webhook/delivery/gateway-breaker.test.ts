@@ -162,6 +162,16 @@ test("a failure of one message says nothing of the others: nothing pauses, howev
   expect([service.second, (await service.health()).holds.message]).toEqual([0, null]);
 });
 
+test("a failure of one message alone shows that the gateway takes us again", async () => {
+  await using service = await startService();
+  service.gateway.routes.send.next(REFUSED, { status: 413, json: {} });
+  await service.post(["a"].map(resolved));
+  expect((await service.health()).holds.message).toBe("gateway_unauthorized");
+  await service.advance(1_000);
+  expect((await service.health()).holds.message).toBeNull();
+  expect((await service.post([resolved("b")])).body.alerts[0]).toMatchObject({ whatsapp: "sent" });
+});
+
 test("one refusal follows another: health and the log name the one that stands, each once", async () => {
   await using service = await startService();
   service.gateway.isLicensed = false;

@@ -77,7 +77,7 @@ describe("an answer of the tracker to the creation of an issue", () => {
     "$name",
     async ({ answer, becomes }) => {
       if (answer === "nobody_listens") throw new Error("No such row is played here");
-      await using service = await startService(isEndless(answer) ? { peerLimitMs: 500 } : {});
+      await using service = await startService(isEndless(answer) ? { peerLimitMs: 1_000 } : {});
       service.tracker.routes.graphql.next(answer);
       const first = await fire(service);
       const lines = service.log.filter(({ kind, level }) => kind === "issue" && level !== "info");

@@ -1,14 +1,17 @@
 /** For how long a message is tried, what does not count as trying, and what becomes of it afterwards. */
 import { describe, expect, test } from "bun:test";
+import { refusedPort } from "../../standins/raw-peer.ts";
 import { alertOf, onBothStores, type Service, startService } from "../support/start-service.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-const AWAY = { status: 502, text: "Bad Gateway" };
 /** The longest wait for which a row is put off. */
 const STEP_MS = 5 * MINUTE_MS;
 const LONGEST_WAITS = { jitter: 1 };
+
+/** Where no gateway is. */
+const nowhere = async () => `http://127.0.0.1:${await refusedPort()}`;
 
 const post = (service: Service, name = "a") => service.post([alertOf(name, { status: "resolved" })]);
 const message = async (service: Service) => (await service.health()).message;
@@ -16,10 +19,10 @@ const message = async (service: Service) => (await service.health()).message;
 onBothStores(
   "a message is given up after 24 hours of trying, and goes out when a person asks for it again",
   async (store) => {
-    await using service = await startService({ store, ...LONGEST_WAITS });
-    service.gateway.routes.send.script = () => AWAY;
+    await using service = await startService({ store, ...LONGEST_WAITS, gatewayUrl: await nowhere() });
     await post(service);
-    await service.advance(23.5 * HOUR_MS, STEP_MS);
+    await service.advance(24.4 * HOUR_MS, STEP_MS);
+    expect(await message(service)).toMatchObject({ queued: 1, dead: 0 });
     // Each process tries a message for an hour at least.
     await service.restart();
     await service.advance(50 * MINUTE_MS, STEP_MS);
@@ -28,13 +31,18 @@ onBothStores(
     expect(await message(service)).toMatchObject({ queued: 0, dead: 1, inDoubt: 0 });
     expect(service.log.at(-1)).toMatchObject({
       ...{ level: "error", msg: "Gave an alert up; see opsctl webhook dead list" },
-      ...{ kind: "message", fingerprint: "a", code: "gateway_http_502" },
+      ...{ kind: "message", fingerprint: "a", code: "gateway_unreachable" },
     });
     expect(await service.metric('opsctl_webhook_dead_total{kind="whatsapp"}')).toBe(1);
     const [row] = await service.operator.dead();
-    expect(row).toMatchObject({ kind: "message", status: "dead", alertname: "a", code: "gateway_http_502" });
+    expect(row).toMatchObject({
+      kind: "message",
+      status: "dead",
+      alertname: "a",
+      code: "gateway_unreachable",
+    });
 
-    service.gateway.routes.send.script = null;
+    await service.reload({ gatewayUrl: service.gateway.url });
     expect(await service.operator.retryDead([row!.id])).toBe(1);
     await service.advance(MINUTE_MS);
     expect(service.messages).toHaveLength(1);
@@ -67,13 +75,12 @@ const NO_TRYING: { name: string; run(service: Service): Promise<void> }[] = [
 
 describe("no message is given up for", () => {
   onBothStores(NO_TRYING, async ({ run }, store) => {
-    await using service = await startService({ store, ...LONGEST_WAITS });
-    service.gateway.routes.send.script = () => AWAY;
+    await using service = await startService({ store, ...LONGEST_WAITS, gatewayUrl: await nowhere() });
     await post(service);
     await service.advance(HOUR_MS, STEP_MS);
     await run(service);
     expect(await message(service)).toMatchObject({ queued: 1, dead: 0, inDoubt: 0 });
-    service.gateway.routes.send.script = null;
+    await service.reload({ gatewayUrl: service.gateway.url });
     // However the clock was set: no row waits longer than an hour.
     await service.advance(HOUR_MS + MINUTE_MS, STEP_MS);
     expect(service.messages).toHaveLength(1);
@@ -84,7 +91,7 @@ describe("no message is given up for", () => {
     service.gateway.routes.send.script = () => ({ status: 413, json: { status: 413, error: "Too Large" } });
     await service.post(Array.from({ length: 5 }, (_, at) => alertOf(`f${at}`, { status: "resolved" })));
     // At each step one of them has its turn.
-    await service.advance(30 * HOUR_MS, STEP_MS);
+    await service.advance(27 * HOUR_MS, STEP_MS);
     expect(service.sends.length).toBeGreaterThan(300);
     expect(await message(service)).toMatchObject({ queued: 5, dead: 0 });
   });

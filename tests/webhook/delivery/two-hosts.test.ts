@@ -5,7 +5,7 @@ import { alertOf, type Service, startService } from "../support/start-service.ts
 const MINUTE_MS = 60_000;
 
 const two = async (options = {}): Promise<[Service, Service]> => {
-  const one = await startService({ store: "postgres", storeLimitMs: 1_000, ...options });
+  const one = await startService({ store: "postgres", ...options });
   return [one, await one.another()];
 };
 const leading = async (...hosts: Service[]) =>
@@ -65,7 +65,7 @@ test("the host that takes over keeps the pace of the one before, and knows why m
 });
 
 test("while no host can reach the database, a critical alert that waits for the gateway is told by e-mail all the same", async () => {
-  const [one, other] = await two({ email: true, storeLimitMs: 300 });
+  const [one, other] = await two({ email: true, storeLimitMs: 2_000 });
   await using _ = one;
   one.gateway.routes.send.script = () => ({ status: 502, text: "Bad Gateway" });
   await one.post([alertOf("worst", { labels: { severity: "critical" } })]);

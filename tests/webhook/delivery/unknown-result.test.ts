@@ -26,7 +26,7 @@ const UNCLEAR: { name: string; answer: Scripted; options?: ServiceOptions }[] = 
   { name: "a success without an id", answer: { accept: { status: 201, json: { status: "PENDING" } } } },
   { name: "nothing, and closes", answer: { accept: "drop" } },
   { name: "half of an answer", answer: { accept: "break_body" } },
-  { name: "nothing, ever", answer: { accept: "hang" }, options: { peerLimitMs: 300 } },
+  { name: "nothing, ever", answer: { accept: "hang" }, options: { peerLimitMs: 1_000 } },
 ];
 
 describe("a message that the gateway takes arrives once, where the gateway keeps what it sends, when it answers with", () => {

@@ -3,19 +3,22 @@
  * that moves when the test says so. What a test sees is what a person sees from outside.
  *
  *     const CASES = [
- *       { name: "a 429 from the gateway pauses sending until Retry-After", pauseSeconds: 30, sentAt: [30, 30] },
+ *       { name: "a 429 from the gateway pauses sending until Retry-After", asked: "30", sentAt: [30, 30] },
  *     ];
- *     onBothStores(CASES, async ({ pauseSeconds, sentAt }, store) => {
+ *     onBothStores(CASES, async ({ asked, sentAt }, store) => {
  *       await using service = await startService({ store });
- *       service.gateway.routes.send.next({ status: 429, headers: { "retry-after": `${pauseSeconds}` } });
- *       await service.post([alertOf("a"), alertOf("b")]);
+ *       service.gateway.routes.send.next({ status: 429, headers: { "retry-after": asked } });
+ *       await service.post([alertOf("a")]);
+ *       await service.post([alertOf("b")]);
  *       await service.advance(60_000);
  *       expect(service.messages.map(({ second }) => second)).toEqual(sentAt);
  *       expect((await service.health()).message).toMatchObject({ queued: 0, dead: 0 });
  *     });
  *
  * A post moves the clock by itself, a second at a time, until it is answered: five seconds behind a gateway that hangs.
- * A call to a peer takes no time by this clock. A peer that hangs does so for good, unless `peerLimitMs` is short.
+ * A call to a peer takes no time by this clock. A peer that hangs does so for good, unless `peerLimitMs` is short. Over
+ * hours, steps of some minutes are enough. What a route's `script` sees has no body yet: `scriptByBody` is for that. On
+ * PostgreSQL a message that is quick may be told before its post asks for its end, so that the answer says `queued`.
  */
 import { describe, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";

@@ -26,7 +26,8 @@ import type { TestClock } from "./test-clock.ts";
  * Settings of the service; a restart or a reload may change them.
  *
  * Shape: `key` is the gateway's; `email` and `ping` say whether they are set up, `comments` whether issues get them.
- * Units: `peerLimitMs` is for one call to gateway or tracker, `storeLimitMs` for one to a database; both are real time.
+ * Units: `peerLimitMs` is for one message or issue to be taken, `storeLimitMs` for one call to a database; both are real
+ *        time.
  */
 export type ServiceSettings = Partial<Omit<ServeOptions, "host" | "port" | "adminPort">> & {
   secret: string;
@@ -183,8 +184,9 @@ function peersOf(settings: ServiceSettings, surroundings: Surroundings, state: S
   const { key, token, team, phone, instance = null, peerLimitMs = PATIENT_MS } = settings;
   const { trackerUrl, emailUrl, emailKey, pingUrl, clock, wallMs } = surroundings;
   const { gatewayUrl = surroundings.gatewayUrl } = settings;
-  const access = { baseUrl: new URL(gatewayUrl), adminKey: new Secret(key), timeoutMs: peerLimitMs };
+  const access = { baseUrl: new URL(gatewayUrl), adminKey: new Secret(key), timeoutMs: PATIENT_MS };
   const gateway = evolutionClient(access);
+  const sender = evolutionClient({ ...access, timeoutMs: peerLimitMs });
   const findInstance = resolveInstance({ gateway, configured: instance });
   const issues = linearTracker({
     url: new URL(trackerUrl),
@@ -204,7 +206,7 @@ function peersOf(settings: ServiceSettings, surroundings: Surroundings, state: S
       secret: new Secret(secret),
       previousSecret: previousSecret === null ? null : new Secret(previousSecret),
     }),
-    message: messageAttempt({ gateway, findInstance, phone }),
+    message: messageAttempt({ gateway: sender, findInstance, phone }),
     issue: issueAttempt(issues),
     comment: commentAttempt(issues),
     lookUp: messageLookUp({
