@@ -1,7 +1,6 @@
 /** The login for migrations that root keeps for itself: doctor checks that one, not the weekly run's. */
 import { describe, expect, test } from "bun:test";
 import type { HandedLogin } from "../../lib/doctor/context/dependencies.ts";
-import { parseHanded, writtenHanded } from "../../lib/doctor/context/handed-login.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
 import { refusedPort } from "../standins/raw-peer.ts";
@@ -87,21 +86,5 @@ describe("runDoctor() of migrate", () => {
     host.put(`secrets/${VARIABLE}`, host.db.url);
     const findings = await host.examine("migrate");
     expect(ofCheck(findings, "database")[0]).toMatchObject({ status: "pass" });
-  });
-});
-
-describe("writtenHanded() and parseHanded()", () => {
-  test("keep a login and a failure", () => {
-    const login = parseHanded(writtenHanded(found("postgres://o:p@h/db")), true);
-    expect(login.status === "found" && login.login.url.open()).toBe("postgres://o:p@h/db");
-    const error = parseHanded(writtenHanded(failed), true);
-    expect(error.status === "failed" && [error.error.code, error.error.hint]).toEqual([
-      "SECRET_FILE_EXPOSED",
-      "chmod 0600 /x",
-    ]);
-    const settings = [{ name: VARIABLE, problem: "is missing", kind: "secret" as const }];
-    const invalid = new OpsError({ code: "CONFIG_INVALID", message: "Cannot start: 1 setting is", settings });
-    const handed = parseHanded(writtenHanded({ status: "failed", error: invalid }), true);
-    expect(handed.status === "failed" && handed.error.settings).toEqual(settings);
   });
 });

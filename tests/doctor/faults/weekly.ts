@@ -38,11 +38,6 @@ export const WEEKLY: Faults = {
       } satisfies Fault,
     ]),
   ),
-  "no sender tenant is set": {
-    finds: ["weekly", "whatsapp sender", "fail", "sender_tenant_missing"],
-    about: "Set WHATSAPP_REPORT_SENDER_TENANT_ID in",
-    spoil: (host) => host.setting("weekly", "WHATSAPP_REPORT_SENDER_TENANT_ID", null),
-  },
   "no sender tenant is set, nor is another setting": {
     finds: ["weekly", "whatsapp sender", "fail", "sender_tenant_missing"],
     spoil(host) {
@@ -66,11 +61,6 @@ export const WEEKLY: Faults = {
     finds: ["weekly", "messaging gateway", "fail", "gateway_unauthorized"],
     about: "Correct GATEWAY_ADMIN_KEY in ~/secrets/GATEWAY_ADMIN_KEY",
     spoil: (host) => host.put("secrets/GATEWAY_ADMIN_KEY", "another-key"),
-  },
-  "the e-mail sender is not verified": {
-    finds: ["weekly", "e-mail sender", "fail", "email_sender_domain_unverified"],
-    spoil: ({ db }) =>
-      db.sql`update tenant_config set config = jsonb_set(config, '{email,verification_status}', '"pending"')`,
   },
   "the e-mail provider refuses the key": {
     finds: ["weekly", "e-mail provider", "fail", "email_api_key_invalid"],
