@@ -244,6 +244,7 @@ export const WEEK_STATES: readonly WeekState[] = [
   week("a run left the networks out, the day after", TUESDAY, [DONE], { run: { heartbeat: "kept" } }),
   week("nobody gets a report any more", MONDAY, [], { before: 1, run: SUCCEEDED }),
   week("ten owners fewer, and less than half", MONDAY, [DONE], { before: 11, run: SUCCEEDED }),
+  week("half as many owners as before", MONDAY, Array(10).fill(DONE), { before: 20, run: SUCCEEDED }),
   week("nine owners fewer", MONDAY, [DONE], { before: 10, run: SUCCEEDED }),
   week("reported owners who get no report any more", MONDAY, [left(DONE)], { before: 1, run: SUCCEEDED }),
   week("the record of the last run is torn", MONDAY, [DONE], { runFile: "{" }),

@@ -1,49 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { WeekState } from "../../lib/ledger/week-state.ts";
-import { isWeekClean, isWeekDone, openInWeek, socialVerdict } from "../../lib/ledger/week-verdict.ts";
-
-const DELIVERIES = { sent: 3, partial: 0, failed: 0, unknown: 0, running: 0, missing: 0 };
-const DONE: WeekState = {
-  owners: 3,
-  reports: { completed: 3, running: 0, failed: 0, missing: 0 },
-  whatsapp: DELIVERIES,
-  email: DELIVERIES,
-  social: { connected: 6, failed: 0, owners: 0 },
-  noLongerEligible: { reports: 0, whatsapp: 0, email: 0 },
-  before: null,
-};
-
-describe("isWeekDone()", () => {
-  test("of a week in which all is completed and sent", () => {
-    expect(isWeekDone(DONE)).toBe(true);
-    expect(openInWeek(DONE)).toEqual({ reports: {}, whatsapp: {}, email: {} });
-  });
-
-  const steps: [keyof WeekState, string][] = [
-    ...["running", "failed", "missing"].map((state): [keyof WeekState, string] => ["reports", state]),
-    ...["whatsapp", "email"].flatMap((step) =>
-      ["partial", "failed", "unknown", "running", "missing"].map((state): [keyof WeekState, string] => [
-        step as keyof WeekState,
-        state,
-      ]),
-    ),
-  ];
-
-  test.each(steps)("not with one of %s that is %s", (step, state) => {
-    const week = { ...DONE, [step]: { ...(DONE[step] as object), [state]: 1 } };
-    expect(isWeekDone(week)).toBe(false);
-    expect(isWeekClean(week)).toBe(false);
-    expect(openInWeek(week)).toEqual({ reports: {}, whatsapp: {}, email: {}, [step]: { [state]: 1 } });
-  });
-
-  test("with what nobody can mend, and with networks that failed", () => {
-    const social = { connected: 6, failed: 6, owners: 3 };
-    const week = { ...DONE, noLongerEligible: { reports: 1, whatsapp: 1, email: 1 }, social };
-    expect(isWeekDone(week)).toBe(true);
-    expect(isWeekClean(week)).toBe(false);
-  });
-});
+import { socialVerdict } from "../../lib/ledger/week-verdict.ts";
 
 describe("socialVerdict()", () => {
   test.each([

@@ -79,26 +79,6 @@ describe("a stored payload", () => {
     expect(payloadOf(mixed).missingChannels).toEqual(["instagram", "blog", "tiktok"]);
   });
 
-  test("says why each channel is missing", () => {
-    const reasons = ({ channels }: Payload) => Object.values(channels).map(({ reason }) => reason);
-    const inOrder = (owner: SeededOwner) => reasons(v.parse(payloadSchema, payloadOf(owner)));
-    expect(inOrder(full)).toEqual([null, null, null, "not_integrated", "not_integrated"]);
-    expect(inOrder(empty)).toEqual([
-      "no_sends_in_window",
-      "not_connected",
-      "not_connected",
-      "not_integrated",
-      "not_integrated",
-    ]);
-    expect(inOrder(mixed)).toEqual([
-      "no_events_in_window",
-      "APP_UNREACHABLE",
-      null,
-      "not_integrated",
-      "not_integrated",
-    ]);
-  });
-
   test("keeps absence null and a score with its exact change", () => {
     expect(payloadOf(full).accountScore).toMatchObject({ score: 71.3, previousScore: 70.1, delta: 1.2 });
     expect(payloadOf(full).accountScore.sourceId).toMatch(/^[0-9a-f-]{36}$/);

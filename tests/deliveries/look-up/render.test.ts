@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { countLookUps, type LookUp } from "../../../lib/deliveries/look-up/look-up.ts";
+import type { LookUp } from "../../../lib/deliveries/look-up/look-up.ts";
 import { renderLookUps } from "../../../lib/deliveries/look-up/render.ts";
 import { terminal } from "../../text/support/terminal.ts";
 
@@ -41,11 +41,6 @@ test("renderLookUps() does not offer to record what the provider did not send", 
   expect(renderLookUps([refused])).toEndWith(
     `Next:\n  Decide the others by hand: opsctl deliveries show ${ID}\n`,
   );
-});
-
-test("renderLookUps() of what was recorded needs nothing more", () => {
-  const text = renderLookUps([one({ ...found, state: "sent", settled: true })]);
-  expect(text).toEndWith("\n1 found (1 settled as sent).\n");
 });
 
 test("renderLookUps() says what the ledger remarks on what was recorded", () => {
@@ -107,20 +102,6 @@ test("renderLookUps() of nothing, and a code without advice", () => {
   expect(renderLookUps([one({ status: "could_not_be_asked", code: "email_http_599" })])).toEndWith(
     "1 could not be asked.\n",
   );
-});
-
-test("countLookUps() counts each end once", () => {
-  const all = (["found", "not_found", "not_unique", "could_not_be_asked", "not_in_doubt"] as const).map(
-    (status) => one({ status }),
-  );
-  expect(countLookUps([...all, one({ settled: true })])).toEqual({
-    found: 2,
-    settled: 1,
-    notFound: 1,
-    notUnique: 1,
-    couldNotBeAsked: 1,
-    notInDoubt: 1,
-  });
 });
 
 test("renderLookUps() fits a narrow terminal, and leaves ids and commands whole", () => {

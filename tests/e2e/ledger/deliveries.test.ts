@@ -2,14 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
-import { ENGINES, type RuntimeName } from "../support/opsctl.ts";
 
 type Row = { id: string; state: string; code: string | null; channel: string; maskedHint: string | null };
 
-async function list(fixture: Fixture, args: string[], runtime: RuntimeName = "binary"): Promise<Row[]> {
-  const { exitCode, json, stderr } = await fixture.opsctl(["deliveries", "list", "--json", ...args], {
-    runtime,
-  });
+async function list(fixture: Fixture, args: string[]): Promise<Row[]> {
+  const { exitCode, json, stderr } = await fixture.opsctl(["deliveries", "list", "--json", ...args]);
   expect(exitCode, stderr).toBe(0);
   return json.deliveries as Row[];
 }
@@ -24,15 +21,15 @@ async function openDoubtfulFixture(): Promise<{ fixture: Fixture; id: string }> 
   return { fixture, id: summary.failures[0]!.deliveryId! };
 }
 
-describe.concurrent.each(ENGINES)("opsctl deliveries, %s", (runtime) => {
+describe.concurrent("opsctl deliveries", () => {
   test("finds the delivery in doubt, shows it, and settles it as sent", async () => {
     const { fixture, id } = await openDoubtfulFixture();
     await using _ = fixture;
     const before = await databaseSnapshot(fixture.db.sql);
 
-    const unknown = await list(fixture, ["--state", "unknown"], runtime);
-    const shown = await fixture.opsctl(["deliveries", "show", id, "--json"], { runtime });
-    const forPeople = await fixture.opsctl(["deliveries", "show", id], { runtime });
+    const unknown = await list(fixture, ["--state", "unknown"]);
+    const shown = await fixture.opsctl(["deliveries", "show", id, "--json"]);
+    const forPeople = await fixture.opsctl(["deliveries", "show", id]);
 
     expect(unknown).toMatchObject([{ id, state: "unknown", channel: "whatsapp", maskedHint: "4321" }]);
     expect(shown.json).toMatchObject({
@@ -46,9 +43,9 @@ describe.concurrent.each(ENGINES)("opsctl deliveries, %s", (runtime) => {
 
     const reconcile = ["deliveries", "reconcile", id, "--to", "sent", "--provider-message-id", "3EB0ABCDEF"];
     const reason = ["--reason", "seen on the sending phone", "--actor", "operator", "--json"];
-    const settled = await fixture.opsctl([...reconcile, ...reason], { runtime });
-    const twice = await fixture.opsctl([...reconcile, ...reason], { runtime });
-    const next = await fixture.weekly(["--json"], { runtime });
+    const settled = await fixture.opsctl([...reconcile, ...reason]);
+    const twice = await fixture.opsctl([...reconcile, ...reason]);
+    const next = await fixture.weekly(["--json"]);
 
     expect(settled.exitCode, settled.stderr).toBe(0);
     expect(settled.json).toMatchObject({ delivery: { id, state: "sent" }, error: null });
@@ -60,7 +57,7 @@ describe.concurrent.each(ENGINES)("opsctl deliveries, %s", (runtime) => {
       heartbeat: "written",
     });
     expect(fixture.gateway.accepted).toHaveLength(1);
-    const after = await fixture.opsctl(["deliveries", "show", id, "--json"], { runtime });
+    const after = await fixture.opsctl(["deliveries", "show", id, "--json"]);
     expect(after.json).toMatchObject({
       delivery: { state: "sent", providerMessageId: "3EB0ABCDEF" },
       reconciliations: [{ state: "sent", reason: "seen on the sending phone", actor: "operator" }],

@@ -5,7 +5,6 @@ import { LAST_RUN_FILE } from "../../../lib/last-run/file-name.ts";
 import { MONDAY, seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
-import { ENGINES } from "../support/opsctl.ts";
 
 const READ_KEY = "re_canary_read_key_77aa01";
 const LOOK_UP = ["deliveries", "look-up"];
@@ -34,12 +33,12 @@ const openIn = ({ logDir }: Fixture) =>
 const sendsOf = ({ gateway, email }: Fixture) =>
   gateway.routes.send.calls.length + email.routes.send.calls.length;
 
-describe.concurrent.each(ENGINES)("opsctl deliveries look-up, %s", (runtime) => {
+describe.concurrent("opsctl deliveries look-up", () => {
   test("finds what is in doubt, changes nothing, then settles it; nothing is ever sent", async () => {
     await using fixture = await openDoubtfulFixture();
     const before = await databaseSnapshot(fixture.db.sql);
 
-    const found = await fixture.opsctl([...LOOK_UP, "--all", "--json"], { runtime });
+    const found = await fixture.opsctl([...LOOK_UP, "--all", "--json"]);
     expect(found.json, found.stderr).toMatchObject({
       command: "deliveries look-up",
       status: "success",
@@ -54,7 +53,7 @@ describe.concurrent.each(ENGINES)("opsctl deliveries look-up, %s", (runtime) => 
       email: { unknown: 1, sent: 0 },
     });
     const ids = (found.json.lookUps as { id: string }[]).map(({ id }) => id);
-    const settled = await fixture.opsctl([...LOOK_UP, ...ids, "--settle", "--actor", "ana"], { runtime });
+    const settled = await fixture.opsctl([...LOOK_UP, ...ids, "--settle", "--actor", "ana"]);
     expect(settled.exitCode, settled.stderr).toBe(0);
     expect(settled.stdout).toContain("2 found (2 settled as sent).");
     for (const id of ids) expect(settled.stdout).toContain(id);
@@ -62,11 +61,11 @@ describe.concurrent.each(ENGINES)("opsctl deliveries look-up, %s", (runtime) => 
       whatsapp: { unknown: 0, sent: 1 },
       email: { unknown: 0, sent: 1 },
     });
-    const again = await fixture.opsctl([...LOOK_UP, "--all", "--settle", "--json"], { runtime });
+    const again = await fixture.opsctl([...LOOK_UP, "--all", "--settle", "--json"]);
     expect(again.json).toMatchObject({ exitCode: 0, lookUps: [] });
 
     expect(sendsOf(fixture)).toBe(2);
-    const next = await fixture.weekly(["--json"], { runtime });
+    const next = await fixture.weekly(["--json"]);
     expect(next.summary).toMatchObject({ exitCode: 0, whatsapp: { reused: 1 }, email: { reused: 1 } });
     expect(sendsOf(fixture)).toBe(2);
     const [entry] = await fixture.db.sql`select count(*)::int as count from timeline_entries`;
@@ -122,7 +121,7 @@ describe.concurrent("opsctl deliveries look-up", () => {
   });
 });
 
-describe.concurrent.each(ENGINES)("opsctl deliveries repair, %s", (runtime) => {
+describe.concurrent("opsctl deliveries repair", () => {
   test("writes missing entries, and ends with 1 while the timeline refuses them", async () => {
     await using fixture = await openFixture();
     const { sql } = fixture.db;
@@ -132,7 +131,7 @@ describe.concurrent.each(ENGINES)("opsctl deliveries repair, %s", (runtime) => {
       exitCode: 1,
       whatsapp: { partial: 1 },
     });
-    const refused = await fixture.opsctl(["deliveries", "repair", "--json"], { runtime });
+    const refused = await fixture.opsctl(["deliveries", "repair", "--json"]);
     expect(refused.json).toMatchObject({
       command: "deliveries repair",
       status: "failed",
@@ -144,7 +143,7 @@ describe.concurrent.each(ENGINES)("opsctl deliveries repair, %s", (runtime) => {
     });
     expect(openIn(fixture)).toMatchObject({ whatsapp: { partial: 1, sent: 0 } });
     await sql`alter table timeline_entries drop constraint no_entries`;
-    const repaired = await fixture.opsctl(["deliveries", "repair"], { runtime });
+    const repaired = await fixture.opsctl(["deliveries", "repair"]);
     expect(repaired).toMatchObject({ exitCode: 0, stdout: "1 written, 0 failed.\n" });
     expect(openIn(fixture)).toMatchObject({ whatsapp: { partial: 0, sent: 1 } });
     const [row] = await sql`select count(*)::int as count from timeline_entries`;

@@ -2,17 +2,16 @@ import { describe, expect, test } from "bun:test";
 import { MONDAY, seedOwner, setClock } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { openFixture } from "../support/fixture.ts";
-import { ENGINES } from "../support/opsctl.ts";
 
-describe.concurrent.each(ENGINES)("opsctl migrate, %s", (runtime) => {
+describe.concurrent("opsctl migrate", () => {
   test("makes a database ready for the weekly run, once", async () => {
     await using fixture = await openFixture({ migrated: false });
     const { db } = fixture;
     await seedOwner(db.sql);
     // The owner of the schema migrates; the weekly run's own login is a member of service_role.
-    const asOwner = { runtime, env: { OPSCTL_SECRETS_DIR: fixture.folder, DATABASE_URL: db.url } };
+    const asOwner = { env: { OPSCTL_SECRETS_DIR: fixture.folder, DATABASE_URL: db.url } };
 
-    const early = await fixture.weekly(["--json"], { runtime });
+    const early = await fixture.weekly(["--json"]);
     const before = await databaseSnapshot(db.sql);
     const pending = await fixture.opsctl(["migrate", "--status", "--json"], asOwner);
     const untouched = await databaseSnapshot(db.sql);
@@ -37,7 +36,7 @@ describe.concurrent.each(ENGINES)("opsctl migrate, %s", (runtime) => {
     expect(after).toEqual(migrated);
 
     await setClock(db.sql, MONDAY);
-    const run = await fixture.weekly(["--json"], { runtime });
+    const run = await fixture.weekly(["--json"]);
     expect(run.exitCode, run.stderr).toBe(0);
     expect(run.summary.whatsapp.sent).toBe(1);
   });

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
-import { ENGINES, type RuntimeName } from "../support/opsctl.ts";
 
 /** A Monday after which one owner has everything, one message is in doubt, and one owner has no phone. */
 async function openMixedFixture() {
@@ -21,21 +20,21 @@ async function openMixedFixture() {
   return { fixture, sent, noPhone };
 }
 
-async function filesOf(fixture: Fixture, tenantId: string, runtime: RuntimeName) {
-  const out = join(fixture.folder, `preview-${runtime}`);
+async function filesOf(fixture: Fixture, tenantId: string) {
+  const out = join(fixture.folder, "preview");
   const args = ["reports", "preview", "--tenant", tenantId, "--out", out, "--json"];
-  const { exitCode, json, stderr } = await fixture.opsctl(args, { runtime });
+  const { exitCode, json, stderr } = await fixture.opsctl(args);
   expect(exitCode, stderr).toBe(0);
   const [preview] = json.previews as { source: string; subject: string; files: string[] }[];
   const [html, text, whatsapp] = preview!.files.map((path) => readFileSync(path, "utf8"));
   return { source: preview!.source, subject: preview!.subject, html, text, whatsapp };
 }
 
-describe.concurrent.each(ENGINES)("opsctl reports, %s", (runtime) => {
+describe.concurrent("opsctl reports", () => {
   test("shows a Monday before the run, after a failed one and after its mend, and changes nothing", async () => {
     const { fixture, sent, noPhone } = await openMixedFixture();
     await using _ = fixture;
-    const opsctl = (args: string[]) => fixture.opsctl(["reports", ...args], { runtime });
+    const opsctl = (args: string[]) => fixture.opsctl(["reports", ...args]);
     const looking = ["status", "--json"];
 
     const before = await opsctl(looking);
@@ -45,7 +44,7 @@ describe.concurrent.each(ENGINES)("opsctl reports, %s", (runtime) => {
     });
     expect(before.exitCode).toBe(1);
 
-    const { summary } = await fixture.weekly(["--json"], { runtime });
+    const { summary } = await fixture.weekly(["--json"]);
     expect(summary).toMatchObject({ exitCode: 1, whatsapp: { sent: 1, failed: 1 }, email: { sent: 2 } });
     const calls = fixture.requests();
     const rows = await databaseSnapshot(fixture.db.sql);
@@ -78,7 +77,7 @@ describe.concurrent.each(ENGINES)("opsctl reports, %s", (runtime) => {
     const byId = await opsctl(["show", report!.reportId, "--json"]);
     expect(byId.json).toMatchObject({ reports: [{ tenantId: noPhone.tenantId, next: ["opsctl weekly"] }] });
 
-    const narrow = await fixture.opsctl(["reports", "list"], { runtime, env: { COLUMNS: "60" } });
+    const narrow = await fixture.opsctl(["reports", "list"], { env: { COLUMNS: "60" } });
     expect(Math.max(...narrow.stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(60);
     expect(narrow.stdout).toContain(sent.tenantId);
     for (const { stdout, stderr } of [before, failed, screen, list, shown, byId, narrow])
@@ -87,20 +86,20 @@ describe.concurrent.each(ENGINES)("opsctl reports, %s", (runtime) => {
     expect(fixture.requests()).toEqual(calls);
 
     await fixture.db.sql`update users set phone = '+55 (11) 91234-0000' where id = ${noPhone.userId}`;
-    await fixture.weekly(["--json"], { runtime });
+    await fixture.weekly(["--json"]);
     const clean = await opsctl(looking);
     expect(clean.json).toMatchObject({ exitCode: 0, status: "success", clean: true, open: [] });
   });
 });
 
-describe.concurrent.each(ENGINES)("opsctl reports preview, %s", (runtime) => {
+describe.concurrent("opsctl reports preview", () => {
   test("previews byte by byte what is sent, before and after", async () => {
     const { fixture, sent } = await openMixedFixture();
     await using _ = fixture;
-    await fixture.weekly(["--json", "--skip-whatsapp", "--skip-email"], { runtime });
-    const before = await filesOf(fixture, sent.tenantId, runtime);
-    await fixture.weekly(["--json"], { runtime });
-    const after = await filesOf(fixture, sent.tenantId, runtime);
+    await fixture.weekly(["--json", "--skip-whatsapp", "--skip-email"]);
+    const before = await filesOf(fixture, sent.tenantId);
+    await fixture.weekly(["--json"]);
+    const after = await filesOf(fixture, sent.tenantId);
 
     const { html, text, subject } = fixture.email.accepted.find(({ to }) =>
       [to].flat().includes(sent.email!),
@@ -108,18 +107,16 @@ describe.concurrent.each(ENGINES)("opsctl reports preview, %s", (runtime) => {
     const [{ text: whatsapp } = { text: "" }] = fixture.gateway.accepted;
     expect(before).toEqual({ source: "stored", subject, html, text, whatsapp });
     expect(after).toEqual(before);
-    const printed = await fixture.opsctl(["reports", "preview", "--tenant", sent.tenantId], { runtime });
+    const printed = await fixture.opsctl(["reports", "preview", "--tenant", sent.tenantId]);
     expect(printed.stdout).toContain(`--- WhatsApp ---\n${whatsapp}\n`);
-    const out = join(fixture.folder, `preview-${runtime}`);
+    const out = join(fixture.folder, "preview");
     const names = ["email.html", "email.txt", "whatsapp.txt"].map(
       (part) => `2026-11-16.${sent.userId}.${part}`,
     );
     expect(readdirSync(out).toSorted()).toEqual(names);
     for (const path of [out, ...names.map((name) => join(out, name))])
       expect(statSync(path).mode & 0o077).toBe(0);
-    const line = await fixture.opsctl(["reports", "preview", "--tenant", sent.tenantId, "--json"], {
-      runtime,
-    });
+    const line = await fixture.opsctl(["reports", "preview", "--tenant", sent.tenantId, "--json"]);
     expect(line.json).toMatchObject({ previews: [{ subject, html, text, whatsapp, source: "stored" }] });
   });
 });

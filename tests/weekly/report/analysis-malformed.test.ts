@@ -1,23 +1,14 @@
-import { describe, expect, test } from "bun:test";
-import type { AnalysisBody } from "../../standins/application.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type SeededOwner, seedOwner, writeAnalysis } from "../../support/seed.ts";
+import { type AnalysisContent, type Reported, reportsOf } from "../support/reported-owners.ts";
 import { storedReport } from "../support/stored-report.ts";
-import { recordingLog, weeklyFixture } from "../support/weekly-fixture.ts";
-
-/** What an analysis row may hold, as JSON text where JavaScript could not say it. */
-type Content = {
-  coverage?: string;
-  metrics?: string;
-  insights?: string;
-  evidence?: string;
-  triggers?: string;
-};
+import { recordingLog, type WeeklyFixture, weeklyFixture } from "../support/weekly-fixture.ts";
 
 const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
 const LONG = "á".repeat(500_000);
 const MANY = JSON.stringify(Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`m${i}`, i])));
 
-const MALFORMED: Record<string, Content> = {
+const MALFORMED: Record<string, AnalysisContent> = {
   "a text for a metric": { metrics: '{"reach": "5400"}' },
   "an object for a metric": { metrics: '{"reach": {"total": 5400}}' },
   "a truth value for a metric": { metrics: '{"reach": true}' },
@@ -48,7 +39,7 @@ const MALFORMED: Record<string, Content> = {
   "a coverage in capitals": { coverage: "Complete" },
 };
 
-const READABLE: Record<string, { content: Content; metrics: object; insights?: object[] }> = {
+const READABLE: Record<string, { content: AnalysisContent; metrics: object; insights?: object[] }> = {
   "metrics of null only": { content: { metrics: '{"reach": null}' }, metrics: { reach: null } },
   "an insight whose metric is null": {
     content: { insights: '[{"code": "a", "text": "b", "metric": null, "value": 5}]' },
@@ -109,86 +100,45 @@ const READABLE: Record<string, { content: Content; metrics: object; insights?: o
   },
 };
 
-/** A run of one owner with an Instagram connection for each content, which the application writes as it is told. */
-async function runWith(contents: Record<string, Content>) {
-  const weekly = await weeklyFixture();
-  const { db } = weekly;
-  const owners: (SeededOwner & { name: string; content: Content })[] = [];
-  // One healthy call says that the application works.
-  const healthy = await seedOwner(db.sql, { tenantId: HEALTHY, networks: ["instagram"], sends: [] });
-  for (const name of Object.keys(contents)) {
-    const owner = await seedOwner(db.sql, { networks: ["instagram"], sends: [] });
-    owners.push({ ...owner, name, content: contents[name]! });
-  }
-  weekly.onAnalyze = (body: AnalysisBody) =>
-    write(body, owners.find(({ userId }) => userId === body.userId)?.content ?? {});
-  const { sql } = db;
-  const write = async (body: AnalysisBody, content: Content) => {
-    await sql`
-      insert into social_channel_analyses
-        (tenant_id, user_id, connection_id, channel, window_start, window_end, coverage_status, metrics, insights,
-         evidence, triggers)
-      values (${body.tenantId}, ${body.userId}, ${body.connectionId}, 'instagram', ${body.windowStart},
-              ${body.windowEnd}, ${content.coverage ?? "complete"},
-              ${content.metrics ?? '{"reach": 5400}'}::text::jsonb, ${content.insights ?? "[]"}::text::jsonb,
-              ${content.evidence ?? "[]"}::text::jsonb, ${content.triggers ?? "[]"}::text::jsonb)`;
-  };
-  const summary = await weekly.run();
-  const reports = new Map<string, Awaited<ReturnType<typeof storedReport>>>();
-  for (const owner of owners) reports.set(owner.name, await storedReport(sql, owner));
-  return { weekly, summary, reports, all: [healthy, ...owners].length };
-}
+const UNAVAILABLE = {
+  ...{ status: "unavailable", coverageStatus: "unavailable", reason: "analysis_malformed" },
+  metrics: null,
+};
 
-/** The first tenant in key order. */
-const HEALTHY = "00000000-0000-4000-8000-000000000001";
-
-describe("an analysis that is not what the application promised", () => {
-  test("makes its channel unavailable, and nothing else", async () => {
-    const { weekly, summary, reports, all } = await runWith(MALFORMED);
-    await using _ = weekly;
-    expect(summary).toMatchObject({
-      status: "success",
-      reports: { completed: all, failed: 0 },
-      whatsapp: { sent: all },
-      email: { sent: all },
-      failures: [],
-    });
-    const channels = Object.fromEntries(
-      [...reports].map(([name, { payload }]) => {
-        const { status, coverageStatus, reason, metrics } = payload.channels.instagram;
-        const source = payload.provenance.sources.find(({ channel }) => channel === "instagram")!;
-        const sourceSays: unknown[] = [source.status, source.code];
-        return [name, { status, coverageStatus, reason, metrics, source: sourceSays } as unknown];
-      }),
+describe("an analysis", () => {
+  let weekly: WeeklyFixture;
+  let reports: Record<string, Reported>;
+  beforeAll(async () => {
+    weekly = await weeklyFixture();
+    const contents = Object.entries(READABLE).map(([name, { content }]) => [name, content] as const);
+    const cases = [...Object.entries(MALFORMED), ...contents].map(
+      ([name, content]) => [name, { analyses: [content] }] as const,
     );
-    const unavailable = {
-      status: "unavailable",
-      coverageStatus: "unavailable",
-      reason: "analysis_malformed",
-      metrics: null,
-      source: ["missing", "analysis_malformed"] as unknown[],
-    };
-    expect(channels).toEqual(
-      Object.fromEntries(Object.keys(MALFORMED).map((name) => [name, unavailable as unknown])),
-    );
+    reports = await reportsOf(Object.fromEntries(cases), weekly);
   });
-});
+  afterAll(() => weekly[Symbol.asyncDispose]());
 
-describe("an analysis that is odd and still one", () => {
-  test("is repeated, and its report can be sent", async () => {
-    const contents = Object.fromEntries(
-      Object.entries(READABLE).map(([name, { content }]) => [name, content]),
-    );
-    const { weekly, summary, reports, all } = await runWith(contents);
-    await using _ = weekly;
-    expect(summary).toMatchObject({ status: "success", failures: [] });
-    for (const [name, { metrics, insights }] of Object.entries(READABLE)) {
-      const { status, metrics: stored, insights: told } = reports.get(name)!.payload.channels.instagram;
-      if (insights !== undefined) expect([name, told]).toEqual([name, insights as typeof told]);
-      expect([name, status, stored]).toEqual([name, "available", metrics as Record<string, number>]);
-    }
+  test.each(Object.keys(MALFORMED))("with %s makes its channel unavailable, and nothing else", (name) => {
+    const { channels, provenance } = reports[name]!.payload;
+    expect(channels.instagram).toMatchObject(UNAVAILABLE);
+    const source = provenance.sources.find(({ channel }) => channel === "instagram")!;
+    expect(source).toMatchObject({ status: "missing", code: "analysis_malformed" });
+  });
+
+  test.each(Object.entries(READABLE))("with %s is repeated", (name, { metrics, insights }) => {
+    const { instagram } = reports[name]!.payload.channels;
+    expect(instagram.status).toBe("available");
+    expect(instagram.metrics).toEqual(metrics as Record<string, number>);
+    if (insights !== undefined) expect(instagram.insights).toEqual(insights as typeof instagram.insights);
+  });
+
+  test("of whatever content leaves a report that can be sent", async () => {
+    const all = Object.keys(reports).length + 1;
+    expect(await weekly.run()).toMatchObject({
+      ...{ status: "success", failures: [], reports: { reused: all } },
+      ...{ whatsapp: { sent: all }, email: { sent: all } },
+    });
     expect(weekly.gateway.accepted.every(({ text }) => text.length <= 900)).toBe(true);
-    expect(weekly.email.accepted).toHaveLength(all);
     // Small enough for a mail client to show it whole.
     const sizes = weekly.email.accepted.map(({ html, text }) => html!.length + text!.length);
     expect(Math.max(...sizes)).toBeLessThan(200_000);
@@ -219,27 +169,28 @@ test.each([
   },
 );
 
-test.each(["'infinity'", "'-infinity'", "'294276-01-01Z'", "'4000-01-01Z BC'", "null"])(
-  "an analysis of the time %s is shown, and its source names no time",
-  async (time) => {
-    await using weekly = await weeklyFixture();
-    const { sql } = weekly.db;
-    await sql`alter table social_channel_analyses alter column updated_at drop not null`;
-    const owner = await seedOwner(sql, { networks: ["instagram", "instagram"] });
-    const [first, second] = owner.connections;
-    weekly.onAnalyze = async (body) => {
-      const reach = body.connectionId === first!.id ? 1 : 2;
-      await writeAnalysis(sql, body, { metrics: { reach } });
-      if (reach === 1)
-        await sql.unsafe(
-          `update social_channel_analyses set updated_at = ${time} where connection_id = '${first!.id}'`,
-        );
-    };
-    expect(await weekly.run()).toMatchObject({ status: "success", failures: [] });
+test("an analysis of a time that no report can name is shown, and its source names no time", async () => {
+  await using weekly = await weeklyFixture();
+  const { sql } = weekly.db;
+  await sql`alter table social_channel_analyses alter column updated_at drop not null`;
+  const times = ["'infinity'", "'-infinity'", "'294276-01-01Z'", "'1969-12-31T23:59:59.999999Z'", "null"];
+  const owners: SeededOwner[] = [];
+  for (const _ of times) owners.push(await seedOwner(sql, { networks: ["instagram", "instagram"] }));
+  weekly.onAnalyze = async (body) => {
+    const at = owners.findIndex(({ connections }) => connections[0]!.id === body.connectionId);
+    await writeAnalysis(sql, body, { metrics: { reach: at < 0 ? 2 : 1 } });
+    if (at >= 0)
+      await sql.unsafe(
+        `update social_channel_analyses set updated_at = ${times[at]} where connection_id = '${body.connectionId}'`,
+      );
+  };
+  expect(await weekly.run()).toMatchObject({ status: "success", failures: [] });
+  for (const owner of owners) {
     const { channels, provenance } = (await storedReport(sql, owner)).payload;
     expect(channels.instagram).toMatchObject({ status: "available", metrics: { reach: 2 } });
-    const source = (id: string) => provenance.sources.find(({ connectionId }) => connectionId === id);
-    expect(source(first!.id)).not.toHaveProperty("updatedAt");
-    expect(source(second!.id)).toMatchObject({ status: "ok", updatedAt: expect.any(String) });
-  },
-);
+    const source = (at: number) =>
+      provenance.sources.find(({ connectionId }) => connectionId === owner.connections[at]!.id);
+    expect(source(0)).not.toHaveProperty("updatedAt");
+    expect(source(1)).toMatchObject({ status: "ok", updatedAt: expect.any(String) });
+  }
+});

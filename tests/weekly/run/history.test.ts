@@ -131,16 +131,6 @@ describe("a run", () => {
     expect(scoresOf(payload).slice(0, -1)).toEqual(Array(7).fill(null));
   });
 
-  test("keeps which channels of the week before had not all of their data", async () => {
-    const owner = await seedOwner(fixture.db.sql, { networks: [] });
-    const shown = { status: "available", metrics: { reach: 1 } };
-    const channels = { instagram: { ...shown, coverageStatus: "partial" }, linkedin: shown };
-    await writePastReport(fixture.db.sql, owner, weeksBefore(WEEK, 1), { payload: { channels } });
-    await runAt(MONDAY, owner);
-    const { provenance } = (await reportsOf(owner)).at(-1)!.payload;
-    expect(provenance.previousPartialChannels).toEqual(["instagram"]);
-  });
-
   test("makes its report although one before it cannot be read", async () => {
     const owner = await seedOwner(fixture.db.sql, { networks: [] });
     const payload = {

@@ -40,7 +40,7 @@ export type AnalysisContent = {
 export type ReportedOwner = {
   tenantName?: string;
   networks?: string[];
-  analyses?: Analysis[];
+  analyses?: readonly Analysis[];
   sends?: Sends[];
   score?: { week?: number | string | null; before?: number | string | null };
   past?: PastReports | ((owner: SeededOwner) => PastReports);
