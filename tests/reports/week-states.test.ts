@@ -36,7 +36,11 @@ function textOf({ name, noDatabase = false }: WeekState, { status, reports, doct
   const [heading, ...lines] = reports.text.split("\n");
   const next = status.next === null ? "" : ` -> ${status.next}`;
   const screen = [`exit ${reports.exitCode}, ${heading}`, ...commandsIn(lines.join("\n"))];
-  const lastRun = lines.find((line) => line.startsWith("  Last run"))?.replace("  Last run  ", "") ?? "none";
+  const lastRun =
+    lines
+      .find((line) => line.startsWith("  Last run"))
+      ?.replace("  Last run  ", "")
+      .replace(/, on \S+$/, ", on <host>") ?? "none";
   return [
     name,
     `  status     ${status.status}: ${status.line.replaceAll("\n", "; ")}${next}`,
