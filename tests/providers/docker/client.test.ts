@@ -11,6 +11,7 @@ import {
   startEngine,
 } from "../../standins/docker-engine.ts";
 import { GENERATION_NAMES, type GenerationName } from "../../standins/docker-generations.ts";
+import type { Answer } from "../../standins/standin.ts";
 
 const MEMORY = { status: "ok", bytes: 524_288_000 } as const;
 const MISSING = { status: "failed", code: "docker_container_missing" } as const;
@@ -152,34 +153,34 @@ describe("readContainerMemory()", () => {
     expect(await read()).toEqual(STOPPED);
   });
 
-  test.each([
-    ["no body", { text: "" }],
-    ["never read", { json: { read: "0001-01-01T00:00:00Z", memory_stats: {} } }],
-    ["never read, zero", { json: { read: "0001-01-01T00:00:00Z", memory_stats: { usage: 0 } } }],
-  ])("never answers zero for a container that ends meanwhile: %s", async (_name, answer) => {
-    engine.routes.stats.next({ status: 200, ...answer });
-    expect(await read()).toEqual(STOPPED);
-  });
-
+  const NO_MEMORY = { status: "failed", code: "docker_memory_unknown" } as const;
+  const answer = (json: unknown, status = 200): Answer => ({ status, json });
+  const sample = (memory_stats: unknown, read = "2026-11-22T06:41:20.763629498Z") =>
+    answer({ read, memory_stats });
+  const NEVER = "0001-01-01T00:00:00Z";
   // What an engine sends that has begun to answer before it measures: seen with 26.1.5.
-  const late = { status: 200, json: { message: "no metrics received" } };
-
-  test("says so when the engine fails for a container that does not run", async () => {
-    engine.containers.set("traefik", runningContainer({ state: "exited" }));
-    const failure = (status: number) => ({ status, json: { message: "ttrpc: closed" } });
-    for (const answer of [failure(409), failure(500), late]) {
-      engine.routes.stats.next(answer);
-      expect(await read()).toEqual(STOPPED);
-    }
-  });
-
-  test("knows a running container whose memory the engine does not measure", async () => {
-    const time = "2026-11-22T06:41:20.763629498Z";
-    const sample = (memory_stats: object) => ({ status: 200, json: { read: time, memory_stats } });
-    for (const answer of [late, sample({}), sample({ usage: 0 }), sample({ stats: { anon: 0 } })]) {
-      engine.routes.stats.next(answer);
-      expect(await read()).toEqual({ status: "failed", code: "docker_memory_unknown" });
-    }
+  const LATE = answer({ message: "no metrics received" });
+  const FAILED = { message: "ttrpc: closed" };
+  test.each<[string, "running" | "exited", Answer, object]>([
+    ["no body", "running", { status: 200, text: "" }, STOPPED],
+    ["never read", "running", sample({}, NEVER), STOPPED],
+    ["never read, zero", "running", sample({ usage: 0 }, NEVER), STOPPED],
+    ["409 for a container that has ended", "exited", answer(FAILED, 409), STOPPED],
+    ["500 for a container that has ended", "exited", answer(FAILED, 500), STOPPED],
+    ["too late for a container that has ended", "exited", LATE, STOPPED],
+    ["too late", "running", LATE, NO_MEMORY],
+    ["nothing measured", "running", sample({}), NO_MEMORY],
+    ["zero", "running", sample({ usage: 0 }), NO_MEMORY],
+    ["counters without the usage", "running", sample({ stats: { anon: 0 } }), NO_MEMORY],
+    ["500", "running", answer({ message: "no" }, 500), { status: "failed", code: "docker_http_500" }],
+    ["a usage as text", "running", answer({ memory_stats: { usage: "5" } }), UNREADABLE],
+    ["a negative usage", "running", answer({ memory_stats: { usage: -1 } }), UNREADABLE],
+    ["a usage of null", "running", answer({ memory_stats: { usage: null } }), UNREADABLE],
+    ["a word", "running", answer("traefik"), UNREADABLE],
+  ])("is never zero for a sample that holds no memory: %s", async (_name, state, given, expected) => {
+    engine.containers.set("traefik", runningContainer({ state }));
+    engine.routes.stats.next(given);
+    expect(await read()).toEqual(expected as Awaited<ReturnType<typeof read>>);
   });
 
   test("takes no sample for the container's that says it is of another, or whose container is not proved", async () => {
@@ -247,17 +248,6 @@ describe("readContainerMemory()", () => {
       expect([route, memory]).toEqual([route, { status: "failed", code }]);
       engine.routes[route].script = null;
     }
-  });
-
-  test("says so for an error of the engine and for odd answers", async () => {
-    engine.routes.stats.next({ status: 500, json: { message: "no" } });
-    expect(await read()).toEqual({ status: "failed", code: "docker_http_500" });
-    for (const usage of ["5", -1, null]) {
-      engine.routes.stats.next({ status: 200, json: { memory_stats: { usage } } });
-      expect(await read()).toEqual(UNREADABLE);
-    }
-    engine.routes.stats.next({ status: 200, json: "traefik" });
-    expect(await read()).toEqual(UNREADABLE);
   });
 
   test("shows nothing of the container's environment, which an inspection holds", async () => {
