@@ -173,6 +173,7 @@ export const UNCLEAR_ISSUES = cases<IssueOutcome>([
 export const ACCESS_ANSWERS = cases<string | null>([
   ["viewer and team", access({ id: "u" }, [{ id: TEAM_ID }]), null],
   ["no team", access({ id: "u" }, []), "tracker_team_missing", "doctor"],
+  ["no list of teams", access({ id: "u" }, null), "tracker_answer_unreadable"],
   ["no viewer", access(null, [{ id: TEAM_ID }]), "tracker_answer_unreadable"],
   ["401 for the token", error(401, AUTH), "tracker_unauthorized", "doctor"],
   ["200 for the token", error(200, AUTH), "tracker_unauthorized"],
@@ -184,6 +185,6 @@ export const ACCESS_ANSWERS = cases<string | null>([
   ["nobody listens", "nobody_listens", "tracker_unreachable"],
 ]);
 
-function access(viewer: unknown, nodes: unknown[]): Scripted {
+function access(viewer: unknown, nodes: unknown): Scripted {
   return { status: 200, json: { data: { viewer, teams: { nodes } } } };
 }

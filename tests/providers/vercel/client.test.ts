@@ -219,8 +219,13 @@ describe("listDeploys()", () => {
 
   test.each(PROJECTS_ANSWERS)("is answered with: $name", async ({ answer, becomes }) => {
     const url = await play(hosting, hosting.routes.projects, answer);
-    const { problem, total } = await list({ url, timeoutMs: limitMsFor(answer) });
+    const timeoutMs = limitMsFor(answer);
+    const { problem, total } = await list({ url, timeoutMs });
     expect({ problem, total }).toEqual({ problem: becomes, total: becomes === null ? 1 : null });
+    await play(hosting, hosting.routes.projects, answer);
+    const account = { baseUrl: new URL(url), token: new Secret(TOKEN), teamId: null, timeoutMs };
+    const counted = becomes === null ? { status: "ok", total: 1 } : { status: "failed", code: becomes };
+    expect<object>(await countVercelProjects(account)).toEqual(counted);
   });
 
   test("knows nothing for a refused token and an empty account, as the stand-in answers", async () => {
