@@ -1,7 +1,6 @@
 /** Every part of a host healthy, absent, failing, hanging and closed to the one who looks. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
-import { setTimeout as delay } from "node:timers/promises";
 import type { LastPlan } from "../../lib/alert-rules/last-plan.ts";
 import type { StatusDependencies } from "../../lib/status/dependencies.ts";
 import { isAllWell, readStatus } from "../../lib/status/run.ts";
@@ -9,6 +8,7 @@ import { CANARIES, type Host, metricsText, openHost } from "../doctor/support/ho
 import { startSilentPeer } from "../standins/raw-peer.ts";
 import { PASSWORD } from "../support/postgres.ts";
 import { setClock } from "../support/seed.ts";
+import { until } from "../support/until.ts";
 import { statusDependencies } from "./support/dependencies.ts";
 
 const PLAN: LastPlan = {
@@ -170,7 +170,7 @@ describe("readStatus()", () => {
     host.put("secrets/DATABASE_URL", `postgres://u:p@127.0.0.1:${database.port}/app`);
     for (const route of Object.values(host.service.routes)) route.script = () => "hang";
     let asked = 0;
-    const { promise, resolve } = Promise.withResolvers<never>();
+    const { promise, resolve } = Promise.withResolvers<string>();
     dependencies.readTextEnd = () => {
       asked += 1;
       return promise;
@@ -178,7 +178,8 @@ describe("readStatus()", () => {
     const over = Promise.withResolvers<void>();
     dependencies.wait = () => over.promise;
     const reading = said();
-    while (asked < 4 || database.connections === 0 || host.service.ledger.length < 2) await delay(5);
+    const areAsked = () => asked >= 4 && database.connections > 0 && host.service.ledger.length >= 2;
+    await until("all are asked", areAsked);
     over.resolve();
     const late = "did not answer in time";
     expect(await reading).toEqual({
@@ -195,7 +196,7 @@ describe("readStatus()", () => {
       "socket-monitor": ["attention", late, doctorOf("socket-monitor")],
       "alert-rules": ["attention", late, doctorOf("alert-rules")],
     });
-    resolve(undefined as never);
+    resolve("");
     await database.stop();
   });
 

@@ -34,21 +34,14 @@ function ownCache(): string {
   return folder;
 }
 
-/**
- * Has Deno read all sources of opsctl, which it knows by the path of `clone`; `inside` gives the words that run others
- * there.
- *
- * Behaviour: the folder is opened to everybody: the account that root becomes starts Deno with it, too, and Deno makes
- *            no use of what it may not write to.
- */
-export function fillDenoCache(folder: string, clone = root, inside = (words: string[]) => words): void {
+/** Has Deno read all sources of opsctl once; the folder is opened to everybody. */
+function fillDenoCache(folder: string): void {
   const env = { PATH: process.env.PATH, HOME: folder, DENO_DIR: folder, DENO_NO_UPDATE_CHECK: "1" };
-  for (const args of [
-    ["cache", "--quiet", "--no-lock", join(clone, "cli/main.ts")],
-    ["run", "-A", "--no-lock", join(clone, "cli/main.ts"), "--version"],
-  ]) {
-    const [program, ...words] = inside([denoBinary().replace(root, clone), ...args]);
-    spawnSync(program!, words, { cwd: "/", env, stdio: "ignore" });
-  }
+  const main = join(root, "cli/main.ts");
+  for (const words of [
+    ["cache", "--quiet", "--no-lock", main],
+    ["run", "-A", "--no-lock", main, "--version"],
+  ])
+    spawnSync(denoBinary(), words, { cwd: "/", env, stdio: "ignore" });
   spawnSync("chmod", ["-R", "a+rwX", folder]);
 }

@@ -105,6 +105,21 @@ describe("opsctl doctor started by root", () => {
     }
   });
 
+  test("has no line about the metrics that another account could lead elsewhere before it runs", async () => {
+    const owned = host.make("their-metrics", 0o755, ACCOUNT.uid);
+    host.put("their-metrics/custom_metrics.prom", "", 0o600, ACCOUNT.uid);
+    for (const [directory, check] of [
+      [owned, "metrics file"],
+      [`${owned}/missing`, "text-file directory"],
+    ] as const) {
+      const envDir = settings("leading", { "collect-metrics": { TEXTFILE_DIR: directory } });
+      const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir]);
+      const [found] = of(ended, "collect-metrics", check);
+      // Pasted, `chmod 0644` would follow a link to /etc/shadow.
+      expect([found!.status, /chmod|install|mv /.test(found!.mend!)]).toEqual(["fail", false]);
+    }
+  });
+
   test.each<[string, number, number, number]>([
     ["are not root's", 0o600, ACCOUNT.uid, 0],
     ["are open to a group for writing", 0o660, 0, 0],

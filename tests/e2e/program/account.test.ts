@@ -267,8 +267,8 @@ describe("a list of secrets", () => {
         }
         const lists = "/etc/passwd /etc/group /etc/nsswitch.conf";
         const before = `cp ${lists} ${etc}; mount --bind ${etc} /etc; mount -t tmpfs -o mode=700 none /root`;
-        const { secrets, problems } = (await run(["secret", "list", "--json"], { before }))
-          .json as unknown as SecretList;
+        const { stdout } = await run(["secret", "list", "--json"], { before });
+        const { secrets, problems }: SecretList = JSON.parse(stdout);
         return [...secrets.flatMap((secret) => secret.problems), ...problems].map(({ mend }) => mend);
       },
     );
@@ -289,7 +289,7 @@ describe("an account that root cannot or does not become", () => {
     expect(errorOf(migrate)).toMatchObject({ code: "ACCOUNT_UNAVAILABLE", hint: expect.any(String) });
     expect(facts).toThrow("ENOENT");
     const list = await run(["secret", "list", "--json"], { before: NO_SETUID });
-    const { problems } = list.json as unknown as SecretList;
+    const { problems }: SecretList = JSON.parse(list.stdout);
     expect([list.exitCode, problems.map(({ why }) => why.split(":")[0])]).toEqual([
       0,
       ["ACCOUNT_UNAVAILABLE"],

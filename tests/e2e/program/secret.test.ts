@@ -359,7 +359,7 @@ describe("opsctl secret", () => {
       const ended = await startProgram(await etc.words(["secret", "list", "--json"]), { env: ENVIRONMENT })
         .ended;
       expect(ended.stdout).not.toContain("canary");
-      const { secrets, problems } = ended.json as unknown as SecretList;
+      const { secrets, problems }: SecretList = JSON.parse(ended.stdout);
       const states = secrets.map(({ name, state, sources }) => [
         name,
         [state, ...sources.map(({ kind }) => kind)],
