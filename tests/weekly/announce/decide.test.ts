@@ -50,6 +50,7 @@ const ROWS: Row[] = [
   ["recipients alone", failedWith([PHONE, EMAIL], open({ whatsapp: { failed: 1, sent: 9 } })), warning],
   ["recipients, and one connection's failure", failedWith([ONE_CONNECTION, PHONE]), warning],
   ["recipients and something else", failedWith([PHONE, GATEWAY]), critical],
+  ["recipients, and no ledger", failedWith([PHONE], { week: null }), warning],
   ["recipients, and an unknown result", failedWith([PHONE], open({ email: { unknown: 1 } })), critical],
   ["recipients, and busy elsewhere", failedWith([PHONE, BUSY], open({ reports: { running: 1 } })), warning],
   ["busy elsewhere", failedWith([BUSY, SENDING], { week: inWork, reports: withBusy(1) }), none],
