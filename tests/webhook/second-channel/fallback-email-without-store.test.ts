@@ -1,0 +1,101 @@
+/** The fallback e-mail while the store takes nothing: critical alerts that neither it nor WhatsApp takes are mailed. */
+import { describe, expect } from "bun:test";
+import { requires } from "../../support/requires.ts";
+import { loseStore, onFailingStores, startFailing } from "../support/failing-store.ts";
+import type { Service, Store } from "../support/start-service.ts";
+import { critical, MINUTE_MS, mails, setGateway, told } from "../support/two-channels.ts";
+
+const { test } = requires("mount");
+
+/** A look of the service at a database that is away takes real time. */
+const stepOf = (store: Store) => (store === "postgres" ? 30_000 : 5_000);
+
+/** Posts as a platform does that is told to come again; returns the statuses. */
+async function postFor(service: Service, name: string, minutes: number): Promise<number[]> {
+  const statuses: number[] = [];
+  const until = service.second + minutes * 60;
+  while (service.second < until) {
+    statuses.push((await service.post([critical(name)])).status);
+    await service.advance(20_000, 20_000);
+  }
+  return statuses;
+}
+
+describe("an alert that neither store nor gateway takes", () => {
+  onFailingStores("is mailed within four minutes, once, and is on the phone once", async (store) => {
+    await using service = await startFailing({ store, email: true });
+    await loseStore(service);
+    setGateway(service, "away");
+    const before = service.second;
+    expect(new Set(await postFor(service, "a", 4))).toEqual(new Set([503]));
+    expect(mails(service).map(({ tells }) => tells)).toEqual([["a"]]);
+    expect(mails(service)[0]!.second - before).toBeLessThanOrEqual(240);
+    expect(service.email.accepted[0]!.text).not.toContain("a mensagem também chega por lá");
+    await postFor(service, "a", 2);
+    setGateway(service, "none");
+    expect(await service.post([critical("a")])).toMatchObject({ status: 200, body: { durable: false } });
+    expect(told(service)).toEqual(["a"]);
+    service.restoreStore();
+    await service.advance(5 * MINUTE_MS, stepOf(store));
+    expect(mails(service)).toHaveLength(1);
+  });
+
+  test("is not mailed again when the store keeps it", async () => {
+    await using service = await startFailing({ email: true });
+    await loseStore(service);
+    setGateway(service, "away");
+    await postFor(service, "a", 4);
+    expect(mails(service)).toHaveLength(1);
+    service.restoreStore();
+    expect((await service.post([critical("a")])).status).toBe(200);
+    await service.advance(10 * MINUTE_MS, 5_000);
+    expect(mails(service)).toHaveLength(1);
+    setGateway(service, "none");
+    await service.advance(6 * MINUTE_MS, 5_000);
+    expect(told(service)).toEqual(["a"]);
+  });
+});
+
+describe("an alert that waits in a store that fails then", () => {
+  onFailingStores("is mailed in time, once, and is on the phone in the end", async (store) => {
+    await using service = await startFailing({ store, email: true });
+    setGateway(service, "closed");
+    expect((await service.post([critical("a")])).status).toBe(200);
+    await service.advance(MINUTE_MS, 5_000);
+    service.failStore();
+    await service.advance(2.5 * MINUTE_MS, stepOf(store));
+    expect(mails(service).map(({ tells }) => tells)).toEqual([["a"]]);
+    await service.advance(2 * MINUTE_MS, stepOf(store));
+    setGateway(service, "none");
+    service.restoreStore();
+    await service.advance(10 * MINUTE_MS, 5_000);
+    expect(mails(service)).toHaveLength(1);
+    expect(told(service)).toEqual(["a"]);
+  });
+
+  test("is mailed beside one that is not kept, each once", async () => {
+    await using service = await startFailing({ email: true });
+    setGateway(service, "away");
+    await service.post([critical("kept")]);
+    service.failStore();
+    await postFor(service, "lost", 5);
+    const mailed = mails(service).flatMap(({ tells }) => tells);
+    expect(mailed.toSorted()).toEqual(["kept", "lost"]);
+  });
+
+  test("is not mailed when WhatsApp took it just before", async () => {
+    await using service = await startFailing({ email: true });
+    service.gateway.routes.send.scriptByBody = () => {
+      service.failStore();
+      return undefined;
+    };
+    await service.post([critical("a")]);
+    expect(told(service)).toEqual(["a"]);
+    service.gateway.routes.send.scriptByBody = null;
+    await service.advance(10 * MINUTE_MS, 5_000);
+    service.restoreStore();
+    await service.advance(10 * MINUTE_MS, 5_000);
+    expect(service.email.ledger).toHaveLength(0);
+    expect(told(service)).toEqual(["a"]);
+  });
+});

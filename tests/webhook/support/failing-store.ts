@@ -1,0 +1,56 @@
+/** A service whose store takes nothing: what its tests of degraded mode have in common. */
+import { describe, test } from "bun:test";
+import type { Scripted } from "../../standins/standin.ts";
+import { requires } from "../../support/requires.ts";
+import { alertOf, type Service, type ServiceOptions, type Store, startService } from "./start-service.ts";
+
+export const MINUTE_MS = 60_000;
+
+/** What a service needs that starts on a full disk, as the installed one has it: a reserve in its file. */
+export const STARTS_ON_FULL_DISK = { reserve: { rows: 1, rowBytes: 4_096, logBytes: 65_536 } };
+
+/** The gateway refuses a message, and only that one. */
+export const REFUSED: Scripted = { status: 413, json: { status: 413, error: "Payload Too Large" } };
+
+/** Defines a test for each store that can fail on this machine: a full disk, a database that is away. */
+export function onFailingStores(title: string, run: (store: Store) => Promise<void>): void {
+  requires("mount").describe("a full disk", () => void test(title, () => run("sqlite")));
+  describe("a database that is away", () => void test(title, () => run("postgres")));
+}
+
+/** How long a call waits for a database that is away: the tests wait as well. */
+const STORE_LIMIT_MS = 2_000;
+
+/** Starts a service whose store can fail. */
+export async function startFailing(options: ServiceOptions = {}): Promise<Service> {
+  return await startService({ canFail: true, storeLimitMs: STORE_LIMIT_MS, ...options });
+}
+
+/** Starts a service whose store takes nothing, and lets the service find that out. */
+export async function startDegraded(options: ServiceOptions = {}): Promise<Service> {
+  const service = await startFailing(options);
+  await loseStore(service);
+  return service;
+}
+
+const LOST = "Store lost";
+
+/** Takes the store away, and posts until the service sends from memory: of a database's loss the first post hears. */
+export async function loseStore(service: Service): Promise<void> {
+  service.failStore();
+  while ((await service.post([alertOf(LOST, { status: "resolved" })])).status !== 200);
+}
+
+/** Has the gateway refuse the messages of the alert with this name. */
+export function refuse({ gateway }: Service, name: string): void {
+  gateway.routes.send.scriptByBody = ({ body }) =>
+    (body as { text: string }).text.includes(`*${name}*`) ? REFUSED : undefined;
+}
+
+/** The names of the messages on the phone, in their order, but for those of `loseStore`. */
+export const phone = (service: Service): string[] =>
+  service.messages.map(({ name }) => name).filter((name) => name !== LOST);
+
+/** An alert with a severity. */
+export const alertWith = (name: string, severity: string): Record<string, unknown> =>
+  alertOf(name, { labels: { severity } });
