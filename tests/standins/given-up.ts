@@ -1,11 +1,8 @@
-/** Calls to a peer that gives no answer: they are given up when the peer has them, not when a limit has passed. */
-import { spyOn } from "bun:test";
-import { until } from "../support/until.ts";
+/** Calls to a peer that gives no answer: they are given up once the peer has them. */
 import type { Scripted } from "./standin.ts";
 
-/** No other timer has it. It is also that of a question for which a client takes at most five seconds. */
-const LIMIT_MS = 4_999;
-const NEVER_MS = 3_600_000;
+/** The first limit is long enough on a machine that is not busy; a call that has not arrived by then is made again. */
+const LIMITS_MS = [100, 1_000, 10_000];
 
 /** Makes a call: with its usual limit, or as `givenUp` does where the peer leaves it unanswered. */
 export async function endOf<Result>(
@@ -20,10 +17,9 @@ export async function endOf<Result>(
 let turn: Promise<unknown> = Promise.resolve();
 
 /**
- * Makes a call with a time limit that passes once the peer leaves it unanswered, and no sooner.
+ * Makes a call with a short time limit, and again with a longer one when the peer had not got it by then.
  *
- * Behaviour: the newest limit passes, once; those that the call sets afterwards, for other questions, do not. Only one
- *            such call is under way in this process; the next ones wait for its end.
+ * Behaviour: only one such call is under way in this process; the next ones wait for its end.
  */
 export function givenUp<Result>(
   peer: { unanswered: number },
@@ -38,27 +34,12 @@ async function callAndGiveUp<Result>(
   peer: { unanswered: number },
   call: (limitMs: number) => Promise<Result>,
 ): Promise<Result> {
-  const before = peer.unanswered;
-  const real = globalThis.setTimeout;
-  let pass = () => {};
-  const timers = spyOn(globalThis, "setTimeout").mockImplementation(((
-    work: (...given: unknown[]) => void,
-    ms?: number,
-    ...given: unknown[]
-  ) => {
-    if (ms !== LIMIT_MS) return real(work, ms, ...given);
-    pass = () => work(...given);
-    return real(work, NEVER_MS, ...given);
-  }) as typeof setTimeout);
-  try {
-    let hasEnded = false;
-    const ending = call(LIMIT_MS).finally(() => {
-      hasEnded = true;
-    });
-    await until("the peer has the call", () => hasEnded || peer.unanswered > before);
-    if (!hasEnded) pass();
-    return await ending;
-  } finally {
-    timers.mockRestore();
+  for (const limitMs of LIMITS_MS) {
+    const before = peer.unanswered;
+    const [ended] = await Promise.allSettled([call(limitMs)]);
+    if (peer.unanswered === before) continue;
+    if (ended.status === "rejected") throw ended.reason;
+    return ended.value;
   }
+  throw new Error("The peer has never got the call");
 }

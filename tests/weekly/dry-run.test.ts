@@ -17,7 +17,7 @@ import { newLogin } from "../support/roles.ts";
 import { type SeededOwner, seedOwner, setClock } from "../support/seed.ts";
 import { smallDisk } from "../support/small-disk.ts";
 import { databaseDigest } from "./support/database-digest.ts";
-import { skippingTime } from "./support/skipping-time.ts";
+import { virtualTime } from "./support/virtual-time.ts";
 import { setupPeersOf, type WeeklyFixture, weeklyFixture } from "./support/weekly-fixture.ts";
 
 const DRY = { dryRun: true };
@@ -89,7 +89,7 @@ describe("a dry run when everything is ready", () => {
 
     expect(await weekly.run(DRY, { databaseUrl })).toMatchObject({ status: "ready", exitCode: 0 });
 
-    expect(await weekly.run({}, { databaseUrl, ...skippingTime() })).toMatchObject({
+    expect(await weekly.run({}, { databaseUrl, ...virtualTime() })).toMatchObject({
       status: "failed",
       exitCode: 1,
       reports: { failed: 1 },
@@ -326,7 +326,7 @@ test.each([
 ])("%s for a database that is starting up, and says why it ends", async (_what, options, least, most) => {
   await using weekly = await weeklyFixture();
   await startingUp(weekly.db.sql);
-  const time = skippingTime();
+  const time = virtualTime();
   const startedMs = time.monotonicMs();
   const failure = await weekly
     .run(options, time)

@@ -52,12 +52,12 @@ async function expectDoneOnce(weekly: WeeklyFixture): Promise<void> {
   expect(attempts.map((row) => row.attempts)).toEqual([1, 1, 1]);
 }
 
-const STEPS: [string, Which?][] = [
-  [CLAIM_REPORT],
-  [STORE_REPORT],
-  [CLAIM_DELIVERY],
-  [DISPATCH],
-  [SETTLE],
+const STEPS: [string, Which][] = [
+  [CLAIM_REPORT, {}],
+  [STORE_REPORT, {}],
+  [CLAIM_DELIVERY, {}],
+  [DISPATCH, {}],
+  [SETTLE, {}],
   [CLAIM_DELIVERY, { nth: 2 }],
   [DISPATCH, { nth: 2 }],
   [SETTLE, { nth: 2 }],
