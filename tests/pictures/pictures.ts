@@ -8,8 +8,8 @@ import { renderEmail } from "../../lib/weekly/email/render.ts";
 import { PAYLOADS } from "../fixtures/payloads.ts";
 import { type ShownPage, startChromium, type View } from "../support/chromium.ts";
 import { PICTURE_FAMILIES } from "../support/picture-font.ts";
-import { busyNight } from "../webhook/support/page-facts.ts";
 import { alertPicture } from "./alert-picture.ts";
+import { busyNight } from "./busy-night.ts";
 
 /** The repository. */
 export const ROOT = join(import.meta.dirname, "../..");

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Alert } from "../../../lib/webhook/alert/alert.ts";
 import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
-import { fixtureAlerts, fixtureBody } from "../support/golden-parts.ts";
+import { fixtureAlerts } from "../support/golden-parts.ts";
 
 /** The alerts of a body that is accepted. */
 function alertsOf(body: unknown): Alert[] {
@@ -162,31 +162,15 @@ describe("parseAlerts() refuses", () => {
     });
   });
 
-  test.each([
-    [99, "{}", 99, 99],
-    [100, "{}", 100, 100],
-    [101, "{}", 100, 101],
-    [100_000, "{}", 100, 100_000],
-  ])("%i bad entries among good ones with %s: %i are listed, %i counted", (count, good, listed, counted) => {
-    const parsed = parseAlerts(fromJson(`{"alerts":[${good},${"1,".repeat(count)}${good}]}`));
-    if (!("alerts" in parsed)) throw new Error("refused");
-    expect(parsed.alerts).toHaveLength(2);
-    expect(parsed.rejectedTotal).toBe(counted);
-    expect(parsed.rejected).toEqual(
+  test.each([99, 100, 101, 100_000])("%i bad entries, of which the first hundred are listed", (count) => {
+    const listed = Math.min(count, 100);
+    const beside = parseAlerts(fromJson(`{"alerts":[{},${"1,".repeat(count)}{}]}`));
+    expect(beside).toMatchObject({ alerts: [{}, {}], rejectedTotal: count });
+    expect("rejected" in beside && beside.rejected).toEqual(
       Array.from({ length: listed }, (_, at) => ({ index: at + 1, problems: [object] })),
     );
-  });
-
-  test.each([
-    [100, "1", 100, 100],
-    [101, "1", 100, 101],
-    [100_000, "[]", 100, 100_000],
-  ])("%i bad entries %s alone: %i problems are listed, %i counted", (count, bad, listed, counted) => {
-    const parsed = parseAlerts(fromJson(`{"alerts":[${Array(count).fill(bad).join()}]}`));
-    if (!("invalid" in parsed)) throw new Error("accepted");
-    expect(parsed.invalid).toHaveLength(listed);
-    expect(parsed.invalid[0]!.path).toStartWith("$.alerts[0]");
-    expect(parsed.invalidTotal).toBe(counted);
+    const alone = parseAlerts(fromJson(`{"alerts":[${Array(count).fill("[]").join()}]}`));
+    expect(alone).toMatchObject({ invalid: { length: listed }, invalidTotal: count });
   });
 
   test("without repeating anything that the sender wrote, however long or deep", () => {
@@ -409,12 +393,6 @@ describe("parseAlerts() of anything", () => {
     expect(parseAlerts(fromJson(`{"alerts":${lists}}`))).toMatchObject({
       invalid: [{ path: "$.alerts[0]" }],
     });
-  });
-
-  test("does not change what it was given", () => {
-    const body = fixtureBody("grafana-mixed");
-    parseAlerts(body);
-    expect(body).toEqual(fixtureBody("grafana-mixed"));
   });
 });
 

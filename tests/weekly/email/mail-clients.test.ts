@@ -9,6 +9,7 @@
 import { describe, expect, test } from "bun:test";
 import { renderEmail } from "../../../lib/weekly/email/render.ts";
 import { PAYLOADS } from "../../fixtures/payloads.ts";
+import { contrast } from "../../support/contrast.ts";
 import { declarations, type Element, elementsIn, htmlTree, upwards } from "../support/html-tree.ts";
 
 const OPTIONS = { appBaseUrl: "https://app.example.com", unsubscribe: "mailto:sair@mail.example.com" };
@@ -76,19 +77,6 @@ const MAX_STYLE_SHEET = 8_192;
 const MIN_CONTRAST = 4.5;
 const MIN_CONTRAST_OF_SHAPES = 3;
 const BLANK = /^(?:\s|&nbsp;)*$/;
-
-function luminance(colour: string): number {
-  const parts = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16) / 255);
-  const [red, green, blue] = parts.map((part) =>
-    part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4,
-  );
-  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
-}
-
-function contrast(a: string, b: string): number {
-  const [dark, light] = [luminance(a), luminance(b)].toSorted((x, y) => x - y) as [number, number];
-  return (light + 0.05) / (dark + 0.05);
-}
 
 /** The rules of the dark scheme, by class. */
 function darkRules(html: string): Map<string, Record<string, string>> {

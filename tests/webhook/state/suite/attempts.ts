@@ -1,7 +1,7 @@
 /** How attempts begin and end, and what is kept of those that may have arrived. */
 import { expect, test } from "bun:test";
 import type { Alert } from "../../../../lib/webhook/alert/alert.ts";
-import type { AcceptedAlert } from "../../../../lib/webhook/state/contract.ts";
+import type { AcceptedAlert, TriedBefore } from "../../../../lib/webhook/state/contract.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptOne,
@@ -143,7 +143,7 @@ function endTests(fixture: () => StateFixture): void {
 }
 
 function triedBeforeTests(fixture: () => StateFixture): void {
-  const TRIED = {
+  const TRIED: TriedBefore = {
     ...{
       text: "sent before \ud83d\udea8 \u0000 \ud83d",
       attempts: 3,
@@ -153,25 +153,23 @@ function triedBeforeTests(fixture: () => StateFixture): void {
     ...{ unansweredForMs: null, delayMs: 5 * SECOND_MS },
   };
 
-  test("of a row that was not kept yet is taken up, and looked for no sooner than told", async () => {
+  test.each([
+    ["may have arrived", TRIED],
+    ["a proxy answered", { ...TRIED, unclear: 0, unansweredForMs: 40 * SECOND_MS }],
+  ])("that %s before its row was kept is taken up, and looked for no sooner than told", async (_, tried) => {
     const { state, setClock, reopen } = fixture();
     const [row] = await acceptRows(state, "f1");
-    await state.takeUp(row, TRIED);
+    await state.takeUp(row, tried);
     await setClock(START_MS + 5 * SECOND_MS - 1);
     expect(await dueIds(state, "message")).toEqual([]);
-    await setClock(START_MS + 5 * SECOND_MS);
-    expect(await onlyDue(await reopen())).toMatchObject({
-      ...{ text: TRIED.text, attempts: 3, unclear: 2, isUnsettled: false, members: [] },
-      ...{ firstBegunAtMs: START_MS - 10 * MINUTE_MS, unansweredForMs: null },
-    });
-  });
-
-  test("that an outage left unanswered before its row was kept is looked for when it is due", async () => {
-    const { state } = fixture();
-    const [row] = await acceptRows(state, "f1");
-    await state.takeUp(row, { ...TRIED, unclear: 0, unansweredForMs: 40 * SECOND_MS, delayMs: 0 });
-    expect(await onlyDue(state)).toMatchObject({ unclear: 0, unansweredForMs: 40 * SECOND_MS });
     expect(await state.digestible([])).toEqual([]);
+    await setClock(START_MS + 5 * SECOND_MS);
+    const { text, attempts, unclear, unansweredForMs } = tried;
+    expect(await onlyDue(await reopen())).toMatchObject({
+      ...{ text, attempts, unclear, isUnsettled: false, members: [] },
+      firstBegunAtMs: START_MS - 10 * MINUTE_MS,
+      unansweredForMs: unansweredForMs && unansweredForMs + 5 * SECOND_MS,
+    });
   });
 
   test("is kept in the commit that keeps its alert", async () => {
