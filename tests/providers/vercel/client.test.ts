@@ -32,6 +32,8 @@ const failure = (problem: string): DeployListing => ({
   unknownStates: [],
 });
 
+const blog = (failed: boolean) => ({ name: "blog", failed });
+
 describe("listDeploys()", () => {
   const states: [string[], boolean | null][] = [
     [["ERROR"], true],
@@ -102,41 +104,24 @@ describe("listDeploys()", () => {
     ["shows an empty list", 0],
     ["shows no list", null],
   ])("asks for the one project whose listing %s", async (_name, listed) => {
-    hosting.projects.push(projectOf("blog", "READY"), {
-      ...projectOf("loja", "BUILDING", "ERROR", "READY"),
-      listed,
-    });
-    const { projects, problem } = await list();
-    expect({ projects, problem }).toEqual({
-      projects: [
-        { name: "blog", failed: false },
-        { name: "loja", failed: true },
-      ],
-      problem: null,
-    });
+    const loja = { ...projectOf("loja", "BUILDING", "ERROR", "READY"), listed };
+    hosting.projects.push(projectOf("blog", "READY"), loja);
+    const projects = [blog(false), { name: "loja", failed: true }];
+    expect(await list()).toMatchObject({ projects, problem: null });
     expect(hosting.routes.deployments.calls).toHaveLength(1);
   });
 
   test("leaves out the one project that cannot be asked for, and says so", async () => {
-    hosting.projects.push(projectOf("blog", "ERROR"), {
-      ...projectOf("loja", "BUILDING", "READY"),
-      listed: 1,
-    });
+    const loja = { ...projectOf("loja", "BUILDING", "READY"), listed: 1 };
+    hosting.projects.push(projectOf("blog", "ERROR"), loja);
     hosting.routes.deployments.next({ status: 500, json: {} });
-    const { projects, problem } = await list();
-    expect(projects).toEqual([{ name: "blog", failed: true }]);
-    expect(problem).toBe("hosting_http_500");
+    expect(await list()).toMatchObject({ projects: [blog(true)], problem: "hosting_http_500" });
   });
 
   test("takes an empty list at its word when the project cannot be asked for", async () => {
     hosting.projects.push(projectOf("blog", "READY"), projectOf("new"));
     hosting.routes.deployments.next({ status: 404, json: {} });
-    expect(await list()).toEqual({
-      projects: [{ name: "blog", failed: false }],
-      total: 2,
-      problem: null,
-      unknownStates: [],
-    });
+    expect(await list()).toEqual({ projects: [blog(false)], total: 2, problem: null, unknownStates: [] });
   });
 
   test.each([
@@ -167,24 +152,12 @@ describe("listDeploys()", () => {
       latestDeployments,
       targets: null,
     });
+    const a = row("a", { state: "ERROR", created: 1, target: null });
+    const deleted = { readyState: "ERROR", createdAt: 2, deletedAt: 3 };
+    const b = row("b", deleted, { readyState: "READY", createdAt: 1 });
     hosting.routes.projects.next(
-      {
-        status: 200,
-        json: {
-          projects: [row("a", { state: "ERROR", created: 1, target: null })],
-          pagination: { next: "tok en" },
-        },
-      },
-      {
-        status: 200,
-        json: [
-          row(
-            "b",
-            { readyState: "ERROR", createdAt: 2, deletedAt: 3 },
-            { readyState: "READY", createdAt: 1 },
-          ),
-        ],
-      },
+      { status: 200, json: { projects: [a], pagination: { next: "tok en" } } },
+      { status: 200, json: [b] },
     );
     expect((await list()).projects).toEqual([
       { name: "a", failed: true },
@@ -234,18 +207,10 @@ describe("listDeploys()", () => {
   });
 
   test("reads a page of megabytes", async () => {
-    const json = {
-      projects: [
-        {
-          id: "a",
-          name: "a",
-          env: "x".repeat(5_000_000),
-          latestDeployments: [{ readyState: "READY", createdAt: 1 }],
-        },
-      ],
-    };
+    const latestDeployments = [{ readyState: "READY", createdAt: 1 }];
+    const json = { projects: [{ id: "a", name: "blog", env: "x".repeat(5_000_000), latestDeployments }] };
     hosting.routes.projects.next({ status: 200, json });
-    expect((await list()).projects).toEqual([{ name: "a", failed: false }]);
+    expect((await list()).projects).toEqual([blog(false)]);
   });
 });
 
