@@ -227,7 +227,12 @@ export const WEEK_STATES: readonly WeekState[] = [
     run: FAILED,
   }),
   week("the editorials failed", MONDAY, [DONE], {
-    run: { ...FAILED, error: null, editorials: { status: "failed", code: "WORKER_HTTP_401" } },
+    run: {
+      ...FAILED,
+      error: null,
+      failures: [{ step: "social", code: "APP_HTTP_401" }],
+      editorials: { status: "failed", code: "WORKER_HTTP_401" },
+    },
   }),
   week("the editorials failed, and the result of a message is unknown", MONDAY, [message("unknown")], {
     run: { ...FAILED, error: null, editorials: { status: "failed", code: "WORKER_HTTP_401" } },

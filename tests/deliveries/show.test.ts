@@ -34,7 +34,7 @@ describeDeliveries("showDelivery()", (ledger) => {
   });
 
   test.each(["email", "whatsapp"] as const)(
-    "keeps the commands about a doubtful %s whole, and fits the terminal",
+    "keeps the commands about an unknown %s whole, and fits the terminal",
     async (channel) => {
       const { id } = await ledger.unknownDelivery(channel);
       const lines = renderDelivery(await showDelivery(ledger.sql, id), terminal(80)).split("\n");

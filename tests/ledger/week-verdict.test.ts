@@ -18,7 +18,7 @@ describe("socialVerdict()", () => {
     [40_000, 4_000, 2_000, null],
     [40_000, 4_001, 2_001, "SOCIAL_DEGRADED"],
   ])("of %p networks %p failed, in %p owners: %p", (connected, failed, owners, code) => {
-    expect(socialVerdict({ social: { connected, failed, owners } })).toBe(code as never);
+    expect<string | null>(socialVerdict({ social: { connected, failed, owners } })).toBe(code);
   });
 
   test("never gets better by one more failed network", () => {

@@ -15,7 +15,7 @@ const KINDS = {
   never: { report: "missing" },
   broken: { report: "failed" },
   atWork: { report: "running" },
-  doubt: { report: "completed", whatsapp: "unknown", email: "sent" },
+  unknown: { report: "completed", whatsapp: "unknown", email: "sent" },
   noAddress: { report: "completed", whatsapp: "sent", email: "failed" },
   halfway: { report: "completed", whatsapp: "partial", email: "missing" },
   gone: { report: "completed", whatsapp: "failed", email: "sent", isEligible: false },
@@ -64,10 +64,10 @@ describeWeek("listOwners()", (ledger) => {
       reportCode: "report_evidence_failed",
       whatsapp: null,
     });
-    expect(of("doubt")).toMatchObject({
-      reportId: owners.doubt.reportId!,
-      whatsapp: { state: "unknown", code: "gateway_timeout", deliveryId: owners.doubt.whatsappId! },
-      email: { state: "sent", code: null, deliveryId: owners.doubt.emailId! },
+    expect(of("unknown")).toMatchObject({
+      reportId: owners.unknown.reportId!,
+      whatsapp: { state: "unknown", code: "gateway_timeout", deliveryId: owners.unknown.whatsappId! },
+      email: { state: "sent", code: null, deliveryId: owners.unknown.emailId! },
     });
     expect(of("halfway")).toMatchObject({
       whatsapp: { state: "partial", code: "timeline_entry_failed" },
@@ -77,16 +77,16 @@ describeWeek("listOwners()", (ledger) => {
   });
 
   test.each([
-    [{ state: "open" }, ["never", "broken", "atWork", "doubt", "noAddress", "halfway"]],
+    [{ state: "open" }, ["never", "broken", "atWork", "unknown", "noAddress", "halfway"]],
     [{ state: "missing" }, ["never", "halfway"]],
     [{ state: "failed" }, ["broken", "noAddress", "gone"]],
     [{ state: "running" }, ["atWork"]],
-    [{ state: "unknown" }, ["doubt"]],
+    [{ state: "unknown" }, ["unknown"]],
     [{ state: "partial" }, ["halfway"]],
-    [{ state: "completed" }, ["done", "doubt", "noAddress", "halfway", "gone"]],
+    [{ state: "completed" }, ["done", "unknown", "noAddress", "halfway", "gone"]],
     [{ state: "failed", channel: "email" }, ["noAddress"]],
-    [{ state: "open", channel: "whatsapp" }, ["doubt", "halfway"]],
-    [{ channel: "whatsapp" }, ["never", "broken", "atWork", "doubt", "gone"]],
+    [{ state: "open", channel: "whatsapp" }, ["unknown", "halfway"]],
+    [{ channel: "whatsapp" }, ["never", "broken", "atWork", "unknown", "gone"]],
     [{ channel: "email" }, ["never", "broken", "atWork", "noAddress", "halfway"]],
   ] as [OwnerFilter, Name[]][])("with %j has the owners who fit", async (filter, names) => {
     await seed();

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from "bun:test";
 import { pruneReports } from "../../lib/reports/prune.ts";
 import { renderPruned } from "../../lib/reports/render-pruned.ts";
 import { describeLedger, type Ledger } from "../sql/support/ledger.ts";
+import { connect } from "../support/postgres.ts";
 
 const never = new AbortController().signal;
 
@@ -41,14 +42,13 @@ describeLedger("pruneReports()", (ledger) => {
 
   test("takes the date as São Paulo's, whatever zone the session has", async () => {
     await completedReports(ledger, 1);
-    const session = await ledger.sql.reserve();
+    const session = connect(ledger.database.url);
     try {
       await session`set time zone 'Pacific/Kiritimati'`;
-      expect(await pruneReports(session as never, "2026-11-16", never)).toMatchObject({ reports: 0 });
-      expect(await pruneReports(session as never, "2026-11-23", never)).toMatchObject({ reports: 1 });
+      expect(await pruneReports(session, "2026-11-16", never)).toMatchObject({ reports: 0 });
+      expect(await pruneReports(session, "2026-11-23", never)).toMatchObject({ reports: 1 });
     } finally {
-      await session`reset time zone`;
-      session.release();
+      await session.end();
     }
   });
 

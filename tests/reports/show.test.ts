@@ -36,7 +36,7 @@ describeWeek("showReports()", (ledger) => {
     expect(await shown({ tenantId: owner.tenantId, week: undefined })).toEqual([report!]);
   });
 
-  test("tells who decided what about a delivery in doubt, once", async () => {
+  test("tells who decided what about an unknown delivery, once", async () => {
     const owner = await ownerOf({ report: "completed", whatsapp: "unknown", email: "sent" });
     const [before] = await shown({ reportId: owner.reportId! });
     expect(before!.next).toEqual([`opsctl deliveries look-up ${owner.whatsappId}`]);

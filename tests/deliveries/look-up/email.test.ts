@@ -10,8 +10,8 @@ const at = (seconds: number) => new Date(Date.parse(MONDAY) + seconds * 1000);
 
 /** One e-mail with an unknown result, and what the provider keeps of it. */
 async function oneUnknown(spec = {}) {
-  const { weekly, doubt, lookUp } = fixture();
-  const [one] = await doubt(["email"], [spec]);
+  const { weekly, leaveUnknown, lookUp } = fixture();
+  const [one] = await leaveUnknown(["email"], [spec]);
   const { accepted } = weekly.email;
   expect(accepted).toHaveLength(1);
   return { id: one!.ids[0]!, owner: one!.owner, weekly, lookUp, accepted, email: accepted[0]! };
@@ -103,9 +103,9 @@ describe("look-up of an e-mail", () => {
   });
 
   test("leaves out what another delivery holds, without reading it", async () => {
-    const { doubt, lookUp, weekly } = fixture();
+    const { leaveUnknown, lookUp, weekly } = fixture();
     const email = "same@client.example";
-    const [one, other] = await doubt(["email"], [{ email }, { email }]);
+    const [one, other] = await leaveUnknown(["email"], [{ email }, { email }]);
     const [first, second] = weekly.email.accepted;
     const idOf = (tag: typeof first) => tag!.tags![0]!.value;
     const held = [one!, other!].find(({ ids }) => ids[0] === idOf(first))!;

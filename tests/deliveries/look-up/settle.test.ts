@@ -21,8 +21,8 @@ const reconciliations = () => fixture().weekly.db.sql`
 
 describe("look-up --settle", () => {
   test("records what was found as sent, with the evidence as reason, and sends nothing", async () => {
-    const { doubt, lookUp, weekly } = fixture();
-    const [{ ids, owner } = { ids: [], owner: null }] = await doubt(["whatsapp", "email"]);
+    const { leaveUnknown, lookUp, weekly } = fixture();
+    const [{ ids, owner } = { ids: [], owner: null }] = await leaveUnknown(["whatsapp", "email"]);
     const before = sends().length;
     weekly.gateway.kept[0]!.statuses = ["SERVER_ACK"];
     const settled = await lookUp({ settleAs: "ana" });
@@ -57,8 +57,8 @@ describe("look-up --settle", () => {
   });
 
   test("takes a delivery whose run was killed, once its lease has expired", async () => {
-    const { doubt, lookUp, weekly } = fixture();
-    const [one] = await doubt(["email"]);
+    const { leaveUnknown, lookUp, weekly } = fixture();
+    const [one] = await leaveUnknown(["email"]);
     await weekly.db.sql.begin(async (tx) => {
       await tx`set local session_replication_role = replica`;
       await tx`
@@ -75,9 +75,9 @@ describe("look-up --settle", () => {
     expect(await lookUp({ settleAs: "ana" })).toMatchObject([{ state: "sent", settled: true }]);
   });
 
-  test("names the deliveries that are not in doubt, and asks nobody about them", async () => {
-    const { doubt, lookUp, weekly } = fixture();
-    const [one] = await doubt(["email"]);
+  test("names the deliveries that are decided, and asks nobody about them", async () => {
+    const { leaveUnknown, lookUp, weekly } = fixture();
+    const [one] = await leaveUnknown(["email"]);
     await lookUp({ settleAs: "ana" });
     weekly.email.ledger.length = 0;
     expect(await lookUp({ ids: one!.ids, settleAs: "rui" })).toMatchObject([
@@ -92,16 +92,16 @@ describe("look-up --settle", () => {
   test.each(["ana@client.example", "11 98765-4321", " ", "x".repeat(201)])(
     "refuses the actor %p before anybody is asked",
     async (settleAs) => {
-      const { doubt, lookUp, weekly } = fixture();
-      await doubt(["whatsapp"]);
+      const { leaveUnknown, lookUp, weekly } = fixture();
+      await leaveUnknown(["whatsapp"]);
       await expect(lookUp({ settleAs })).rejects.toMatchObject({ code: "RECONCILE_INVALID" });
       expect(weekly.gateway.routes.messages.calls).toEqual([]);
     },
   );
 
   test("of two operators at once settles each delivery once, and the other sees it settled", async () => {
-    const { doubt, lookUp, weekly } = fixture();
-    const doubts = await doubt(
+    const { leaveUnknown, lookUp, weekly } = fixture();
+    const unknowns = await leaveUnknown(
       ["whatsapp", "email"],
       Array.from({ length: 8 }, () => ({})),
     );
@@ -111,7 +111,7 @@ describe("look-up --settle", () => {
         lookUp({ settleAs: "ana" }),
         lookUp({ settleAs: "rui", dependencies: { sql: second.sql } }),
       ]);
-      const ids = doubts.flatMap((one) => one.ids);
+      const ids = unknowns.flatMap((one) => one.ids);
       for (const id of ids) {
         const seen = both.map((lookUps) => lookUps.find((one) => one.id === id));
         expect(seen.filter((one) => one?.settled)).toHaveLength(1);
@@ -124,8 +124,8 @@ describe("look-up --settle", () => {
   });
 
   test("finds the delivery settled that somebody decided while the provider was asked", async () => {
-    const { doubt, lookUp, weekly } = fixture();
-    const [one] = await doubt(["whatsapp"]);
+    const { leaveUnknown, lookUp, weekly } = fixture();
+    const [one] = await leaveUnknown(["whatsapp"]);
     const [id] = one!.ids;
     const { messages } = weekly.gateway.routes;
     let decided: Promise<unknown> | undefined;
@@ -142,8 +142,8 @@ describe("look-up --settle", () => {
   });
 
   test("leaves a message alone that was given to another delivery at the last moment", async () => {
-    const { doubt, lookUp, weekly } = fixture();
-    const [one, other] = await doubt(["email"], [{}, {}]);
+    const { leaveUnknown, lookUp, weekly } = fixture();
+    const [one, other] = await leaveUnknown(["email"], [{}, {}]);
     const { sql } = weekly.db;
     const [holder] = await sql`
       select d.id from weekly_performance_deliveries as d where d.id = ${other!.ids[0]!}`;
@@ -166,8 +166,8 @@ describe("look-up --settle", () => {
   });
 
   test("remarks a missing timeline entry", async () => {
-    const { doubt, lookUp, weekly } = fixture();
-    await doubt(["whatsapp"]);
+    const { leaveUnknown, lookUp, weekly } = fixture();
+    await leaveUnknown(["whatsapp"]);
     await weekly.db.sql`alter table timeline_entries add constraint no_entries check (false) not valid`;
     try {
       const settled = await lookUp({ settleAs: "ana" });
@@ -180,9 +180,9 @@ describe("look-up --settle", () => {
 });
 
 test("look-up asks the gateway one question at a time, reads the provider's list once, and settles all", async () => {
-  const { doubt, lookUp, weekly } = fixture();
+  const { leaveUnknown, lookUp, weekly } = fixture();
   // Both services are given up after ten unknown results in a row.
-  await doubt(
+  await leaveUnknown(
     ["whatsapp", "email"],
     Array.from({ length: 8 }, () => ({})),
   );

@@ -15,8 +15,8 @@ type Kept = Gateway["kept"];
 
 /** One message with an unknown result, and the row that the gateway keeps of it. */
 async function oneUnknown(spec: OwnerSpec = {}) {
-  const { weekly, doubt, lookUp } = fixture();
-  const [one] = await doubt(["whatsapp"], [spec]);
+  const { weekly, leaveUnknown, lookUp } = fixture();
+  const [one] = await leaveUnknown(["whatsapp"], [spec]);
   const { kept } = weekly.gateway;
   expect(kept).toHaveLength(1);
   return { id: one!.ids[0]!, owner: one!.owner, weekly, lookUp, kept, row: kept[0]! };
@@ -247,8 +247,8 @@ const giveTo = (sql: postgres.Sql, delivery: string, message: string) => sql`
 
 describe("of two deliveries to one number with one text", () => {
   const twins = async () => {
-    const { doubt, lookUp, weekly } = fixture();
-    const [one, other] = await doubt(["whatsapp"], [{ phone }, { phone }]);
+    const { leaveUnknown, lookUp, weekly } = fixture();
+    const [one, other] = await leaveUnknown(["whatsapp"], [{ phone }, { phone }]);
     return { one: one!, other: other!, lookUp, weekly, kept: weekly.gateway.kept, sql: weekly.db.sql };
   };
 
@@ -301,8 +301,8 @@ describe("of two deliveries to one number with one text", () => {
   });
 
   test("both are settled where their texts differ", async () => {
-    const { doubt, lookUp, weekly } = fixture();
-    await doubt(["whatsapp"], [{ phone }, { phone, sends: [] }]);
+    const { leaveUnknown, lookUp, weekly } = fixture();
+    await leaveUnknown(["whatsapp"], [{ phone }, { phone, sends: [] }]);
     expect(new Set(weekly.gateway.kept.map(({ text }) => text)).size).toBe(2);
     expect(await lookUp({ settleAs: "ana" })).toMatchObject([{ settled: true }, { settled: true }]);
   });
@@ -330,8 +330,8 @@ describe("a gateway that does not answer the question", () => {
   });
 
   test("is asked no more after a refusal, nor after three failures in a row", async () => {
-    const { doubt, lookUp, weekly } = fixture();
-    await doubt(
+    const { leaveUnknown, lookUp, weekly } = fixture();
+    await leaveUnknown(
       ["whatsapp"],
       Array.from({ length: 6 }, () => ({})),
     );

@@ -1,4 +1,4 @@
-/** Deliveries in doubt after a real weekly run, and a way to look them up at the same stand-ins. */
+/** Deliveries with an unknown result after a real weekly run, and a way to look them up at the same stand-ins. */
 import { afterAll, beforeAll, beforeEach } from "bun:test";
 import { whatsappTextOf } from "../../../cli/wiring/ledger/look-up.ts";
 import type { LookUp } from "../../../lib/deliveries/look-up/look-up.ts";
@@ -29,8 +29,8 @@ export type LookUpOptions = {
 /** The fixture: a weekly run, and look-ups after it. */
 export type LookUpFixture = {
   weekly: WeeklyFixture;
-  /** Seeds an owner, runs with every send of these channels accepted and unanswered, and returns the ids in doubt. */
-  doubt(
+  /** Seeds an owner, runs with every send of these channels accepted and unanswered, and returns the ids of the unknown ones. */
+  leaveUnknown(
     channels: ("whatsapp" | "email")[],
     owners?: OwnerSpec[],
   ): Promise<{ owner: SeededOwner; ids: string[] }[]>;
@@ -60,7 +60,7 @@ export function lookUpFixture(email: Partial<EmailProviderOptions> = {}): () => 
     const weekly = shared();
     return {
       weekly,
-      doubt: (channels, owners = [{}]) => leaveInDoubt(weekly, channels, owners),
+      leaveUnknown: (channels, owners = [{}]) => runWithLostAnswers(weekly, channels, owners),
       lookUp: ({ ids = null, settleAs = null, dependencies, ...options } = {}) =>
         lookUpDeliveries(
           { ...dependenciesOf(weekly, database, options), ...dependencies },
@@ -70,7 +70,7 @@ export function lookUpFixture(email: Partial<EmailProviderOptions> = {}): () => 
   };
 }
 
-async function leaveInDoubt(
+async function runWithLostAnswers(
   weekly: WeeklyFixture,
   channels: ("whatsapp" | "email")[],
   specs: OwnerSpec[],

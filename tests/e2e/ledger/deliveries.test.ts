@@ -11,8 +11,8 @@ async function list(fixture: Fixture, args: string[]): Promise<Row[]> {
   return json.deliveries as Row[];
 }
 
-/** One owner whose message is in doubt, and whose e-mail is sent. */
-async function openDoubtfulFixture(): Promise<{ fixture: Fixture; id: string }> {
+/** One owner whose message has an unknown result, and whose e-mail is sent. */
+async function openUnknownFixture(): Promise<{ fixture: Fixture; id: string }> {
   const fixture = await openFixture();
   await seedOwner(fixture.db.sql, { phone: "+55 (11) 98765-4321", email: "fulana@client.example" });
   fixture.gateway.routes.send.next({ accept: "drop" });
@@ -22,8 +22,8 @@ async function openDoubtfulFixture(): Promise<{ fixture: Fixture; id: string }> 
 }
 
 describe.concurrent("opsctl deliveries", () => {
-  test("finds the delivery in doubt, shows it, and settles it as sent", async () => {
-    const { fixture, id } = await openDoubtfulFixture();
+  test("finds the unknown delivery, shows it, and settles it as sent", async () => {
+    const { fixture, id } = await openUnknownFixture();
     await using _ = fixture;
     const before = await databaseSnapshot(fixture.db.sql);
 
@@ -69,7 +69,7 @@ describe.concurrent("opsctl deliveries", () => {
 
 describe.concurrent("an unknown delivery", () => {
   test("reconciled as failed is sent by the next run on the same Monday", async () => {
-    const { fixture, id } = await openDoubtfulFixture();
+    const { fixture, id } = await openUnknownFixture();
     await using _ = fixture;
 
     const settled = await fixture.opsctl([
@@ -92,7 +92,7 @@ describe.concurrent("an unknown delivery", () => {
   });
 
   test("left alone stays unknown, and every run says so", async () => {
-    const { fixture, id } = await openDoubtfulFixture();
+    const { fixture, id } = await openUnknownFixture();
     await using _ = fixture;
     for (let run = 0; run < 2; run += 1) {
       const { summary } = await fixture.weekly(["--json"]);
@@ -103,7 +103,7 @@ describe.concurrent("an unknown delivery", () => {
   });
 
   test("is not reconciled by a reason that names the recipient, nor one that is not there", async () => {
-    const { fixture, id } = await openDoubtfulFixture();
+    const { fixture, id } = await openUnknownFixture();
     await using _ = fixture;
     const before = await databaseSnapshot(fixture.db.sql);
     const base = ["deliveries", "reconcile", "--json", "--to", "failed", "--reason"];

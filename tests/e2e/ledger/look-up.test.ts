@@ -3,14 +3,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { LAST_RUN_FILE } from "../../../lib/last-run/file-name.ts";
 import { MONDAY, seedOwner } from "../../support/seed.ts";
+import { until } from "../../support/until.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
 
 const READ_KEY = "re_canary_read_key_77aa01";
 const LOOK_UP = ["deliveries", "look-up"];
 
-/** One owner whose message and e-mail are in doubt; the sending key may not read. */
-async function openDoubtfulFixture(): Promise<Fixture> {
+/** One owner whose message and e-mail have an unknown result; the sending key may not read. */
+async function openUnknownFixture(): Promise<Fixture> {
   const fixture = await openFixture({ email: { sendsOnly: true, readKey: READ_KEY } });
   fixture.secret("EMAIL_READ_API_KEY", READ_KEY);
   await seedOwner(fixture.db.sql, { phone: "+55 (11) 98765-4321", email: "fulana@client.example" });
@@ -34,8 +35,8 @@ const sendsOf = ({ gateway, email }: Fixture) =>
   gateway.routes.send.calls.length + email.routes.send.calls.length;
 
 describe.concurrent("opsctl deliveries look-up", () => {
-  test("finds what is in doubt, changes nothing, then settles it; nothing is ever sent", async () => {
-    await using fixture = await openDoubtfulFixture();
+  test("finds what is unknown, changes nothing, then settles it; nothing is ever sent", async () => {
+    await using fixture = await openUnknownFixture();
     const before = await databaseSnapshot(fixture.db.sql);
 
     const found = await fixture.opsctl([...LOOK_UP, "--all", "--json"]);
@@ -77,7 +78,7 @@ describe.concurrent("opsctl deliveries look-up", () => {
 
 describe.concurrent("opsctl deliveries look-up that cannot ask", () => {
   test("ends with 1 while one could not be asked, and without its settings", async () => {
-    await using fixture = await openDoubtfulFixture();
+    await using fixture = await openUnknownFixture();
     fixture.secret("EMAIL_READ_API_KEY", "");
     const restricted = await fixture.opsctl([...LOOK_UP, "--all", "--settle"]);
     expect(restricted.exitCode).toBe(1);
@@ -96,7 +97,7 @@ describe.concurrent("opsctl deliveries look-up that cannot ask", () => {
 
 describe.concurrent("opsctl deliveries look-up", () => {
   test("refuses what is no question, with 2, and what is not there, with 1", async () => {
-    await using fixture = await openDoubtfulFixture();
+    await using fixture = await openUnknownFixture();
     const wrong = [[], ["--all", crypto.randomUUID()], ["x"], [crypto.randomUUID(), "--actor", "ana"]];
     for (const args of wrong)
       expect(await fixture.opsctl([...LOOK_UP, ...args])).toMatchObject({ exitCode: 2, stdout: "" });
@@ -107,11 +108,10 @@ describe.concurrent("opsctl deliveries look-up", () => {
   });
 
   test("is ended by a signal with its result", async () => {
-    await using fixture = await openDoubtfulFixture();
+    await using fixture = await openUnknownFixture();
     fixture.gateway.routes.messages.script = () => "hang";
     const running = await fixture.start([...LOOK_UP, "--all", "--json"]);
-    while (fixture.gateway.routes.messages.calls.length === 0)
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    await until("the gateway is asked", () => fixture.gateway.routes.messages.calls.length > 0);
     running.kill("SIGINT");
     const { json } = await running.ended;
     expect(json).toMatchObject({ exitCode: 1, counts: { found: 1, couldNotBeAsked: 1 } });

@@ -5,7 +5,7 @@ import { seedOwner } from "../../support/seed.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
 
-/** A Monday after which one owner has everything, one message is in doubt, and one owner has no phone. */
+/** A Monday after which one owner has everything, one message has an unknown result, and one owner has no phone. */
 async function openMixedFixture() {
   const fixture = await openFixture();
   const { sql } = fixture.db;
@@ -31,7 +31,7 @@ async function filesOf(fixture: Fixture, tenantId: string) {
 }
 
 describe.concurrent("opsctl reports", () => {
-  test("shows a Monday before the run, after a failed one and after its mend, and changes nothing", async () => {
+  test("shows a Monday before the run, after a failed one and after its repeat, and changes nothing", async () => {
     const { fixture, sent, noPhone } = await openMixedFixture();
     await using _ = fixture;
     const opsctl = (args: string[]) => fixture.opsctl(["reports", ...args]);

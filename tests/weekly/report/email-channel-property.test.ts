@@ -136,7 +136,7 @@ test("a report's figures agree with arithmetic in whole numbers, whatever was se
     });
     const reports = await reportsOf(Object.fromEntries(cases), weekly);
     for (const [i, list] of sends.entries())
-      expect(reports[`owner ${i}`]!.payload.channels.email.metrics).toEqual(expectedMetrics(list) as never);
+      expect<unknown>(reports[`owner ${i}`]!.payload.channels.email.metrics).toEqual(expectedMetrics(list));
   });
   await assertInDatabase(property, { numRuns: 4 });
 });

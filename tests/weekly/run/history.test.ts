@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Payload } from "../../../lib/weekly/payload.ts";
 import { previewReports } from "../../../lib/weekly/preview.ts";
+import type { AnalysisBody } from "../../standins/application.ts";
 import { type SeededOwner, seedOwner, seedSends, setClock, WEEK, writeAnalysis } from "../../support/seed.ts";
 import { pastPayload, weeksBefore, writePastReport } from "../support/past-report.ts";
 import { type StoredReport, storedReport } from "../support/stored-report.ts";
@@ -67,9 +68,9 @@ describe("a run", () => {
     const owner = await seedOwner(sql, { networks: ["instagram", "instagram", "linkedin"] });
     const [small, large] = owner.connections.map(({ id }) => id);
     // The newest analysis is shown: that of the small account first, a week later that of the large one.
-    const analyse = (newest: string | undefined) => async (body: { connectionId: string }) => {
+    const analyse = (newest: string | undefined) => async (body: AnalysisBody) => {
       const followers = { [small!]: 900, [large!]: 48_000 }[body.connectionId] ?? 70;
-      await writeAnalysis(sql, body as never, { metrics: { followers } });
+      await writeAnalysis(sql, body, { metrics: { followers } });
       const age = body.connectionId === newest ? "0 minutes" : "1 minute";
       await sql`
         update social_channel_analyses set updated_at = now() - ${age}::interval

@@ -58,7 +58,7 @@ describe("a report that another version of opsctl has made", () => {
     expect(row!.count).toBe(1);
   });
 
-  test("and left in doubt stays in doubt, and nothing is sent", async () => {
+  test("and left with an unknown result stays so, and nothing is sent", async () => {
     const { weekly } = await sentByLaterVersion();
     await setDeliveries(
       weekly,

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import type { WeeklyOptions } from "../../../lib/weekly/context/dependencies.ts";
+import type { Scripted } from "../../standins/standin.ts";
 import { assertInDatabase } from "../../support/property.ts";
 import { type SeededOwner, seedOwner, WEEK } from "../../support/seed.ts";
 import { sharedWeekly, startOver } from "../support/shared-weekly.ts";
@@ -61,9 +62,9 @@ async function settle(weekly: WeeklyFixture, one: OwnerCase): Promise<SeededOwne
     ...(one.email ? {} : { email: null }),
   });
   const { application, gateway, email } = weekly;
-  const add = (route: typeof gateway.routes.send, key: string, answer: object | undefined) => {
+  const add = (route: typeof gateway.routes.send, key: string, answer: Scripted | undefined) => {
     const rest = route.scriptByBody;
-    route.scriptByBody = (entry) => (entry.rawBody.includes(key) ? (answer as never) : rest?.(entry));
+    route.scriptByBody = (entry) => (entry.rawBody.includes(key) ? answer : rest?.(entry));
   };
   one.analysis.forEach((status, index) => {
     if (status !== 200) add(application.routes.analysis, owner.connections[index]!.id, { status });

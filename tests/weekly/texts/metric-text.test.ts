@@ -47,7 +47,7 @@ describe("metricValue()", () => {
     ["reach", 0, "0"],
     ["corporate", 1, "1"],
     ["reach", null, "sem dado"],
-    ["reach", {} as never, "sem dado"],
+    ["reach", JSON.parse("{}"), "sem dado"],
   ])("of %s %p is %s", (key, value, text) => {
     expect(metricValue(key, value)).toBe(text);
   });
