@@ -106,16 +106,16 @@ describe("runWeekly() when the answer to a commit is lost", () => {
     await expectDoneOnce(weekly);
   });
 
-  test("and the run is ended then: no claim stays behind, and the next run sends at once", async () => {
+  test("three times, and the run is ended then: the result is recorded, and no claim stays behind", async () => {
     const weekly = await oneOwner();
     const interrupt = new AbortController();
-    const at = [
-      after(SETTLE, () => {
-        interrupt.abort();
-        return "cut";
-      }),
-    ];
-    expect(await weekly.run({}, { at, interrupt: interrupt.signal })).toMatchObject({
+    const loseAndEnd = () => {
+      interrupt.abort();
+      return "cut";
+    };
+    const at = [1, 2, 3].map((nth) => after(SETTLE, loseAndEnd, { nth }));
+    const summary = await weekly.run({}, { at, interrupt: interrupt.signal });
+    expect(summary).toMatchObject({
       error: { code: "RUN_INTERRUPTED" },
       whatsapp: { sent: 1 },
       email: { sent: 0 },

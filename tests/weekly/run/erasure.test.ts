@@ -124,12 +124,17 @@ describe("a delivery's row that the database has lost although its owner is ther
     });
   }
 
-  test("makes a sent message partial, with the provider's id, and fails the run", async () => {
+  test.each([
+    ["makes a sent message partial, with the provider's id, and fails the run", false],
+    ["shows no more of Meta's id, which holds the number, than its end", true],
+  ])("%s", async (_name, isMeta) => {
     const weekly = shared();
     const owner = await seedOwner(weekly.db.sql);
     plantHeartbeat(weekly);
+    if (isMeta) weekly.gateway.integrations.set("ops", "WHATSAPP-BUSINESS");
     const log = recordingLog();
     const summary = await weekly.run({}, { log, at: [before(SETTLE, () => lose(weekly, owner))] });
+    const { id } = weekly.gateway.accepted[0]!;
     expect(summary).toMatchObject({ exitCode: 1, heartbeat: "kept", whatsapp: { sent: 0, partial: 1 } });
     expect(summary.failures[0]).toEqual({
       step: "whatsapp",
@@ -137,7 +142,7 @@ describe("a delivery's row that the database has lost although its owner is ther
       tenantId: owner.tenantId,
       reportId: expect.any(String),
       deliveryId: expect.any(String),
-      providerMessageId: weekly.gateway.accepted[0]!.id,
+      providerMessageId: isMeta ? `wamid.…${id.slice(-12)}` : id,
       cause: undefined,
     });
     expect(isHeartbeatKept(weekly)).toBe(true);
