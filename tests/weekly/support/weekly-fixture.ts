@@ -15,7 +15,7 @@ import { resendClient } from "../../../lib/providers/resend/client.ts";
 import { checkReadiness } from "../../../lib/schema/readiness.ts";
 import type { WeeklyDependencies, WeeklyOptions } from "../../../lib/weekly/context/dependencies.ts";
 import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
-import { type Store, weeklyStore } from "../../../lib/weekly/database/store.ts";
+import { weeklyStore } from "../../../lib/weekly/database/store.ts";
 import { runWeekly } from "../../../lib/weekly/run.ts";
 import { type SetupPeers, setupPeers } from "../../../lib/weekly/setup/peers.ts";
 import {
@@ -45,10 +45,6 @@ export const SECRETS = {
 
 /** What is different for one run. */
 export type FixtureChanges = Omit<Partial<WeeklyDependencies>, "store"> & {
-  /** Single calls of the store, replaced. */
-  store?: Partial<Store>;
-  /** Single calls of the store, replaced by something that uses the real ones. */
-  wrapStore?: (store: Store) => Partial<Store>;
   /** Another way to the same database. */
   databaseUrl?: string;
   /** What happens before and after single statements of the run; each of these moments must come. */
@@ -103,16 +99,13 @@ export async function weeklyFixture(
     timeoutsMs: {},
     onAnalyze: (body) => writeAnalysis(db.sql, body, { score: 73 }),
     onEditorial: () => {},
-    run: async (runOptions = {}, { databaseUrl = db.url, at = [], wrapStore, ...dependencies } = {}) => {
+    run: async (runOptions = {}, { databaseUrl = db.url, at = [], ...dependencies } = {}) => {
       const proxy = at.length === 0 ? null : await startStatementProxy(databaseUrl, at);
       const isUsual = databaseUrl === db.url && proxy === null;
       const database = (isUsual && idle.pop()) || (await openPool(proxy?.url ?? databaseUrl));
       const emailPace = createPace();
       const limits = fixture.timeoutsMs;
       const limitOf = (timeoutMs?: number) => (timeoutMs === undefined ? {} : { timeoutMs });
-      const real = weeklyStore(database.sql);
-      const changed = { ...wrapStore?.(real), ...dependencies.store };
-      const store = { ...real, ...inSingleCalls(changed), ...changed };
       try {
         return await runWeekly(
           {
@@ -151,8 +144,8 @@ export async function weeklyFixture(
             sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}),
             version: "0.0.0-test",
             runId: randomUUID(),
+            store: weeklyStore(database.sql),
             ...dependencies,
-            store,
           },
           {
             dryRun: false,
@@ -205,18 +198,6 @@ export function setupPeersOf(
   };
   const provider = { senderTenantId: null, apiUrl: email.url, apiKey: new Secret(SECRETS.EMAIL_API_KEY) };
   return setupPeers({ appBaseUrl: application.url, whatsapp, email: provider }, { limitMs });
-}
-
-/** A run makes two steps in one call, twice; for a test that replaces one of the two steps, it makes two calls. */
-function inSingleCalls(changed: Partial<Store>): Partial<Store> {
-  const alone = async () => {
-    throw new Error("this test looks at the calls alone");
-  };
-  const { persistReport, claimWhatsapp, settleDelivery, claimEmail } = changed;
-  return {
-    ...(persistReport || claimWhatsapp ? { persistAndClaimWhatsapp: alone } : {}),
-    ...(settleDelivery || claimEmail ? { settleAndClaimEmail: alone } : {}),
-  };
 }
 
 /** A log that keeps its lines. */
