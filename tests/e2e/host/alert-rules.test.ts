@@ -82,6 +82,8 @@ describe("opsctl alert-rules apply", () => {
     expect(platform.writes()).toHaveLength(7);
 
     Object.assign(platform.rules.get("opsctl-traefik-ram")!, { for: "1m" });
+    platform.intervals.set(groupKey("vps", "vps-infra"), 120);
+    expect((await run("plan")).json.warnings).toEqual([]);
     platform.intervals.set(groupKey("vps", "vps-infra"), 600);
     const drift = await run("plan");
     platform.intervals.set(groupKey("vps", "vps-infra"), 60);
