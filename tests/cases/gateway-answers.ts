@@ -213,13 +213,13 @@ const NO_STATE = closed("gateway_answer_unreadable");
 /** Answers to the question for the state of the instance `ops`. */
 export const STATE_ANSWERS = cases<StateVerdict>([
   ["open", state("open"), "open"],
-  ["close", state("close"), proved(passing("instance_close")), "run", "doctor"],
+  ["close", state("close"), proved(passing("instance_close")), "doctor"],
   ["connecting", state("connecting"), proved(passing("instance_connecting")), "doctor"],
   ["refused by WhatsApp", state("refused"), proved(closed("instance_refused"))],
-  ["no state: not loaded", state(null), proved(passing("instance_not_loaded")), "run", "doctor"],
-  ["404 for the instance", refusal(404, [NO_INSTANCE]), proved(closed("instance_missing")), "run", "doctor"],
-  ["401", refusal(401, "Unauthorized"), refused("gateway_unauthorized"), "doctor"],
-  ["503 without a licence", NO_LICENCE, refused("gateway_license_required"), "run", "doctor"],
+  ["no state: not loaded", state(null), proved(passing("instance_not_loaded")), "doctor"],
+  ["404 for the instance", refusal(404, [NO_INSTANCE]), proved(closed("instance_missing")), "doctor"],
+  ["401", refusal(401, "Unauthorized"), refused("gateway_unauthorized"), "run", "doctor"],
+  ["503 without a licence", NO_LICENCE, refused("gateway_license_required"), "doctor"],
   ["a state in capitals", state("OPEN"), NO_STATE],
   ["neither name nor state", { status: 200, json: { instance: {} } }, NO_STATE],
   ["no instance", { status: 200, json: { state: "open" } }, NO_STATE],
@@ -237,7 +237,7 @@ export const STATE_ANSWERS = cases<StateVerdict>([
   ["no answer", "hang", closed("gateway_timeout"), "run"],
   ["closed", "drop", passing("gateway_connection_lost"), "run"],
   ["half an answer, then closed", "break_body", passing("gateway_connection_lost")],
-  ["nobody listens", "nobody_listens", passing("gateway_unreachable"), "run", "e2e", "doctor"],
+  ["nobody listens", "nobody_listens", passing("gateway_unreachable"), "e2e", "doctor"],
 ]);
 
 const names = (...list: string[]): InstanceList => ({ status: "ok", names: list });

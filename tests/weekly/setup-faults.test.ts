@@ -2,7 +2,10 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import type postgres from "postgres";
+import { limitMsFor, playedBy } from "../cases/answer-case.ts";
+import { STATE_ANSWERS } from "../cases/gateway-answers.ts";
 import { repairSetup, SETUP_FAULTS } from "../cases/setup-faults.ts";
+import type { Scripted } from "../standins/standin.ts";
 import { seedOwner } from "../support/seed.ts";
 import { databaseDigest } from "./support/database-digest.ts";
 import { deliveriesByOwner, isHeartbeatKept, plantHeartbeat } from "./support/ledger.ts";
@@ -67,6 +70,24 @@ describe("a setup fault", () => {
         expect(email.accepted.map(({ idempotencyKey }) => idempotencyKey)).toEqual([key]);
     },
   );
+});
+
+describe("a real run asks for the instance's state, and is answered with", () => {
+  test.each(playedBy("run", STATE_ANSWERS))("$name: nothing is sent, and the next run sends", async (row) => {
+    const weekly = shared();
+    const { db, gateway, run } = weekly;
+    await seedOwner(db.sql, { networks: [] });
+    gateway.routes.state.script = () => row.answer as Scripted;
+    weekly.timeoutsMs = { gateway: limitMsFor(row.answer) };
+    const { code, cause } = row.becomes as Exclude<typeof row.becomes, "open">;
+    const first = await run();
+    expect(first).toMatchObject({ exitCode: 1, whatsapp: { ...CLEAN, sent: 0, failed: 1 }, email: CLEAN });
+    expect(first.failures).toMatchObject([{ step: "whatsapp", code, ...(cause && { cause }) }]);
+    expect(gateway.routes.send.calls).toHaveLength(0);
+    gateway.routes.state.script = null;
+    weekly.timeoutsMs = {};
+    expect(await run()).toMatchObject({ exitCode: 0, whatsapp: CLEAN, email: { sent: 0, reused: 1 } });
+  });
 });
 
 describe("a run reaches", () => {
