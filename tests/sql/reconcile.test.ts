@@ -1,7 +1,58 @@
 import { expect, test } from "bun:test";
+import type postgres from "postgres";
 import { connect, sharedPostgres } from "../support/postgres.ts";
 import { newLogin } from "../support/roles.ts";
-import { describeLedger, MONDAY, refusal } from "./support/ledger.ts";
+import { describeLedger, type Ledger, MONDAY, refusal } from "./support/ledger.ts";
+
+const PRIVATE = [
+  "Sent to fulano@example.com by hand",
+  "fulano.silva+x@sub.example.com",
+  "5511987654321@s.whatsapp.net answered",
+  "+55 (11) 98765-4321 has it",
+  "11 98765-4321",
+  "(11)987654321",
+  "98765-4321",
+  "5511987654321",
+  "number 011.98765.4321",
+  "+1 415 555 2671",
+  "+44 20 7946 0958",
+  "On 2026-11-23 the owner of 11987654321 confirmed",
+];
+
+const HARMLESS = [
+  "Looked up 49a3999c-0ce1-4ea6-ab68-123456789012 at the provider",
+  "id 12345678-1234-4234-8234-123456789012",
+  "Gateway id BAE5123456789012F4, status READ",
+  "Key 3EB0123456789012345678 not in the chat on 2026-11-23 11:05:07.123",
+  "Looked on 23/11/2026 at 11:05 and 24/11 at 09:00",
+  "f***@example.com confirmed by chat",
+  "Hint 4321, ticket 12345678",
+  "Three of 30 answers, 429 then 500",
+];
+
+/** The same message for two deliveries, the second while the first session has not committed. */
+async function race(
+  ledger: Ledger,
+  { commits }: { commits: boolean },
+): Promise<{ second: string; refused: string | null }> {
+  const [one, other] = [await ledger.unknownDelivery("email"), await ledger.unknownDelivery("email")];
+  const id = `message-of-${one.id}`;
+  let second: Promise<unknown> | undefined;
+  await ledger.sql
+    .begin(async (tx: postgres.TransactionSql) => {
+      const session = ledger.on(tx);
+      await session.reconcile(one.id, "sent", id);
+      second = ledger.reconcile(other.id, "sent", id);
+      // What it is refused with is looked at below.
+      second.catch(() => {});
+      await Promise.race([ledger.untilWaiting(), second.catch(() => {})]);
+      if (!commits) throw new Error("rolled back");
+    })
+    .catch(() => {});
+  if (!commits) await second!;
+  const refused = commits ? await refusal(second!) : null;
+  return { second: (await ledger.delivery(other.id)).status, refused };
+}
 
 describeLedger("reconcile_weekly_performance_delivery()", (ledger) => {
   async function recordsOf(deliveryId: string) {
@@ -51,21 +102,6 @@ describeLedger("reconcile_weekly_performance_delivery()", (ledger) => {
     ).toBe("OW026 delivery_unknown_is_terminal");
     await ledger.reconcile(claim.id, "sent", "second-id");
     expect((await recordsOf(claim.id)).map((row) => row.status)).toEqual(["failed", "sent"]);
-  });
-
-  test("gives a message to one delivery of a channel only, also when two sessions come at once", async () => {
-    const [one, other] = [await ledger.unknownDelivery("email"), await ledger.unknownDelivery("email")];
-    const both = await Promise.allSettled([
-      ledger.reconcile(one.id, "sent", "the-only-message"),
-      ledger.reconcile(other.id, "sent", "the-only-message"),
-    ]);
-    expect(both.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
-    const open = both[0]!.status === "rejected" ? one : other;
-    expect(await refusal(ledger.reconcile(open.id, "sent", "the-only-message"))).toBe(
-      "OW034 provider_message_of_another_delivery",
-    );
-    expect((await ledger.delivery(open.id)).status).toBe("unknown");
-    expect(await ledger.reconcile(open.id, "sent", "its-own-message")).toMatchObject({ status: "sent" });
   });
 
   test("works on any day and for any week", async () => {
@@ -163,5 +199,98 @@ describeLedger("reconcile_weekly_performance_delivery()", (ledger) => {
     expect(await second!).toBe("OW030 delivery_not_unknown");
     expect((await recordsOf(claim.id)).map((row) => row.actor)).toEqual(["ana"]);
     expect(await ledger.delivery(claim.id)).toMatchObject({ status: "failed" });
+  });
+
+  test("takes no reason with an address or a telephone number", async () => {
+    const claim = await ledger.unknownDelivery("email");
+    for (const reason of PRIVATE)
+      expect([reason, await refusal(ledger.reconcile(claim.id, "failed", null, reason))]).toEqual([
+        reason,
+        "23514 weekly_performance_reconciliations_privacy",
+      ]);
+  });
+
+  test("takes a reason with ids, dates, masks and short numbers", async () => {
+    for (const reason of HARMLESS) {
+      const claim = await ledger.unknownDelivery("email");
+      await ledger.reconcile(claim.id, "failed", null, reason);
+    }
+  });
+
+  test("with a message that another session is just giving waits, and takes it only when that one rolls back", async () => {
+    expect(await race(ledger, { commits: true })).toEqual({
+      second: "unknown",
+      refused: "OW034 provider_message_of_another_delivery",
+    });
+    expect(await race(ledger, { commits: false })).toEqual({ second: "sent", refused: null });
+  });
+});
+
+/** What a killed run leaves is what it means, also when no run follows. */
+describeLedger("a lease that has expired", (ledger) => {
+  test("after dispatch can be reconciled on any day, as what was in doubt", async () => {
+    const claim = await ledger.dispatchedDelivery();
+    await ledger.moveClock("4 minutes 59.999999 seconds");
+    expect(await refusal(ledger.reconcile(claim.id, "sent", "id"))).toBe("OW030 delivery_not_unknown");
+    await ledger.moveClock("2 days");
+    expect(await ledger.reconcile(claim.id, "sent", "BAE5F00D")).toEqual({ status: "sent", code: null });
+    expect(await ledger.delivery(claim.id)).toMatchObject({
+      status: "sent",
+      provider_message_id: "BAE5F00D",
+    });
+    const entries = await ledger.sql`
+      select from timeline_entries where metadata ->> 'deliveryId' = ${claim.id}`;
+    expect(entries.length).toBe(1);
+  });
+
+  test("after dispatch can be reconciled to failed, and a late settle of the holder is refused then", async () => {
+    const claim = await ledger.dispatchedDelivery("email");
+    await ledger.moveClock("5 minutes");
+    expect(await ledger.reconcile(claim.id, "failed", null)).toEqual({
+      status: "failed",
+      code: "reconciled_not_sent",
+    });
+    expect(await refusal(ledger.settle(claim, "sent", "id"))).toBe("OW024 delivery_not_running");
+  });
+
+  test("before dispatch is no doubt: there is nothing to reconcile", async () => {
+    const claim = await ledger.claimDelivery(await ledger.completedReport());
+    await ledger.moveClock("1 day");
+    expect(await refusal(ledger.reconcile(claim.id, "failed", null))).toBe("OW030 delivery_not_unknown");
+  });
+
+  test("leaves nothing changed when the reconciliation is refused", async () => {
+    const claim = await ledger.dispatchedDelivery();
+    await ledger.moveClock("1 day");
+    const before = await ledger.delivery(claim.id);
+    expect(await refusal(ledger.reconcile(claim.id, "failed", null, "call 11 98765-4321"))).toContain(
+      "privacy",
+    );
+    expect(await ledger.delivery(claim.id)).toEqual(before);
+  });
+
+  test("means failed before dispatch and unknown after it, at the very instant", async () => {
+    const [row] = await ledger.sql`
+      with at as (select public.weekly_performance_now() as now)
+      select
+        public.weekly_performance_report_state('running', now + interval '1 microsecond', now) as held,
+        public.weekly_performance_report_state('running', now, now) as expired,
+        public.weekly_performance_report_state('completed', now, now) as completed,
+        public.weekly_performance_delivery_state('running', null, now + interval '1 microsecond', now) as claimed,
+        public.weekly_performance_delivery_state('running', null, now, now) as undispatched,
+        public.weekly_performance_delivery_state('running', now, now, now) as dispatched,
+        public.weekly_performance_delivery_state('sent', now, now, now) as sent,
+        public.weekly_performance_delivery_state('pending', null, null, now) as pending
+      from at`;
+    expect(row).toEqual({
+      held: "running",
+      expired: "failed",
+      completed: "completed",
+      claimed: "running",
+      undispatched: "failed",
+      dispatched: "unknown",
+      sent: "sent",
+      pending: "pending",
+    });
   });
 });

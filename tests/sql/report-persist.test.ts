@@ -27,6 +27,8 @@ describeLedger("persist_weekly_performance_report()", (ledger) => {
     const stranger = crypto.randomUUID();
     const otherHash = createHash("sha256").update("other").digest("hex");
     const before = await ledger.report(claim.id);
+    const { payload } = validPersist(owner, claim) as { payload: object };
+    const [early, late] = ["2026-11-09T03:00:00Z", "2026-11-30T03:00:00Z"];
     const mismatches: [Parameters<typeof ledger.persist>[2], string][] = [
       [{ reportId: stranger }, "OW003 report_not_found"],
       [{ token: stranger }, "OW004 report_token_mismatch"],
@@ -40,26 +42,14 @@ describeLedger("persist_weekly_performance_report()", (ledger) => {
       [{ fingerprint: null }, "OW010 report_fingerprint_mismatch"],
       [{ evidence: "{}" }, "OW010 report_fingerprint_mismatch"],
       [{ evidence: null }, "OW010 report_fingerprint_mismatch"],
-    ];
-    for (const [wrong, expected] of mismatches)
-      expect(await refusal(ledger.persist(owner, claim, wrong))).toBe(expected);
-    expect(await ledger.report(claim.id)).toEqual(before);
-  });
-
-  test("refuses values of another report that agree with each other", async () => {
-    const { owner, claim } = await claimed();
-    const stranger = crypto.randomUUID();
-    const before = await ledger.report(claim.id);
-    const { payload } = validPersist(owner, claim) as { payload: object };
-    const [early, late] = ["2026-11-09T03:00:00Z", "2026-11-30T03:00:00Z"];
-    const agreeing: [Parameters<typeof ledger.persist>[2], string][] = [
+      // Values of another report that agree with each other.
       [{ tenantId: stranger, payload: { ...payload, tenantId: stranger } }, "OW006 report_tenant_mismatch"],
       [{ userId: stranger, payload: { ...payload, userId: stranger } }, "OW007 report_user_mismatch"],
       [{ start: early, payload: { ...payload, windowStart: early } }, "OW008 report_window_mismatch"],
       [{ end: late, payload: { ...payload, windowEnd: late } }, "OW008 report_window_mismatch"],
       [{ version: 2, payload: { ...payload, schemaVersion: 2 } }, "OW009 report_schema_version_mismatch"],
     ];
-    for (const [wrong, expected] of agreeing)
+    for (const [wrong, expected] of mismatches)
       expect(await refusal(ledger.persist(owner, claim, wrong))).toBe(expected);
     expect(await ledger.report(claim.id)).toEqual(before);
   });
@@ -187,26 +177,72 @@ describeLedger("persist_weekly_performance_report()", (ledger) => {
     }
   });
 
-  test("repeated with the same values answers the same without a write, even on another day", async () => {
+  test("repeated with the same values answers the same without a write, with others is refused, even on another day", async () => {
     const { owner, claim } = await claimed();
     const first = await ledger.persist(owner, claim);
     const before = await ledger.report(claim.id);
-    await ledger.moveClock("3 days");
-    expect(await ledger.persist(owner, claim)).toEqual(first);
-    expect(await ledger.report(claim.id)).toEqual(before);
-  });
-
-  test("repeated with other values is refused", async () => {
-    const { owner, claim } = await claimed();
-    await ledger.persist(owner, claim);
     const { payload } = validPersist(owner, claim) as { payload: object };
     for (const wrong of [{ payload: { ...payload, coverageStatus: "complete" } }, { evidence: "{}" }])
       expect(await refusal(ledger.persist(owner, claim, wrong))).toBe("OW012 report_not_running");
+    await ledger.moveClock("3 days");
+    expect(await ledger.persist(owner, claim)).toEqual(first);
+    expect(await ledger.report(claim.id)).toEqual(before);
   });
 
   test("refuses a failed row, whose token is kept", async () => {
     const { owner, claim } = await claimed();
     await ledger.failReport(claim, "APP_HTTP_500");
     expect(await refusal(ledger.persist(owner, claim))).toBe("OW012 report_not_running");
+  });
+});
+
+describeLedger("fail_weekly_performance_report()", (ledger) => {
+  test("turns a running row into a failed one with its code", async () => {
+    const claim = await ledger.claimReport(await ledger.newOwner());
+    await ledger.failReport(claim, "report_persist_failed");
+    expect(await ledger.report(claim.id)).toMatchObject({
+      status: "failed",
+      error_code: "report_persist_failed",
+      payload: null,
+    });
+  });
+
+  test("repeated with the same code succeeds without a write, with another is refused", async () => {
+    const claim = await ledger.claimReport(await ledger.newOwner());
+    await ledger.failReport(claim, "APP_HTTP_401");
+    const before = await ledger.report(claim.id);
+    await ledger.moveClock("1 minute");
+    await ledger.failReport(claim, "APP_HTTP_401");
+    expect(await ledger.report(claim.id)).toEqual(before);
+    expect(await refusal(ledger.failReport(claim, "APP_HTTP_409"))).toBe("OW012 report_not_running");
+  });
+
+  test("cannot fail the row of whoever took over", async () => {
+    const owner = await ledger.newOwner();
+    const first = await ledger.claimReport(owner);
+    await ledger.moveClock("20 minutes");
+    const second = await ledger.claimReport(owner);
+    expect(await refusal(ledger.failReport(first, "APP_TIMEOUT"))).toBe("OW004 report_token_mismatch");
+    expect(await ledger.report(first.id)).toMatchObject({ status: "running", claim_token: second.token });
+  });
+
+  test("after the lease still counts for the holder of the token", async () => {
+    const claim = await ledger.claimReport(await ledger.newOwner());
+    await ledger.moveClock("2 hours");
+    await ledger.failReport(claim, "APP_TIMEOUT");
+    expect(await ledger.report(claim.id)).toMatchObject({ status: "failed" });
+  });
+
+  test("refuses a completed row, a missing row, and a code that is a message", async () => {
+    const owner = await ledger.newOwner();
+    const claim = await ledger.claimReport(owner);
+    expect(await refusal(ledger.failReport(claim, "mail to fulano@example.com"))).toBe(
+      "23514 weekly_performance_reports_error_code",
+    );
+    await ledger.persist(owner, claim);
+    expect(await refusal(ledger.failReport(claim, "APP_TIMEOUT"))).toBe("OW012 report_not_running");
+    expect(await refusal(ledger.failReport({ ...claim, id: crypto.randomUUID() }, "APP_TIMEOUT"))).toBe(
+      "OW003 report_not_found",
+    );
   });
 });
