@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { refusal } from "../../cases/gateway-answers.ts";
 import type { Scripted } from "../../standins/standin.ts";
+import { until } from "../../support/until.ts";
 import {
   alertOf,
   onBothStores,
@@ -218,4 +219,19 @@ test("while the gateway answers no question, a message that may have arrived is 
   expect(service.sends).toHaveLength(3);
   expect(service.sends[1]!.second).toBeGreaterThan(600);
   expect(await message(service)).toMatchObject({ queued: 1, inDoubt: 0 });
+});
+
+test("a result that the database does not take is recorded when it is back, and nothing is sent again", async () => {
+  await using service = await startService({ store: "postgres", storeLimitMs: 1_000 });
+  service.gateway.latencyMs = 300;
+  const posting = service.post([alertOf("a", { status: "resolved" })]);
+  await until("it is on its way", () => service.sends.length === 1);
+  service.failStore();
+  const cannot = "The result of a delivery cannot be recorded yet";
+  await until("that is told", () => service.log.some(({ msg }) => msg === cannot));
+  service.restoreStore();
+  expect((await posting).status).toBe(200);
+  await service.advance(2 * MINUTE_MS, 1_000);
+  expect(await message(service)).toMatchObject({ queued: 0, dead: 0, inDoubt: 0 });
+  expect([service.messages.length, service.sends.length, service.lookUps.length]).toEqual([1, 1, 0]);
 });
