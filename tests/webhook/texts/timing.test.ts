@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { durationText } from "../../../lib/webhook/texts/duration.ts";
 import { timing } from "../../../lib/webhook/texts/timing.ts";
 import { alertWith } from "../support/alert.ts";
 
@@ -7,30 +6,15 @@ const MINUTE = 60_000;
 const at = (text: string) => Date.parse(text);
 const resolved = { status: "resolved", firing: false };
 
-describe("durationText()", () => {
-  test.each([
-    [0, "menos de 1 min"],
-    [MINUTE - 1, "menos de 1 min"],
-    [MINUTE, "1 min"],
-    [60 * MINUTE - 1, "59 min"],
-    [60 * MINUTE, "1 h"],
-    [245 * MINUTE, "4 h 5 min"],
-    [24 * 60 * MINUTE - 1, "23 h 59 min"],
-    [24 * 60 * MINUTE, "1 d"],
-    [51 * 60 * MINUTE, "2 d 3 h"],
-    [51 * 60 * MINUTE + 59 * MINUTE, "2 d 3 h"],
-  ])("of %p ms is %p", (ms, text) => {
-    expect(durationText(ms)).toBe(text);
-  });
-});
-
 describe("timing() of an alert that fires", () => {
   const of = (startsAt: string | null, now: string, isRepeat = false) =>
     timing(alertWith({ startsAt }), { isRepeat, nowMs: at(now) });
 
   test.each([
     ["2026-03-02T21:10:00Z", "2026-03-02T21:15:59Z", "desde 18:10 (há 5 min)"],
-    ["2026-03-02T21:10:00Z", "2026-03-02T21:10:00Z", "desde 18:10 (há menos de 1 min)"],
+    ["2026-03-02T21:10:00Z", "2026-03-02T21:10:59Z", "desde 18:10 (há menos de 1 min)"],
+    ["2026-03-02T21:10:00Z", "2026-03-02T22:09:59Z", "desde 18:10 (há 59 min)"],
+    ["2026-03-02T21:10:00Z", "2026-03-02T22:10:00Z", "desde 18:10 (há 1 h)"],
     ["2026-03-02T21:10:00Z", "2026-03-02T21:09:59Z", "desde 18:10"],
     // Midnight is that of São Paulo.
     ["2026-03-02T02:59:59Z", "2026-03-02T03:00:00Z", "desde 01/03 23:59 (há menos de 1 min)"],

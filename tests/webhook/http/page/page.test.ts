@@ -137,16 +137,18 @@ const ROWS: Row[] = [
     saysNot: ["A mensagem mais antiga"],
   },
   {
-    name: "an issue that was given up",
+    name: "issues that were given up, the newest first",
     happens: async (service) => {
       refuseIssues(service);
       await service.post([alertOf("Disco")]);
+      await service.advance(MINUTE_MS);
+      await service.post([alertOf("RAM")]);
     },
     verdict: "Atenção",
     says: [
-      "1 desistido: não são mais tentados. Tentar de novo: opsctl webhook dead retry --all",
+      "2 desistidos: não são mais tentados. Tentar de novo: opsctl webhook dead retry --all",
       "Desistidos e em dúvida opsctl webhook dead list",
-      "11:00 Disco issue · infra desistido tracker_input_refused 1 tentativa",
+      /11:01 RAM issue · infra desistido tracker_input_refused 1 tentativa 11:00 Disco issue/,
       "enviada em menos de 1 s desistida tracker_input_refused",
     ],
   },
@@ -220,15 +222,19 @@ describe("the status page shows", () => {
     expect(readOf(text)).toContain("Nenhum alerta pode ser gravado agora: disco cheio");
   });
 
-  test("how many alerts came in each hour of São Paulo", async () => {
+  test("how many alerts came in each hour of São Paulo, for seven days", async () => {
     await using service = await startService();
+    const hours = (count: number) => service.advance(count * 60 * MINUTE_MS, 720 * MINUTE_MS);
     await service.post([alertOf("a"), alertOf("b")]);
-    await service.advance(13 * 60 * MINUTE_MS, 10 * MINUTE_MS);
+    await hours(13);
     await service.post([alertOf("c")]);
+    await hours(5 * 24);
     const text = await page(service);
     expect(readOf(text)).toContain("Alertas por hora, 7 dias 3 alertas; máximo 2 (seg 16/11, 11 h)");
     expect(text).toContain("<title>seg 16/11, 11 h: 2 alertas</title>");
     expect(text).toContain("<title>ter 17/11, 0 h: 1 alerta</title>");
+    await hours(24);
+    expect(readOf(await page(service))).toContain("7 dias 1 alerta; máximo 1 (ter 17/11, 0 h)");
   });
 });
 

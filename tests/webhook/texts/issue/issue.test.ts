@@ -109,6 +109,8 @@ describe("renderIssueBody()", () => {
     );
     const readable = hostile.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
     expect(count(html, readable)).toBe(6);
+    // A mark that the tracker knows, and this reader does not.
+    expect(renderIssueBody(alertWith({ summary: "==b==" }))).toContain("\\=\\=b\\=\\=");
   });
 
   test.each([
