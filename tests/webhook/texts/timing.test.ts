@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { timing } from "../../../lib/webhook/texts/timing.ts";
 import { alertWith } from "../support/alert.ts";
 
-const MINUTE = 60_000;
 const at = (text: string) => Date.parse(text);
 const resolved = { status: "resolved", firing: false };
 
