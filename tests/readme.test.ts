@@ -57,6 +57,8 @@ describe("docs/codes.md", () => {
       // Those of doctor's findings, and what can be behind a missing instance.
       ...found(/(?<![.\w])(?:warn|fail|notChecked|\(\w+ \? warn : fail\))\(\s*"([A-Z]+(?:_[A-Z]+)+)"/g),
       ...found(/^ {2}((?:sender_)?instance_\w+): \(/gm),
+      // Those with which the webhook refuses a request.
+      ...found(/^ {2}([a-z]+(?:_[a-z]+)+): \[\d{3},/gm),
     ].filter((code) => !NEVER_SHOWN.includes(code));
     expect(codes.length).toBeGreaterThan(120);
     // The answers of the webhook stand on its own page.
