@@ -4,7 +4,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import type { Finding } from "../../lib/doctor/finding.ts";
 import { renderFindings } from "../../lib/doctor/render.ts";
 import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
-import type { Faults } from "./faults/fault.ts";
+import { requires } from "../support/requires.ts";
+import type { Fault, Faults } from "./faults/fault.ts";
 import { METRICS } from "./faults/metrics.ts";
 import { RECEIVERS } from "./faults/receivers.ts";
 import { SETTINGS } from "./faults/settings.ts";
@@ -20,23 +21,26 @@ const shown = new Map<string, string>();
 
 /** A test of each fault, on a host of its own. */
 function testFaults(faults: Faults): void {
-  test.each(Object.entries(faults))("%s", async (_what, { finds, about = "", spoil }) => {
-    await using host = await openHost();
-    // A check that is slow on a busy machine must not count as a fault.
-    host.dependencies.limitMs = 20_000;
-    host.dependencies.callLimitMs = 20_000;
-    await spoil(host);
-    const [command, check, status, code] = finds;
-    const findings = await host.examine(command);
-    const said = ({ reason, mend }: Finding) => `${reason} -> ${mend ?? ""}`.replaceAll(host.folder, "~");
-    const ofCheck = findings.filter((one) => one.check === check);
-    const found = ofCheck.filter((one) => one.code === code && said(one).includes(about));
-    if (found.length !== 1) throw new Error(`${code} ${about}, but: ${ofCheck.map(said).join("; ")}`);
-    expect([found[0]!.command, found[0]!.status]).toEqual([command, status]);
-    expect(status === "pass" || status === "not_set_up").toBe(code === null);
-    expect(JSON.stringify(findings)).not.toMatch(/canary|CANARY|secret-of-the-url|an-alias-of/);
-    if (code !== null && !shown.has(code)) shown.set(code, shownOf(found[0]!, host.folder));
-  });
+  for (const [what, fault] of Object.entries(faults))
+    requires(...(fault.needs ?? [])).test(what, () => expectFound(fault));
+}
+
+async function expectFound({ finds, about = "", spoil }: Fault): Promise<void> {
+  await using host = await openHost();
+  // A check that is slow on a busy machine must not count as a fault.
+  host.dependencies.limitMs = 20_000;
+  host.dependencies.callLimitMs = 20_000;
+  await spoil(host);
+  const [command, check, status, code] = finds;
+  const findings = await host.examine(command);
+  const said = ({ reason, mend }: Finding) => `${reason} -> ${mend ?? ""}`.replaceAll(host.folder, "~");
+  const ofCheck = findings.filter((one) => one.check === check);
+  const found = ofCheck.filter((one) => one.code === code && said(one).includes(about));
+  if (found.length !== 1) throw new Error(`${code} ${about}, but: ${ofCheck.map(said).join("; ")}`);
+  expect([found[0]!.command, found[0]!.status]).toEqual([command, status]);
+  expect(status === "pass" || status === "not_set_up").toBe(code === null);
+  expect(JSON.stringify(findings)).not.toMatch(/canary|CANARY|secret-of-the-url|an-alias-of/);
+  if (code !== null && !shown.has(code)) shown.set(code, shownOf(found[0]!, host.folder));
 }
 
 describe("doctor finds of settings, secrets and the database that", () => testFaults(SETTINGS));

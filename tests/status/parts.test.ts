@@ -169,6 +169,7 @@ describe("status of the socket monitor", () => {
       "last run 60 s ago, 10001 TCP sockets, more than 10000",
       "ss -s",
     ],
+    ["the oldest run that is no fault", run(15 * MINUTE, 5), "last run 15 min ago, 5 TCP sockets", null],
     [
       "an old run",
       run(15 * MINUTE + 1, 5),

@@ -1,4 +1,5 @@
 import type { CommandName, Finding } from "../../../lib/doctor/finding.ts";
+import type { Need } from "../../support/requires.ts";
 import type { Host } from "../support/host.ts";
 
 /** A fault of a host: how it is made on a healthy one, and the one finding that doctor must report. */
@@ -7,6 +8,7 @@ export type Fault = {
   finds: readonly [CommandName, string, Finding["status"], string | null];
   /** What reason or fix must say where the code alone does not tell it; `~` is the host's folder. */
   about?: string;
+  needs?: Need[];
   spoil: (host: Host) => unknown;
 };
 

@@ -51,6 +51,7 @@ export const METRICS: Faults = {
     spoil: (host) => host.put("passwd", "root:x:4242:4242::/:/bin/sh\n"),
   },
   "others may write to the environment file that root reads": {
+    needs: ["root"],
     finds: ["collect-metrics", "environment file", "fail", "SECRET_FILE_UNTRUSTED"],
     about: "mv -nT ~/etc/collect-metrics.env",
     spoil: ({ path }) => chmodSync(path("etc/collect-metrics.env"), 0o660),
