@@ -3,8 +3,8 @@ import { Buffer } from "node:buffer";
 import { connect, createServer, type Socket } from "node:net";
 import { freePort } from "../support/free-port.ts";
 
-/** What becomes of the statement after a test has acted: it goes on, or its connection breaks. */
-type Act = () => unknown | "cut" | Promise<unknown | "cut">;
+/** What a test does there, and is waited for; "cut" breaks the connection, everything else lets the statement go on. */
+type Act = () => unknown;
 
 /**
  * One statement of a run, and what happens there.

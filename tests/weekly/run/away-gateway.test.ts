@@ -130,7 +130,7 @@ describe("runWeekly() with a gateway that is away for a moment", () => {
     ["refused", state("refused")],
     ["a page", answer("not_json")],
     ["500", answer({ status: 500 })],
-  ])("%s: a person has to mend it, and nothing waits", async (_name, outage) => {
+  ])("%s: a person has to repair it, and nothing waits", async (_name, outage) => {
     const weekly = await someOwners();
     outage.begin(weekly);
     const time = virtualTime();

@@ -141,10 +141,10 @@ describe("runWeekly() with a gateway that refuses the whole channel", () => {
 
 describe("runWeekly() with a phone that is lost between the look at it and the send", () => {
   const lost = "whatsapp sem_instancia_gateway";
-  const told = (failures: readonly Failure[]) =>
+  const codesOf = (failures: readonly Failure[]) =>
     failures.map(({ step, code, cause }) => [`${step} ${code}`, cause]);
 
-  test("refused by WhatsApp: one message in doubt, the rest skipped, the next run sends it", async () => {
+  test("refused by WhatsApp: one unknown result, the rest skipped, the next run sends it", async () => {
     const cause = "instance_refused";
     const weekly = await sixOwners();
     const { gateway } = weekly;
@@ -160,7 +160,7 @@ describe("runWeekly() with a phone that is lost between the look at it and the s
     expect(summary).toMatchObject({ status: "failed", exitCode: 1, heartbeat: "kept", error: null });
     expect(summary.whatsapp).toEqual({ ...none, sent: 1, unknown: 1, skipped: OWNERS - 2 });
     expect(summary.email).toEqual({ ...none, sent: OWNERS });
-    expect(told(summary.failures)).toEqual([
+    expect(codesOf(summary.failures)).toEqual([
       [lost, cause],
       ["whatsapp gateway_http_500", undefined],
       ...Array.from({ length: OWNERS - 2 }, () => [lost, cause]),
@@ -181,7 +181,7 @@ describe("runWeekly() with a phone that is lost between the look at it and the s
     ["close", "instance_close"],
     ["connecting", "instance_connecting"],
     [null, "instance_not_loaded"],
-  ])("%p: one message in doubt and named, and the others go on when it is back", async (named, cause) => {
+  ])("%p: one unknown result, named, and the others go on when it is back", async (named, cause) => {
     const weekly = await sixOwners();
     const { gateway } = weekly;
     const { send, state } = gateway.routes;
@@ -199,7 +199,7 @@ describe("runWeekly() with a phone that is lost between the look at it and the s
 
     expect(summary).toMatchObject({ status: "failed", exitCode: 1, heartbeat: "kept" });
     expect(summary.whatsapp).toEqual({ ...none, sent: OWNERS - 2, unknown: 1, failed: 1 });
-    expect(told(summary.failures)).toEqual([
+    expect(codesOf(summary.failures)).toEqual([
       [lost, cause],
       ["whatsapp gateway_http_500", undefined],
       [lost, cause],
@@ -208,7 +208,7 @@ describe("runWeekly() with a phone that is lost between the look at it and the s
     expect(gateway.accepted).toHaveLength(OWNERS - 1);
   });
 
-  test("with many on their way: none is in doubt that was not handed over", async () => {
+  test("with many on their way: no result is unknown of what was not handed over", async () => {
     const weekly = await sixOwners();
     const { gateway } = weekly;
     gateway.routes.send.script = () => {
@@ -235,17 +235,17 @@ describe("runWeekly() with a phone that is lost between the look at it and the s
     state.script = () => (state.calls.length === 2 ? answer : undefined);
     const summary = await weekly.run({ concurrency: 1 });
     expect(summary.whatsapp).toEqual({ ...none, sent: OWNERS - 1, unknown: 1 });
-    expect(told(summary.failures)).toEqual([["whatsapp gateway_http_400", undefined]]);
+    expect(codesOf(summary.failures)).toEqual([["whatsapp gateway_http_400", undefined]]);
     expect(state.calls).toHaveLength(OWNERS + 1);
   });
 
-  test("a gateway that is away says so, and nobody is told to pair a phone", async () => {
+  test("a gateway that is away says so, and nobody reads of pairing a phone", async () => {
     const weekly = await sixOwners();
     const nowhere = new URL(`http://127.0.0.1:${await refusedPort()}`);
     const gateway = evolutionClient({ baseUrl: nowhere, adminKey: new Secret(SECRETS.GATEWAY_ADMIN_KEY) });
     const summary = await weekly.run({ concurrency: 1 }, { gateway });
     expect(summary.whatsapp).toEqual({ ...none, failed: OWNERS });
-    expect(told(summary.failures)).toEqual(Array(OWNERS).fill([lost, "gateway_unreachable"]));
+    expect(codesOf(summary.failures)).toEqual(Array(OWNERS).fill([lost, "gateway_unreachable"]));
     const text = renderSummary(summary);
     expect(text).toContain(
       "whatsapp: sem_instancia_gateway, gateway_unreachable (6)\n    -> no connection to the",

@@ -98,7 +98,7 @@ describe("a process that dies", () => {
     );
 
     /** A send that may have happened, or whose result is not recorded, is never repeated. */
-    const inDoubt = when === before ? SETTLE : DISPATCH;
+    const unknownAt = when === before ? SETTLE : DISPATCH;
     test.each(
       (["whatsapp", "email"] as const).flatMap((channel) =>
         [CLAIM_DELIVERY, DISPATCH, SETTLE].map((step) => [channel, step] as const),
@@ -106,7 +106,7 @@ describe("a process that dies", () => {
     )("%s, %s: later runs finish the rest, and nothing is sent twice", async (channel, step) => {
       const weekly = await oneOwner();
       await dieAt(weekly, step, when, ONLY[channel]);
-      await expectRecovered(weekly, step === inDoubt ? [channel] : []);
+      await expectRecovered(weekly, step === unknownAt ? [channel] : []);
     });
   });
 

@@ -100,9 +100,7 @@ const OTHERS: Step[] = [
   [CLAIM_DELIVERY],
   [CLAIM_DELIVERY, { nth: 2 }],
 ];
-/** The faults that are tried at every step: a refusal by the server, and a way that is closed. */
-const AT_EVERY_STEP: FaultName[] = ["read-only", "refused"];
-/** Those whose answers differ from the others' at every step: at one that writes much and at the one after a send. */
+/** Those that begin at a step that writes much and at the one after a send alone. */
 const AT_FEW_STEPS: FaultName[] = ["restarted", "crashed", "out of connections"];
 const FEW: Step[] = [[STORE_REPORT], [SETTLE]];
 
@@ -111,7 +109,7 @@ const asked = process.env.FAILOVER_SECONDS?.split(",").map(Number);
 
 /** Which steps a fault is tried at. A step waits by what has failed, whatever step it is. */
 function stepsOf(name: FaultName): Step[] {
-  if (asked !== undefined || AT_EVERY_STEP.includes(name)) return [...KINDS, ...OTHERS];
+  if (asked !== undefined || name === "refused") return [...KINDS, ...OTHERS];
   return AT_FEW_STEPS.includes(name) ? FEW : KINDS;
 }
 

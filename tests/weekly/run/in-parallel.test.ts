@@ -235,7 +235,7 @@ describe("a delivery that another process holds", () => {
     expect(weekly.gateway.accepted).toHaveLength(2);
   });
 
-  test("taken from us while we sent: what the provider did is told as unknown, and the holder's row is not touched", async () => {
+  test("taken from us while we sent: what the provider did counts as unknown, and the holder's row is not touched", async () => {
     const weekly = shared();
     await owners(1);
     const { sql } = weekly.db;

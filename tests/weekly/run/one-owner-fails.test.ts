@@ -38,7 +38,7 @@ describe("runWeekly() when the database refuses one owner", () => {
   test("the claim of the report: nothing is called for that owner, the others go on, the next run makes it", async () => {
     const { weekly, victim } = await threeOwners();
     const log = recordingLog();
-    const mend = await refuseTenant(
+    const allow = await refuseTenant(
       weekly,
       "weekly_performance_reports",
       "insert",
@@ -56,7 +56,7 @@ describe("runWeekly() when the database refuses one owner", () => {
       });
       expect(JSON.stringify([summary, log.lines])).not.toContain("ana@client.example");
     } finally {
-      await mend();
+      await allow();
     }
     expect(weekly.application.analyzed.map(({ tenantId }) => tenantId)).not.toContain(victim.tenantId);
     expect(isHeartbeatKept(weekly)).toBe(true);
@@ -67,7 +67,7 @@ describe("runWeekly() when the database refuses one owner", () => {
     const { weekly, victim } = await threeOwners();
     const log = recordingLog();
     const condition = `new.tenant_id = '${victim.tenantId}' and new.status = 'completed'`;
-    const mend = await refuseTenant(weekly, "weekly_performance_reports", "update", condition);
+    const allow = await refuseTenant(weekly, "weekly_performance_reports", "update", condition);
     try {
       const ids = { tenantId: victim.tenantId, reportId: expect.any(String) };
       expect(await weekly.run({}, { log })).toMatchObject({
@@ -82,7 +82,7 @@ describe("runWeekly() when the database refuses one owner", () => {
         cause: "P0001",
       });
     } finally {
-      await mend();
+      await allow();
     }
     expect((await reportsByOwner(weekly)).get(victim.userId)).toMatchObject({
       status: "failed",
@@ -122,7 +122,7 @@ describe("runWeekly() when the database refuses one owner", () => {
   test("the claim of a delivery: that channel of that owner fails, everything else is sent", async () => {
     const { weekly, victim } = await threeOwners();
     const condition = `new.tenant_id = '${victim.tenantId}' and new.channel = 'whatsapp'`;
-    const mend = await refuseTenant(weekly, "weekly_performance_deliveries", "insert", condition);
+    const allow = await refuseTenant(weekly, "weekly_performance_deliveries", "insert", condition);
     try {
       expect(await weekly.run()).toMatchObject({
         exitCode: 1,
@@ -131,14 +131,14 @@ describe("runWeekly() when the database refuses one owner", () => {
         failures: [{ step: "whatsapp", code: "delivery_claim_failed", tenantId: victim.tenantId }],
       });
     } finally {
-      await mend();
+      await allow();
     }
     expect(await weekly.run()).toMatchObject({ status: "success", whatsapp: { sent: 1, reused: 2 } });
   });
 
   test("the timeline entry: the message stays sent and counts as partial", async () => {
     const { weekly, victim } = await threeOwners();
-    const mend = await refuseTenant(
+    const allow = await refuseTenant(
       weekly,
       "timeline_entries",
       "insert",
@@ -164,7 +164,7 @@ describe("runWeekly() when the database refuses one owner", () => {
         failures: [failure],
       });
     } finally {
-      await mend();
+      await allow();
     }
     expect(await weekly.run()).toMatchObject({ status: "success", whatsapp: { sent: 0, reused: 3 } });
     expect(weekly.gateway.accepted).toHaveLength(3);

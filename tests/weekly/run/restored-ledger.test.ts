@@ -19,7 +19,7 @@ describe("runWeekly() on a ledger that was restored from a backup, or copied bef
     expect(rows.map((row) => row.provider_message_id).sort()).toEqual(ids.sort());
   });
 
-  test("leaves an e-mail in doubt, and sends it to nobody, when it would say something else by now", async () => {
+  test("leaves an e-mail unknown, and sends it to nobody, when it would say something else by now", async () => {
     const weekly = shared();
     await seedOwner(weekly.db.sql);
     await weekly.run({ skipWhatsapp: true });

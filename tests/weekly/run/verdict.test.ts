@@ -42,7 +42,7 @@ const DISPATCHED = "status = 'running', provider_message_id = null, settled_at =
 const CLAIMED = `${DISPATCHED}, dispatched_at = null, sender_tenant_id = null, masked_hint = null`;
 const lease = (minutes: number) =>
   `lease_expires_at = weekly_performance_now() + interval '${minutes} minutes'`;
-const inDoubt = "status = 'unknown', provider_message_id = null, error_code = 'gateway_timeout'";
+const unknownResult = "status = 'unknown', provider_message_id = null, error_code = 'gateway_timeout'";
 const refused = "status = 'failed', provider_message_id = null, error_code = 'gateway_400'";
 
 async function suspend({ db }: WeeklyFixture, owner: SeededOwner): Promise<void> {
@@ -51,7 +51,7 @@ async function suspend({ db }: WeeklyFixture, owner: SeededOwner): Promise<void>
 
 type Ledger = (weekly: WeeklyFixture, owner: SeededOwner) => Promise<unknown>;
 
-/** States that no run can mend by itself: each further run of the Monday says the same, and calls no peer. */
+/** States that no run can repair by itself: each further run of the Monday says the same, and calls no peer. */
 const LASTING: [string, Ledger, codes: string[], Partial<WeekState>][] = [
   [
     "a report that another process makes",
@@ -84,15 +84,15 @@ const LASTING: [string, Ledger, codes: string[], Partial<WeekState>][] = [
     { whatsapp: { ...CLEAN, sent: 1, unknown: 1 }, email: { ...CLEAN, sent: 1, unknown: 1 } },
   ],
   [
-    "deliveries in doubt",
-    (weekly, owner) => turn(weekly, owner, inDoubt),
+    "deliveries with an unknown result",
+    (weekly, owner) => turn(weekly, owner, unknownResult),
     ["delivery_unknown", "delivery_unknown"],
     { whatsapp: { ...CLEAN, sent: 1, unknown: 1 } },
   ],
   [
-    "deliveries in doubt of an owner who gets no reports any more",
+    "deliveries with an unknown result of an owner who gets no reports any more",
     async (weekly, owner) => {
-      await turn(weekly, owner, inDoubt);
+      await turn(weekly, owner, unknownResult);
       await suspend(weekly, owner);
     },
     ["WEEK_OPEN"],
@@ -151,7 +151,7 @@ async function sourcesFailed(weekly: WeeklyFixture, failed: number): Promise<voi
   });
 }
 
-describe("the verdict over a week that no run can mend", () => {
+describe("the verdict over a week that no run can repair", () => {
   test.each(LASTING)("%s: exit 1 from every run, and nobody is called", async (name, build, codes, week) => {
     const weekly = shared();
     const isReport = name.startsWith("a report");
@@ -181,7 +181,7 @@ describe("the verdict over a week that no run can mend", () => {
   });
 });
 
-/** States that the next run mends, or that cannot be mended and make no run fail. */
+/** States that the next run repairs, or that cannot be repaired and make no run fail. */
 const PASSING: [string, Ledger, Partial<WeekState>][] = [
   ["a week that is done", async () => {}, { owners: 2 }],
   [
@@ -237,7 +237,7 @@ const PASSING: [string, Ledger, Partial<WeekState>][] = [
   ],
 ];
 
-describe("the verdict over a week that a run can mend, or that nobody can", () => {
+describe("the verdict over a week that a run can repair, or that nobody can", () => {
   test.each(PASSING)("%s: exit 0 from the next run and from the one after it", async (_name, build, week) => {
     const weekly = shared();
     const [, owner] = [await seedOwner(weekly.db.sql), await seedOwner(weekly.db.sql)];
@@ -267,7 +267,7 @@ describe("a run that leaves something out", () => {
     const weekly = shared();
     const [whole, open] = [await seedOwner(weekly.db.sql), await seedOwner(weekly.db.sql)];
     await weekly.run();
-    await turn(weekly, open, inDoubt);
+    await turn(weekly, open, unknownResult);
     plantHeartbeat(weekly);
     const one = await weekly.run({ tenantId: whole.tenantId });
     expect(one).toMatchObject({
@@ -340,7 +340,7 @@ describe("a week whose state the database does not tell", () => {
   });
 });
 
-test("on the day after, the week says what is in doubt, though no run may write any more", async () => {
+test("on the day after, the week says what is unknown, though no run may write any more", async () => {
   const weekly = shared();
   const owner = await seedOwner(weekly.db.sql);
   await weekly.run();
