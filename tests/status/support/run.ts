@@ -1,14 +1,7 @@
 /** Last-run files for the tests of status. */
 import { type LastRun, parseLastRun } from "../../../lib/last-run/last-run.ts";
 import { ownProcessMark } from "../../../lib/last-run/process-mark.ts";
-import { UNTIL, WEEK, WINDOW, weekOf } from "../../weekly/announce/support.ts";
-
-/** The week of these files as the ledger names it, on its Monday unless these keys say otherwise. */
-export function reportWeek(changes: { now?: string; retryableUntil?: string | null } = {}) {
-  const { start, end } = WINDOW;
-  const now = "2026-11-23T15:00:00Z";
-  return { now, week: WEEK, lastDate: "2026-11-22", start, end, retryableUntil: UNTIL, ...changes };
-}
+import { UNTIL, WINDOW, weekOf } from "../../weekly/announce/support.ts";
 
 /** A run of that week that succeeded, but for these keys. */
 export function lastRun(changes: object = {}): { status: "found"; run: LastRun } {
@@ -26,9 +19,4 @@ export function lastRun(changes: object = {}): { status: "found"; run: LastRun }
     ...changes,
   };
   return { status: "found", run: parseLastRun(JSON.stringify(run))! };
-}
-
-/** The mark of a process of this host that has ended. */
-export function endedProcess() {
-  return { ...ownProcessMark(), startTicks: 1 };
 }
