@@ -152,9 +152,15 @@ describe("messages", () => {
     expect(service.sends.length).toBeLessThanOrEqual(8);
   });
 
-  test("are not tried in a loop by a gateway that says connected and takes nothing", async () => {
+  test("are not tried in a loop by a gateway whose word changes with each question", async () => {
     await using service = await startService();
+    let asked = 0;
     service.gateway.isCutOff = true;
+    service.gateway.routes.state.script = () => {
+      asked += 1;
+      const state = asked % 2 === 1 ? "close" : "open";
+      return { status: 200, json: { instance: { instanceName: "ops", state } } };
+    };
     await service.post([alertOf("a")]);
     await service.advance(MINUTE_MS);
     expect(service.sends.length).toBeLessThanOrEqual(13);
