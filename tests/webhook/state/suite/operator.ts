@@ -23,6 +23,7 @@ export function operatorTests(fixture: () => StateFixture): void {
   listTests(fixture);
   dropTests(fixture);
   retryTests(fixture);
+  placeTests(fixture);
   holdTests(fixture);
 }
 
@@ -139,6 +140,20 @@ function retryTests(fixture: () => StateFixture): void {
     expect(await dueIds(state, "message")).toEqual([second]);
     expect(await state.retryDead(null)).toBe(1);
     expect(await dueIds(state, "message")).toEqual([first]);
+  });
+}
+
+function placeTests(fixture: () => StateFixture): void {
+  test("a row that is revived takes its old place among those of its fingerprint", async () => {
+    const { state } = fixture();
+    const rows = await acceptRows(state, "f1", "f1", "f1", "f1");
+    const [, second, third] = rows;
+    for (const row of [second, third]) await state.settle(row, DEAD);
+    for (const row of [third, second]) expect(await state.retryDead([row])).toBe(1);
+    for (const row of rows) {
+      expect(await dueIds(state, "message")).toEqual([row]);
+      await state.settle(row, DELIVERED);
+    }
   });
 }
 
