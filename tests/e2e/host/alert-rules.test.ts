@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { documents } from "../../alert-rules/support/documents.ts";
 import { groupKey, type Monitoring, startMonitoring } from "../../standins/grafana.ts";
-import { ENGINES, type Ended, opsctl, startOpsctl } from "../support/opsctl.ts";
+import { type Ended, opsctl, startOpsctl } from "../support/opsctl.ts";
 
 const TOKEN = "glsa_canaryMonitoringToken";
 const DASHBOARD = new URL("../../../systemd/agent/dashboard.json", import.meta.url).pathname;
@@ -37,11 +37,12 @@ function expectNoToken({ stdout, stderr }: Ended): void {
   expect(stdout + stderr).not.toContain(TOKEN);
 }
 
-describe.each(ENGINES)("opsctl alert-rules, %s", (runtime) => {
+describe("opsctl alert-rules", () => {
   test("export prints every rule as the platform takes it, without network, token or settings", async () => {
-    const { exitCode, stdout, stderr } = await opsctl(["alert-rules", "export", "--with-extras", ...UIDS], {
-      runtime,
-    });
+    const { exitCode, stdout, stderr } = await opsctl(
+      ["alert-rules", "export", "--with-extras", ...UIDS],
+      {},
+    );
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(JSON.parse(stdout)).toEqual(documents(true));
     expect(platform.ledger).toEqual([]);
@@ -106,9 +107,9 @@ describe("opsctl alert-rules apply", () => {
     for (const ended of [planned, first, drift, last]) expectNoToken(ended);
   });
 
-  test.each(ENGINES)("that was killed on its way is finished by the next, %s", async (runtime) => {
+  test("that was killed on its way is finished by the next", async () => {
     const env = settings();
-    const running = await startOpsctl(["alert-rules", "apply"], { runtime, env });
+    const running = await startOpsctl(["alert-rules", "apply"], { env });
     const { create } = platform.routes;
     const before = create.calls.length;
     create.scriptByBody = () => {
@@ -118,7 +119,7 @@ describe("opsctl alert-rules apply", () => {
     expect((await running.ended).signal).toBe("SIGKILL");
     create.scriptByBody = null;
 
-    const { exitCode, json } = await opsctl(["alert-rules", "apply", "--json"], { runtime, env });
+    const { exitCode, json } = await opsctl(["alert-rules", "apply", "--json"], { env });
 
     expect(exitCode).toBe(0);
     const results = (json.rules as { result: string }[]).map(({ result }) => result);
@@ -199,7 +200,7 @@ describe("opsctl alert-rules, whatever runs them", () => {
   });
 });
 
-describe.each(ENGINES)("opsctl alert-rules contact-point apply, %s", (runtime) => {
+describe("opsctl alert-rules contact-point apply", () => {
   const WEBHOOK_SECRET = "canary-webhook-secret-99aa";
   const args = ["contact-point", "apply", "--url", "https://alerts.example.com/webhook"];
   const folder = mkdtempSync(join(tmpdir(), "opsctl-webhook-env-"));
@@ -207,7 +208,6 @@ describe.each(ENGINES)("opsctl alert-rules contact-point apply, %s", (runtime) =
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const run = (words: string[], more: Record<string, string | undefined> = {}) =>
     opsctl(["alert-rules", ...words], {
-      runtime,
       env: { ...settings(), OPSCTL_WEBHOOK_ENV_FILE: file, ...more },
     });
 
@@ -225,9 +225,6 @@ describe.each(ENGINES)("opsctl alert-rules contact-point apply, %s", (runtime) =
     expect(platform.writes()).toHaveLength(1);
     platform.points.length = 1;
   });
-
-  // The engine matters to files and calls alone.
-  if (runtime !== "binary") return;
 
   test("refuses what would not work before anything is called", async () => {
     rmSync(file, { force: true });
