@@ -144,6 +144,16 @@ test("a look-up says what it found and changes nothing; it asks only for this re
   expect(Object.keys(where.messageTimestamp)).toEqual(["gte", "lte"]);
 });
 
+test("the gateway shows whole seconds: what it shows two seconds before the second of the dispatch is in time", async () => {
+  const { weekly, lookUp, row } = await oneUnknown();
+  await weekly.db.sql.begin(async (tx) => {
+    await tx`set local session_replication_role = replica`;
+    await tx`update weekly_performance_deliveries set dispatched_at = dispatched_at + interval '750 milliseconds'`;
+  });
+  row.sentAt = dispatchedAtS - 2;
+  expect(await lookUp()).toMatchObject([{ status: "found" }]);
+});
+
 /** What keeps a question from being asked. */
 const NOT_ASKED: Record<
   string,
@@ -349,6 +359,24 @@ describe("a gateway that does not answer the question", () => {
       ...Array(2).fill("could_not_be_asked"),
       ...Array(4).fill("found"),
     ]);
+  });
+
+  test("is asked on after failures that an answer interrupts", async () => {
+    const { leaveUnknown, lookUp, weekly } = fixture();
+    await leaveUnknown(
+      ["whatsapp"],
+      Array.from({ length: 6 }, () => ({})),
+    );
+    const recipients: string[] = [];
+    weekly.gateway.routes.messages.scriptByBody = ({ body }) => {
+      const { remoteJid } = (body as { where: { key: { remoteJid: string } } }).where.key;
+      const end = remoteJid.split("@")[0]!.slice(-8);
+      if (!recipients.includes(end)) recipients.push(end);
+      return recipients.indexOf(end) % 3 === 2 ? undefined : "drop";
+    };
+    const [failed, found] = ["could_not_be_asked", "found"] as const;
+    const expected: LookUp["status"][] = [failed, failed, found, failed, failed, found];
+    expect((await lookUp()).map(({ status }) => status)).toEqual(expected);
   });
 
   test("that is not connected to its phone still has the message", async () => {
