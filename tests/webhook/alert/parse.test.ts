@@ -248,6 +248,16 @@ describe("parseAlerts() reads an entry", () => {
     expect(({} as Record<string, unknown>).summary).toBeUndefined();
   });
 
+  test.each([
+    ["vps-infra", "infra"],
+    ["vps-security", "security"],
+    ...["VPS-INFRA", "vps-infra ", "vps-infra-2", "", "toString", null, 7, ["vps-infra"]].map(
+      (ruleGroup) => [ruleGroup, "geral"] as const,
+    ),
+  ])("of the rule group %p as one for the squad %s", (ruleGroup, squad) => {
+    expect<unknown>(only({ labels: { ruleGroup } }).squad).toBe(squad);
+  });
+
   test("with a name of several lines as one line", () => {
     expect(only({ labels: { alertname: " Disco\r\n\u0000\u2028 Raiz\u202E " } }).name).toBe("Disco Raiz");
     expect(only({ labels: { alertname: "\n\u200B" } }).name).toBeNull();
@@ -379,20 +389,6 @@ describe("parseAlerts() of anything", () => {
       }),
       { numRuns: 500 },
     );
-  });
-
-  test("nested 100,000 deep is data", () => {
-    const depth = 100_000;
-    const lists = "[".repeat(depth) + "]".repeat(depth);
-    const objects = `${'{"labels":'.repeat(depth)}1${"}".repeat(depth)}`;
-    const alert = `{"status":"firing","labels":{"alertname":"A","deep":${lists}},"annotations":{"summary":${objects}},"values":${objects}}`;
-    expect(alertsOf(fromJson(`{"extra":${lists},"alerts":[${alert}]}`))).toMatchObject([
-      { name: "A", labels: { alertname: "A" }, summary: null },
-    ]);
-    expect(parseAlerts(fromJson(lists))).toMatchObject({ invalid: [{ path: "$" }] });
-    expect(parseAlerts(fromJson(`{"alerts":${lists}}`))).toMatchObject({
-      invalid: [{ path: "$.alerts[0]" }],
-    });
   });
 });
 

@@ -16,20 +16,23 @@ const EVIL = [
   "﷽".repeat(60),
 ];
 
+function refuseIssues({ tracker }: Service): void {
+  tracker.routes.graphql.script = () =>
+    trackerError(400, "refused", { type: "invalid input", code: "INPUT_ERROR", userError: true });
+}
+
 /** What happens before the page is read. */
 const NIGHTS: Record<string, (service: Service) => Promise<unknown>> = {
   "a quiet night": async () => {},
   "a busy night": async (service) => {
     await service.post(["Disco", "RAM", "Load"].map((name) => alertOf(name)));
     service.gateway.instances.set("ops", "close");
-    service.tracker.routes.graphql.script = () =>
-      trackerError(400, "refused", { type: "invalid input", code: "INPUT_ERROR", userError: true });
+    refuseIssues(service);
     await service.post(["SSH", "CPU"].map((name) => alertOf(name)));
     await service.advance(60_000);
   },
   "hostile alerts": async (service) => {
-    service.tracker.routes.graphql.script = () =>
-      trackerError(400, "refused", { type: "invalid input", code: "INPUT_ERROR", userError: true });
+    refuseIssues(service);
     const hostile = Array.from({ length: 40 }, (_, at) => {
       const text = EVIL[at % EVIL.length]!;
       const labels = { alertname: text, severity: text, instance: text };
