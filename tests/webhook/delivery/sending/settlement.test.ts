@@ -98,7 +98,7 @@ test.each<[string, Retry, Parameters<typeof settled>[1], object]>([
     { triedMs: DAY_MS, delayMs: 0 },
   ],
 ])("decideSettlement() tries again %s", (_when, result, row, expected) => {
-  expect(settled(result, row)).toEqual({ ...again, ...expected } as never);
+  expect<object>(settled(result, row)).toEqual({ ...again, ...expected });
 });
 
 test("decideSettlement() gives a row up after a day, and keeps that an outage left it unanswered", () => {
