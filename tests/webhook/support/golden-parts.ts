@@ -36,7 +36,7 @@ export function alertFixtures(): string[] {
 }
 
 /** One of these bodies, parsed. */
-export function fixtureBody(name: string): unknown {
+function fixtureBody(name: string): unknown {
   return JSON.parse(readFileSync(new URL(`${name}.json`, FOLDER), "utf8"));
 }
 
