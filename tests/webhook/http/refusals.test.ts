@@ -29,6 +29,7 @@ const MALFORMED = asIs(`\u0016\u0003\u0001\u0002${"\u0000".repeat(300)}\r\n\r\n`
 /** Without a code: a stranger who looks around, of whom nothing is logged. */
 const REFUSED: Row[] = [
   ["no secret", post([]), 401, "invalid_secret"],
+  ["an empty secret, while there is no previous one", post(["X-Webhook-Secret:"]), 401, "invalid_secret"],
   ["bytes that are no JSON", post([OWN], "{"), 400, "invalid_json"],
   ["a body that is too large", post([OWN, "Content-Length: 9000000"], ""), 413, "payload_too_large"],
   ["another type", post([OWN, "Content-Type: text/plain"]), 415, "unsupported_media_type"],
