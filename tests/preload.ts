@@ -1,14 +1,9 @@
 import { afterAll } from "bun:test";
-import { readFile } from "node:fs/promises";
-import { plugin } from "bun";
 import fc from "fast-check";
 import { runAtEnd } from "./support/at-end.ts";
 import { putOnPath } from "./support/debian-tool.ts";
 import { IPROUTE2 } from "./support/iproute2.ts";
 import { stopSharedPostgres } from "./support/postgres.ts";
-
-/** Ends what hangs, and judges nothing: Bun ends the servers of the whole process with the test that it gives up. */
-const TEST_LIMIT_MS = 600_000;
 
 // The window is computed in the report's zone: a test that passes only in one host zone is wrong.
 process.env.TZ ??= "Pacific/Kiritimati";
@@ -24,19 +19,6 @@ fc.configureGlobal({ defaultSizeToMaxWhenMaxSpecified: true });
 
 // A minimal Debian has neither `ss`, which the collector starts, nor `ip`.
 for (const tool of IPROUTE2) putOnPath(tool);
-
-// Starting a database takes its time on a busy machine. Bun sets its limit of five seconds anew for each test file,
-// and knows neither a setting for it nor a call that lasts, so every file begins with the call; on its first line,
-// so that line numbers stay.
-plugin({
-  name: "test-limit",
-  setup(build) {
-    build.onLoad({ filter: /\.test\.ts$/ }, async ({ path }) => ({
-      loader: "ts",
-      contents: `(await import("bun:test")).setDefaultTimeout(${TEST_LIMIT_MS});${await readFile(path, "utf8")}`,
-    }));
-  },
-});
 
 afterAll(async () => {
   // A worker comes here after each file; its folders and servers last as long as it, and tests/run.ts removes them.

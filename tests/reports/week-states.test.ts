@@ -8,7 +8,7 @@ import { type Finding, NEXT_MONDAY } from "../../lib/doctor/finding.ts";
 import { WEEK_STATES, type WeekState } from "../cases/week-states.ts";
 import { type Look, type LookingHost, openLookingHost } from "./support/looks.ts";
 
-// `UPDATE_GOLDEN=1 bun test tests/reports/week-states.test.ts` writes the file anew; read the difference before committing.
+// `UPDATE_GOLDEN=1 make test ONLY=tests/reports/week-states.test.ts` writes the file anew; read the difference before committing.
 const GOLDEN = new URL("../golden/week-states.txt", import.meta.url).pathname;
 const UPDATE = process.env.UPDATE_GOLDEN === "1";
 

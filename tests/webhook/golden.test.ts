@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { alertFixtures, goldenParts, hashOfAllTexts } from "./support/golden-parts.ts";
 
-// `UPDATE_GOLDEN=1 bun test tests/webhook/golden.test.ts` writes the files anew; read the difference before committing.
+// `UPDATE_GOLDEN=1 make test ONLY=tests/webhook/golden.test.ts` writes the files anew; read the difference before committing.
 const UPDATE = process.env.UPDATE_GOLDEN === "1";
 const FOLDER = new URL("../golden/webhook/", import.meta.url).pathname;
 

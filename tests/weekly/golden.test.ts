@@ -7,7 +7,7 @@ import { PAYLOADS } from "../fixtures/payloads.ts";
 import { firstDifference } from "./support/first-difference.ts";
 import { hashOfAllParts, partsOf } from "./support/golden-parts.ts";
 
-// `UPDATE_GOLDEN=1 bun test tests/weekly/golden.test.ts` writes the files anew; read the difference before committing
+// `UPDATE_GOLDEN=1 make test ONLY=tests/weekly/golden.test.ts` writes the files anew; read the difference before committing
 // it.
 const UPDATE = process.env.UPDATE_GOLDEN === "1";
 /** Markup that a person can judge: of a healthy, of a sparse and of a hostile report. Of all others the text is enough. */

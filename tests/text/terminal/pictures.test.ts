@@ -8,7 +8,7 @@ import { terminal } from "../support/terminal.ts";
 import { IDS } from "./support/ids.ts";
 import { PICTURES } from "./support/pictures.ts";
 
-// `UPDATE_GOLDEN=1 bun test tests/text/terminal` writes the files anew; read the difference before committing.
+// `UPDATE_GOLDEN=1 make test ONLY=tests/text/terminal` writes the files anew; read the difference before committing.
 const UPDATE = process.env.UPDATE_GOLDEN === "1";
 const FOLDER = new URL("../../golden/terminal/", import.meta.url).pathname;
 const WIDTHS = [60, 80, 120, 200];

@@ -11,6 +11,6 @@ export function firstDifference(
     line: line + 1,
     golden: before[line],
     now: now[line],
-    meant: "UPDATE_GOLDEN=1 bun test tests/weekly, then read the difference",
+    meant: "UPDATE_GOLDEN=1 make test ONLY=tests/weekly, then read the difference",
   };
 }
