@@ -53,7 +53,7 @@ const KEPT: Record<string, { change: (kept: Kept) => unknown; result: Partial<Lo
     change: ([row]) => Object.assign(row!, { instance: "other" }),
     result: NOT_FOUND,
   },
-  "two messages like it": {
+  "two messages of the same text to the same number": {
     change: (kept) => kept.push({ ...kept[0]!, id: "3EB0AAAAAAAAAAAAAAAAAA", sentAt: kept[0]!.sentAt + 20 }),
     result: { ...notUnique("evidence_several"), providerMessageId: null },
   },

@@ -3,16 +3,18 @@ import { seedOwner } from "../../support/seed.ts";
 import { openFixture } from "../support/fixture.ts";
 
 const COUNTS = { reused: 0, failed: 0, partial: 0, unknown: 0, skipped: 0 };
+/** A way to stop the e-mails. */
+const UNSUBSCRIBE = "https://app.example/sair";
 const OPEN = { partial: 0, failed: 0, unknown: 0, running: 0, missing: 0 };
 
 describe("opsctl weekly on a healthy Monday", () => {
-  test("sends each owner one message and one e-mail, drains the editorials, and tells it in one line", async () => {
+  test("sends each owner one message and one e-mail that says how to stop them, drains the editorials, and tells it in one line", async () => {
     await using fixture = await openFixture({ editorials: true });
     const { db, application, gateway, email } = fixture;
     const owners = [];
     for (let i = 0; i < 3; i += 1) owners.push(await seedOwner(db.sql));
 
-    const first = await fixture.weekly(["--json"]);
+    const first = await fixture.weekly(["--json"], { env: { WEEKLY_REPORT_UNSUBSCRIBE: UNSUBSCRIBE } });
 
     expect(first.exitCode, first.stderr).toBe(0);
     expect(first.summary).toEqual({
@@ -62,6 +64,13 @@ describe("opsctl weekly on a healthy Monday", () => {
     );
     expect(new Set(email.accepted.flatMap(({ to }) => to))).toEqual(new Set(owners.map((o) => o.email!)));
     expect([gateway.accepted.length, email.accepted.length]).toEqual([3, 3]);
+    for (const { headers, html, text } of email.accepted) {
+      expect(headers?.["List-Unsubscribe"]).toBe(`<${UNSUBSCRIBE}>`);
+      expect([html, text]).toEqual([
+        expect.stringContaining(UNSUBSCRIBE),
+        expect.stringContaining(UNSUBSCRIBE),
+      ]);
+    }
     expect(fixture.requests().at(-1)).toBe("POST /emails");
     expect(application.ledger.at(-1)?.path).toBe("/api/v1/cron/social-editorials");
     expect([application, gateway, email].flatMap((peer) => peer.unexpected)).toEqual([]);
@@ -95,6 +104,7 @@ describe.concurrent("opsctl weekly on a healthy Monday", () => {
     const { exitCode, stdout } = await fixture.weekly([]);
 
     expect(exitCode).toBe(0);
+    expect(fixture.email.accepted[0]!.headers?.["List-Unsubscribe"]).toBeUndefined();
     expect(stdout).toMatch(/^The weekly run succeeded, week of 2026-11-16 \(\d+\.\d s\)\n/);
     expect(stdout).toEndWith("\n");
     expect(stdout.split("\n").map((line) => line.trim().replace(/\s+/g, " "))).toEqual(
