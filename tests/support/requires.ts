@@ -1,5 +1,6 @@
 import { describe as bunDescribe, test as bunTest } from "bun:test";
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import process from "node:process";
 import { canLayWire } from "../network/can-lay-wire.ts";
@@ -30,6 +31,8 @@ const CHECKS = {
     ),
   /** A network of its own, in which nothing else opens sockets. */
   network: () => spawnSync("unshare", ["--net", "true"]).status === 0,
+  /** `ss` where cron and systemd look for programs. */
+  ss: () => ["/usr/sbin", "/usr/bin", "/sbin", "/bin"].some((place) => existsSync(`${place}/ss`)),
   chromium: () => findChromium() !== null,
   /** The fonts of the pictures. */
   fonts: () => pictureFont() !== null,
