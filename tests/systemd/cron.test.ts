@@ -247,25 +247,28 @@ onHost.describe("a line on a host, with the binary", () => {
     expect(facts()).not.toMatch(/^BUN_(OPTIONS|BE_BUN)=/m);
   });
 
-  requires("ss").test("the collector starts with what it needs of root's capabilities and no more, which is enough", () => {
-    const other = ACCOUNT.uid + 100;
-    const textfile = host.make("textfile", 0o755, other);
-    host.put("log/weekly_performance_reports.success", "{}", 0o600, ACCOUNT.uid);
-    const facts = witness("collect-metrics", {
-      TEXTFILE_DIR: textfile,
-      OPSCTL_LOG_DIR: host.path("log"),
-    });
-    expect(runAs("root", "collect-metrics")).toMatchObject({ stdout: "", stderr: "" });
-    expect(facts()).toMatch(/^Uid:\t0\t0\t0\t0$/m);
-    expect(facts()).toMatch(/^NoNewPrivs:\t1$/m);
-    // DAC_READ_SEARCH (2), KILL (5), SETGID (6), SETUID (7).
-    for (const set of ["CapBnd", "CapEff", "CapPrm"])
-      expect(facts()).toMatch(new RegExp(`^${set}:\t0{14}e4$`, "m"));
-    expect(facts()).not.toMatch(/^BUN_(OPTIONS|BE_BUN)=/m);
-    const metrics = join(textfile, "custom_metrics.prom");
-    expect(lstatSync(metrics).uid).toBe(other);
-    expect(readFileSync(metrics, "utf8")).toMatch(/^weekly_report_last_success_timestamp_seconds \d/m);
-    expect(readFileSync(metrics, "utf8")).toMatch(/^tcp_sockets_total \d/m);
-    expect(lstatSync(host.path("log/collect-metrics.log")).uid).toBe(ACCOUNT.uid);
-  });
+  requires("ss").test(
+    "the collector starts with what it needs of root's capabilities and no more, which is enough",
+    () => {
+      const other = ACCOUNT.uid + 100;
+      const textfile = host.make("textfile", 0o755, other);
+      host.put("log/weekly_performance_reports.success", "{}", 0o600, ACCOUNT.uid);
+      const facts = witness("collect-metrics", {
+        TEXTFILE_DIR: textfile,
+        OPSCTL_LOG_DIR: host.path("log"),
+      });
+      expect(runAs("root", "collect-metrics")).toMatchObject({ stdout: "", stderr: "" });
+      expect(facts()).toMatch(/^Uid:\t0\t0\t0\t0$/m);
+      expect(facts()).toMatch(/^NoNewPrivs:\t1$/m);
+      // DAC_READ_SEARCH (2), KILL (5), SETGID (6), SETUID (7).
+      for (const set of ["CapBnd", "CapEff", "CapPrm"])
+        expect(facts()).toMatch(new RegExp(`^${set}:\t0{14}e4$`, "m"));
+      expect(facts()).not.toMatch(/^BUN_(OPTIONS|BE_BUN)=/m);
+      const metrics = join(textfile, "custom_metrics.prom");
+      expect(lstatSync(metrics).uid).toBe(other);
+      expect(readFileSync(metrics, "utf8")).toMatch(/^weekly_report_last_success_timestamp_seconds \d/m);
+      expect(readFileSync(metrics, "utf8")).toMatch(/^tcp_sockets_total \d/m);
+      expect(lstatSync(host.path("log/collect-metrics.log")).uid).toBe(ACCOUNT.uid);
+    },
+  );
 });
