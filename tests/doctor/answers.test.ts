@@ -101,11 +101,12 @@ describe.each(NAMED)("doctor %s", (_name, { check, variable, route, answers }) =
   test.each(playedBy("doctor", answers))("with the answer: $name", async (row) => {
     const [command, name] = check;
     const { answer } = row;
-    // Nothing listens there from this row on: it is the last one of its table.
+    const address = host.settings(command)[variable]!;
     if (answer === "nobody_listens")
       host.setting(command, variable, `http://127.0.0.1:${await refusedPort()}`);
     else route(host).script = () => answer;
     const findings = (await host.examine(command)).filter((one) => one.check === name);
+    host.setting(command, variable, address);
     const codes = findings.filter(({ because }) => because === undefined).map((one) => one.code);
     expect(codes).toContain(codeOf(row));
     // A phone is paired again only where the gateway has said that it is not.

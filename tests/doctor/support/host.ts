@@ -75,6 +75,8 @@ export type Host = {
   put(path: string, text: string | Uint8Array, mode?: number): void;
   /** Sets a variable of a command's environment file; null removes it. */
   setting(command: string, name: string, value: string | null): void;
+  /** What stands in the settings file of a command. */
+  settings(command: string): Readonly<Record<string, string>>;
   examine(command?: CommandName | null): Promise<Finding[]>;
   /** The checks of the last `examine` that have not ended, each as "command: name", in their order. */
   open(): string[];
@@ -125,6 +127,7 @@ export async function openHost(): Promise<Host> {
       else files[command]![name] = value;
       writeSettings(command);
     },
+    settings: (command) => files[command]!,
     examine: (command = null) => {
       const commands = command === null ? DOCTOR_COMMANDS : [command];
       const open = new Set(checksFor(commands, { isNamed: command !== null }));
