@@ -2,8 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { request, speak } from "../../platform/support/raw-http.ts";
+import { MINUTE_MS, onFailingStores, startFailing } from "../support/failing-store.ts";
 import { alertBody } from "../support/raw-service.ts";
-import { SECRET, type Service, startService } from "../support/start-service.ts";
+import { alertOf, SECRET, type Service, startService } from "../support/start-service.ts";
 
 const OWN = `X-Webhook-Secret: ${SECRET}`;
 const PROXY = "X-Forwarded-For: 198.51.100.1, 203.0.113.9";
@@ -138,17 +139,30 @@ describe("the last post from outside", () => {
   });
 });
 
-test("a post that can neither be kept nor sent is asked for again", async () => {
-  await using service = await startService({ store: "postgres", canFail: true, storeLimitMs: 200 });
-  service.failStore();
-  service.gateway.routes.send.next(...Array.from({ length: 100 }, () => ({ status: 400, body: {} })));
-  const answer = say(service, post([OWN], alertBody()));
-  let isOver = false;
-  void answer.finally(() => {
-    isOver = true;
-  });
-  while (!isOver) await service.advance(1_000);
-  const { status, head, body } = await answer;
-  expect([status, JSON.parse(body).error.code]).toEqual([503, "state_unavailable"]);
-  expect(head).toMatch(/^retry-after: 10$/im);
-});
+onFailingStores(
+  "a post that can neither be kept nor sent gets 503 and Retry-After, and no part of it is kept or sent",
+  async (store) => {
+    await using service = await startFailing({ store });
+    service.gateway.routes.send.script = () => "drop_unread";
+    service.failStore();
+    const alerts = [alertOf("a"), alertOf("b", { status: "resolved" })];
+    const { status, head, body } = await service.patiently(
+      say(service, post([OWN], JSON.stringify({ alerts }))),
+    );
+    expect([status, JSON.parse(body).error.code]).toEqual([503, "state_unavailable"]);
+    expect(head).toMatch(/^retry-after: 10$/im);
+
+    service.restoreStore();
+    service.gateway.routes.send.script = null;
+    await service.advance(30 * MINUTE_MS, 10_000);
+    expect(await service.operator.queued()).toEqual([]);
+    expect((await service.health()).message).toMatchObject({ queued: 0, dead: 0, inDoubt: 0 });
+    expect(service.messages).toEqual([]);
+    // Sent again it is kept, and told once.
+    const again = await service.post(alerts);
+    expect(again).toMatchObject({ status: 200, body: { accepted: 2 } });
+    expect(again.body).not.toHaveProperty("durable");
+    await service.advance(10_000);
+    expect(service.messages.map(({ name }) => name).toSorted()).toEqual(["a", "b"]);
+  },
+);

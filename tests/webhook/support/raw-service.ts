@@ -16,8 +16,7 @@ export type RawService = {
   readonly port: number;
   /** Sends these bytes on a connection of their own, and reads until the service closes it; `half` ends ours first. */
   say(bytes: string | Uint8Array, half?: boolean): Promise<RawAnswer>;
-  /** Waits for it while the clock moves: answers wait for the first result of an alert, at a limited pace. */
-  patiently<Result>(work: Promise<Result>): Promise<Result>;
+  patiently: Service["patiently"];
 };
 
 /** Starts a service for all tests of a file, which has `SECRET`. */
@@ -36,15 +35,7 @@ export function rawService(start: () => Promise<Service>): RawService {
       return portOf();
     },
     say: (bytes, half = false) => speak(portOf(), [bytes], undefined, undefined, half),
-    async patiently(work) {
-      let isOver = false;
-      const over = work.finally(() => {
-        isOver = true;
-      });
-      over.catch(() => {});
-      while (!isOver) await service.advance(1_000);
-      return await work;
-    },
+    patiently: (work) => service.patiently(work),
   };
 }
 

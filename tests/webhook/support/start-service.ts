@@ -117,6 +117,8 @@ export type Service = AsyncDisposable & {
   post(alerts: readonly unknown[] | object): Promise<Answer>;
   /** The same, but the clock stands: resolves once nothing goes on, answered or not. */
   postOnly(alerts: readonly unknown[] | object): Promise<{ answer: Promise<Answer> }>;
+  /** Moves the clock until this is over: answers wait for the first result of an alert, at a limited pace. */
+  patiently<Result>(work: Promise<Result>): Promise<Result>;
   get(path: string): Promise<{ status: number; text: string }>;
   health(): Promise<Health>;
   /** The value of a series as /metrics writes it, labels included; null where it is absent. */
@@ -322,6 +324,7 @@ async function startHost(world: World, started: ServiceSettings): Promise<Servic
       await clock.settle();
       return { answer };
     },
+    patiently: (work) => posts.patiently(work),
     async get(path) {
       return await answerTo(now().adminPort, request(`GET ${path}`));
     },
@@ -426,12 +429,12 @@ class Posts {
     }
   }
 
-  /** Moves the clock until the answer is there; one mover for all posts that wait. */
-  async patiently(answer: Promise<Answer>): Promise<Answer> {
+  /** Moves the clock until it is over; one mover for all that wait. */
+  async patiently<Result>(work: Promise<Result>): Promise<Result> {
     this.#patient += 1;
     const mover = this.#move();
     try {
-      return await answer;
+      return await work;
     } finally {
       this.#patient -= 1;
       await mover;
