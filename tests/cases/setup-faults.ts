@@ -7,19 +7,19 @@ import type postgres from "postgres";
 import type { Gateway } from "../standins/gateway.ts";
 
 /** What a fault may break, on every harness that has a database and a gateway. */
-export type FaultyHost = { db: { sql: postgres.Sql }; gateway: Gateway };
+type FaultyHost = { db: { sql: postgres.Sql }; gateway: Gateway };
 
 /** The settings of the sender tenants; null is a setting that is missing. */
-export type SenderSettings = { whatsappSenderTenantId?: string | null; emailSenderTenantId?: string | null };
+type SenderSettings = { whatsappSenderTenantId?: string | null; emailSenderTenantId?: string | null };
 
 /**
  * One fault.
  *
  * Shape: `code` is that of the dry run, of the real run and, where a row of the ledger is written, of the row; `cause`
  *        is what is behind a code of several causes. `doctor` is the check of `opsctl doctor weekly` that sees the
- *        fault, and its code; a fault without one is not seen by doctor.
+ *        fault, and its code.
  */
-export type SetupFault = {
+type SetupFault = {
   name: string;
   channel: "whatsapp" | "email";
   code: string;
@@ -31,11 +31,11 @@ export type SetupFault = {
   ofOwner?: true;
   /** The ledger has no row for it: without a sender there is nothing to claim. */
   unrecorded?: true;
-  doctor?: [check: string, code: string];
+  doctor: [check: string, code: string];
 };
 
 /** The address of the e-mail sender as the tests have it. */
-export const SENDER_ADDRESS = "reports@mail.example";
+const SENDER_ADDRESS = "reports@mail.example";
 
 const phone = (name: string, value: string | null): SetupFault => ({
   ...{ name, channel: "whatsapp", code: "recipient_phone_missing", ofOwner: true },
