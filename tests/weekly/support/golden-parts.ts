@@ -1,8 +1,6 @@
-import { createHash } from "node:crypto";
 import { renderEmail } from "../../../lib/weekly/email/render.ts";
 import type { Payload } from "../../../lib/weekly/payload.ts";
 import { renderWhatsappText } from "../../../lib/weekly/texts/whatsapp-text.ts";
-import { PAYLOADS } from "../../fixtures/payloads.ts";
 
 const OPTIONS = {
   appBaseUrl: "https://app.example.com",
@@ -19,12 +17,3 @@ export function partsOf(payload: Payload): Record<string, string> {
     "whatsapp.txt": `${whatsapp}\n`,
   };
 }
-
-/** One hash over all parts of all reports, to compare runtimes by. */
-export function hashOfAllParts(): string {
-  return createHash("sha256")
-    .update(JSON.stringify(Object.values(PAYLOADS).map(partsOf)))
-    .digest("hex");
-}
-
-if (import.meta.main) process.stdout.write(hashOfAllParts());
