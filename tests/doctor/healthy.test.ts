@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { utimesSync } from "node:fs";
 import { DOCTOR_COMMANDS, type Finding } from "../../lib/doctor/finding.ts";
-import { databaseSnapshot } from "../e2e/support/database-snapshot.ts";
+import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { PASSWORD } from "../support/postgres.ts";
 import { CANARIES, type Host, NOW_MS, openHost, treeOf } from "./support/host.ts";
 

@@ -11,12 +11,12 @@ import { EMAIL_KEY_ANSWERS } from "../cases/email-answers.ts";
 import { INSTANCES_ANSWERS, STATE_ANSWERS } from "../cases/gateway-answers.ts";
 import { repairSetup } from "../cases/setup-faults.ts";
 import type { Route } from "../standins/standin.ts";
+import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { requires } from "../support/requires.ts";
 import { newLogin } from "../support/roles.ts";
 import { type SeededOwner, seedOwner, setClock } from "../support/seed.ts";
 import { smallDisk } from "../support/small-disk.ts";
-import { databaseDigest } from "./support/database-digest.ts";
 import { virtualTime } from "./support/virtual-time.ts";
 import { setupPeersOf, type WeeklyFixture, weeklyFixture } from "./support/weekly-fixture.ts";
 
@@ -42,7 +42,7 @@ describe("a dry run when everything is ready", () => {
     for (let i = 0; i < 3; i += 1) await seedOwner(db.sql);
     await weekly.run({ tenantId: (await seedOwner(db.sql)).tenantId });
     const seen = requests(weekly).length;
-    const before = await databaseDigest(db.sql);
+    const before = await databaseSnapshot(db.sql);
 
     const summary = await weekly.run(DRY);
 
@@ -60,8 +60,8 @@ describe("a dry run when everything is ready", () => {
       unproved: ["trigger_secret_unproved", "whatsapp_numbers_unproved", "email_sender_unproved"],
       error: null,
     });
-    expect(Object.keys(before)).toContain("weekly_performance_reports");
-    expect(await databaseDigest(db.sql)).toEqual(before);
+    expect(Object.keys(before)).toContain("r weekly_performance_reports");
+    expect(await databaseSnapshot(db.sql)).toEqual(before);
     expect(requests(weekly).slice(seen).toSorted()).toEqual(QUESTIONS);
     expect(readdirSync(weekly.logDir)).toEqual([]);
   });
@@ -85,7 +85,7 @@ describe("a dry run when everything is ready", () => {
     const login = await newLogin(db.sql, "grant service_role to");
     await db.sql.unsafe(`alter role ${login} set default_transaction_read_only = on`);
     const databaseUrl = (await sharedPostgres()).url(db.name, login);
-    const before = await databaseDigest(db.sql);
+    const before = await databaseSnapshot(db.sql);
 
     expect(await weekly.run(DRY, { databaseUrl })).toMatchObject({ status: "ready", exitCode: 0 });
 
@@ -97,7 +97,7 @@ describe("a dry run when everything is ready", () => {
       error: { code: "DATABASE_LOST" },
     });
     expect(requests(weekly).toSorted()).toEqual(QUESTIONS);
-    expect(await databaseDigest(db.sql)).toEqual(before);
+    expect(await databaseSnapshot(db.sql)).toEqual(before);
   });
 });
 
@@ -372,7 +372,7 @@ describe("a dry run does not ask for", () => {
     const suspended = await seedOwner(sql, { wallet: "suspended" });
     const archived = await seedOwner(sql, { archived: true });
     const member = await seedOwner(sql, { role: "member" });
-    const before = await databaseDigest(sql);
+    const before = await databaseSnapshot(sql);
     const unknown = "00000000-0000-4000-8000-00000000dead";
     for (const tenantId of [unknown, suspended.tenantId, archived.tenantId, member.tenantId]) {
       for (const dryRun of [true, false]) {
@@ -385,7 +385,7 @@ describe("a dry run does not ask for", () => {
         });
       }
     }
-    expect(await databaseDigest(sql)).toEqual(before);
+    expect(await databaseSnapshot(sql)).toEqual(before);
     expect(requests(weekly)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Preview, previewReports } from "../../lib/weekly/preview.ts";
 import { renderPreviews } from "../../lib/weekly/texts/preview-text.ts";
-import { databaseSnapshot } from "../e2e/support/database-snapshot.ts";
+import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type SeededOwner, seedOwner, setClock, WEEK, writeAnalysis } from "../support/seed.ts";
 import { type WeeklyFixture, weeklyFixture } from "./support/weekly-fixture.ts";
 

@@ -6,8 +6,8 @@ import { limitMsFor, playedBy } from "../cases/answer-case.ts";
 import { STATE_ANSWERS } from "../cases/gateway-answers.ts";
 import { repairSetup, SETUP_FAULTS } from "../cases/setup-faults.ts";
 import type { Scripted } from "../standins/standin.ts";
+import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { seedOwner } from "../support/seed.ts";
-import { databaseDigest } from "./support/database-digest.ts";
 import { deliveriesByOwner, isHeartbeatKept, plantHeartbeat } from "./support/ledger.ts";
 import { sharedWeekly } from "./support/shared-weekly.ts";
 import { weeklyFixture } from "./support/weekly-fixture.ts";
@@ -27,7 +27,7 @@ describe("a setup fault", () => {
       await db.sql`insert into messaging_instances (tenant_id, instance_name) values (${owner.tenantId}, 'own')`;
       plantHeartbeat(weekly);
       await breaks?.(weekly);
-      const before = await databaseDigest(db.sql);
+      const before = await databaseSnapshot(db.sql);
 
       const dry = await weekly.run({ dryRun: true, ...settings });
 
@@ -36,7 +36,7 @@ describe("a setup fault", () => {
       const failure = { step: channel, code, cause, ...(ofOwner && { tenantId: owner.tenantId }) };
       expect(dry.failures).toEqual([failure] as typeof dry.failures);
       expect(dry).toMatchObject({ [channel]: { failed: 1 }, [other]: { failed: 0 } });
-      expect(await databaseDigest(db.sql)).toEqual(before);
+      expect(await databaseSnapshot(db.sql)).toEqual(before);
       const asked = [application, gateway, email].flatMap(({ ledger }) => ledger.map(({ method }) => method));
       expect(new Set(asked)).toEqual(new Set(["GET"]));
 

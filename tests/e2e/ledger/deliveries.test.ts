@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { databaseSnapshot } from "../../support/database-snapshot.ts";
 import { seedOwner } from "../../support/seed.ts";
-import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
 
 type Row = { id: string; state: string; code: string | null; channel: string; maskedHint: string | null };

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { LAST_RUN_FILE } from "../../../lib/last-run/file-name.ts";
+import { databaseSnapshot } from "../../support/database-snapshot.ts";
 import { MONDAY, seedOwner } from "../../support/seed.ts";
 import { until } from "../../support/until.ts";
-import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
 
 const READ_KEY = "re_canary_read_key_77aa01";

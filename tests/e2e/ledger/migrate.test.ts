@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { databaseSnapshot } from "../../support/database-snapshot.ts";
 import { MONDAY, seedOwner, setClock } from "../../support/seed.ts";
-import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { openFixture } from "../support/fixture.ts";
 
 describe.concurrent("opsctl migrate", () => {

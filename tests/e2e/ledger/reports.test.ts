@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { databaseSnapshot } from "../../support/database-snapshot.ts";
 import { seedOwner } from "../../support/seed.ts";
-import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
 
 /** A Monday after which one owner has everything, one message has an unknown result, and one owner has no phone. */

@@ -1,7 +1,7 @@
 /** Command lines that could be a mistake: each is refused before anything has happened. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { databaseSnapshot } from "../../support/database-snapshot.ts";
 import { seedOwner } from "../../support/seed.ts";
-import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
 
 const ID = "3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d";

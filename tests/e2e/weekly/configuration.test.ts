@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { startApplication } from "../../standins/application.ts";
 import { startRawPeer } from "../../standins/raw-peer.ts";
+import { databaseSnapshot } from "../../support/database-snapshot.ts";
 import { seedOwner } from "../../support/seed.ts";
-import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { CANARIES, openFixture } from "../support/fixture.ts";
 import { type Ended, opsctl } from "../support/opsctl.ts";
 

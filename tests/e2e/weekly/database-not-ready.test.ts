@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { LAST_RUN_FILE } from "../../../lib/last-run/file-name.ts";
 import { refusedPort, startDropper } from "../../standins/raw-peer.ts";
 import { startTcpProxy } from "../../standins/tcp-proxy.ts";
+import { databaseSnapshot } from "../../support/database-snapshot.ts";
 import { PASSWORD, sharedPostgres } from "../../support/postgres.ts";
 import { seedOwner } from "../../support/seed.ts";
-import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { type Fixture, openFixture, serviceLogin } from "../support/fixture.ts";
 import { logLines } from "../support/opsctl.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { databaseSnapshot } from "../../support/database-snapshot.ts";
 import { seedOwner } from "../../support/seed.ts";
-import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { openFixture } from "../support/fixture.ts";
 
 const SKIPS = ["--skip-whatsapp", "--skip-email", "--skip-editorials"];

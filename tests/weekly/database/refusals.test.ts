@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { databaseSnapshot } from "../../support/database-snapshot.ts";
 import { newLogin } from "../../support/roles.ts";
 import { seedOwner } from "../../support/seed.ts";
-import { databaseDigest } from "../support/database-digest.ts";
 import { runAs } from "../support/run-as.ts";
 import { type WeeklyFixture, weeklyFixture } from "../support/weekly-fixture.ts";
 
@@ -61,7 +61,7 @@ describe("a database that is not ready refuses the real run as well as the dry o
     await seedOwner(db.sql);
     const login = await newLogin(db.sql, "grant service_role to");
     await db.sql.unsafe(spoil(weekly, login));
-    const before = await databaseDigest(db.sql);
+    const before = await databaseSnapshot(db.sql);
 
     for (const dryRun of [true, false]) {
       const summary = await runAs(weekly, login, { dryRun });
@@ -77,7 +77,7 @@ describe("a database that is not ready refuses the real run as well as the dry o
         new Set([`readiness ${code}`]),
       );
     }
-    expect(await databaseDigest(db.sql)).toEqual(before);
+    expect(await databaseSnapshot(db.sql)).toEqual(before);
     const { application, gateway, email } = weekly;
     expect([application.ledger, gateway.ledger, email.ledger]).toEqual([[], [], []]);
   });

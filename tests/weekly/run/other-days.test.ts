@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { WeeklyOptions } from "../../../lib/weekly/context/dependencies.ts";
+import { databaseSnapshot } from "../../support/database-snapshot.ts";
 import { seedOwner, setClock } from "../../support/seed.ts";
-import { isHeartbeatKept, plantHeartbeat, wholeDatabase } from "../support/ledger.ts";
+import { isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 
 const shared = sharedWeekly();
@@ -22,7 +23,7 @@ describe("runWeekly() outside Monday in America/Sao_Paulo", () => {
     await seedOwner(weekly.db.sql);
     await setClock(weekly.db.sql, clock);
     plantHeartbeat(weekly);
-    const before = await wholeDatabase(weekly);
+    const before = await databaseSnapshot(weekly.db.sql);
 
     const summary = await weekly.run(options);
 
@@ -35,7 +36,7 @@ describe("runWeekly() outside Monday in America/Sao_Paulo", () => {
       reports: { scopes: 0 },
     });
     expect(summary.window).not.toBeNull();
-    expect(await wholeDatabase(weekly)).toEqual(before);
+    expect(await databaseSnapshot(weekly.db.sql)).toEqual(before);
     expect([weekly.application.ledger, weekly.gateway.ledger, weekly.email.ledger]).toEqual([[], [], []]);
     expect(isHeartbeatKept(weekly)).toBe(true);
   });

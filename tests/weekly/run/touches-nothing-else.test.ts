@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { databaseSnapshot } from "../../support/database-snapshot.ts";
 import { seedOwner } from "../../support/seed.ts";
-import { wholeDatabase } from "../support/ledger.ts";
 import { weeklyFixture } from "../support/weekly-fixture.ts";
 
 const OWN = ["weekly_performance_reports", "weekly_performance_deliveries", "timeline_entries"];
@@ -29,9 +29,9 @@ test("a whole run writes to its own two tables and the timeline alone, and calls
                         for each statement execute function public.not_ours()', t.relname);
       end loop;
     end $do$`);
-  const before = await wholeDatabase(weekly, OWN);
+  const before = await databaseSnapshot(weekly.db.sql, { except: OWN });
   expect(Object.keys(before)).toEqual(
-    expect.arrayContaining(["credit_wallets", "tenants", "users", "dossier"]),
+    expect.arrayContaining(["r credit_wallets", "r tenants", "r users", "r dossier"]),
   );
   email.routes.send.next({ status: 500 });
 
@@ -45,6 +45,6 @@ test("a whole run writes to its own two tables and the timeline alone, and calls
     editorials: { status: "completed" },
   });
   expect(await weekly.run({ editorials })).toMatchObject({ reports: { reused: 3 } });
-  expect(await wholeDatabase(weekly, OWN)).toEqual(before);
+  expect(await databaseSnapshot(weekly.db.sql, { except: OWN })).toEqual(before);
   expect([application.unexpected, gateway.unexpected, email.unexpected]).toEqual([[], [], []]);
 });

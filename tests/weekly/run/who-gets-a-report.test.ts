@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { databaseSnapshot } from "../../support/database-snapshot.ts";
 import { type SeededOwner, seedOwner } from "../../support/seed.ts";
-import { databaseDigest } from "../support/database-digest.ts";
 import { connectionOf } from "../support/outage.ts";
 import { storedReport } from "../support/stored-report.ts";
 import { type WeeklyFixture, weeklyFixture } from "../support/weekly-fixture.ts";
@@ -101,7 +101,7 @@ describe("who gets a report", () => {
     await using weekly = await weeklyFixture();
     await seedOwner(weekly.db.sql);
     await replaceList(weekly, "raise exception 'out of order for owner@client.example';");
-    const before = await databaseDigest(weekly.db.sql);
+    const before = await databaseSnapshot(weekly.db.sql);
     for (const dryRun of [true, false]) {
       const error = await weekly.run({ dryRun }).then(
         () => null,
@@ -110,7 +110,7 @@ describe("who gets a report", () => {
       expect(error?.code).toMatch(/^DATABASE_/);
       expect(error?.message).not.toContain("owner@client.example");
     }
-    expect(await databaseDigest(weekly.db.sql)).toEqual(before);
+    expect(await databaseSnapshot(weekly.db.sql)).toEqual(before);
     const { application, gateway, email } = weekly;
     expect([...application.ledger, ...gateway.ledger, ...email.ledger]).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { databaseSnapshot } from "../../support/database-snapshot.ts";
 import { seedOwner } from "../../support/seed.ts";
-import { isHeartbeatKept, plantHeartbeat, wholeDatabase } from "../support/ledger.ts";
+import { isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";
 import { weeklyFixture } from "../support/weekly-fixture.ts";
 
 /** The database's functions with the zone data of 2018, when São Paulo had summer time: an hour off from November. */
@@ -20,7 +21,7 @@ describe("a database whose zone data differ from opsctl's", () => {
     await seedOwner(weekly.db.sql);
     plantHeartbeat(weekly);
     await weekly.db.sql.unsafe(OLD_ZONE_DATA);
-    const before = await wholeDatabase(weekly);
+    const before = await databaseSnapshot(weekly.db.sql);
 
     const summary = await weekly.run(options);
 
@@ -35,7 +36,7 @@ describe("a database whose zone data differ from opsctl's", () => {
     });
     expect(summary.error!.message).toContain("2026-11-16T03:00:00Z to 2026-11-23T03:00:00Z here");
     expect(summary.error!.message).toContain("2026-11-16T02:00:00Z to 2026-11-23T02:00:00Z there");
-    expect(await wholeDatabase(weekly)).toEqual(before);
+    expect(await databaseSnapshot(weekly.db.sql)).toEqual(before);
     expect([weekly.application.ledger, weekly.gateway.ledger, weekly.email.ledger]).toEqual([[], [], []]);
     expect(isHeartbeatKept(weekly)).toBe(true);
   });

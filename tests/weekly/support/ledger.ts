@@ -59,25 +59,6 @@ export async function deliveryStates({ db }: Pick<WeeklyFixture, "db">): Promise
   return rows.map(({ line }) => line);
 }
 
-/** Everything that the database holds, table by table, as text. */
-export async function wholeDatabase(
-  { db }: Pick<WeeklyFixture, "db">,
-  except: string[] = [],
-): Promise<Record<string, string>> {
-  const tables = await db.sql<{ name: string }[]>`
-    select c.relname as name from pg_class as c
-    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' order by 1`;
-  const content: Record<string, string> = {};
-  for (const { name } of tables) {
-    if (except.includes(name)) continue;
-    const [row] = await db.sql.unsafe(
-      `select coalesce(string_agg(t::text, E'\\n' order by t::text), '') as content from public.${name} as t`,
-    );
-    content[name] = row!.content;
-  }
-  return content;
-}
-
 const OLD_HEARTBEAT = "an old heartbeat, byte for byte\n";
 const OLD_TIME = new Date("2026-11-16T11:00:00Z");
 
