@@ -19,9 +19,11 @@ export function cases<Outcome>(rows: Row<Outcome>[]): AnswerCase<Outcome>[] {
   return rows.map(([name, answer, becomes, ...levels]) => ({ name, answer, becomes, levels }));
 }
 
-/** The rows that a level plays: one for each outcome that it tells apart. */
+/** The rows that a level plays: one for each outcome that it tells apart. Throws when there is none. */
 export function playedBy<Outcome>(level: Level, table: AnswerCase<Outcome>[]): AnswerCase<Outcome>[] {
-  return table.filter(({ levels }) => levels.includes(level));
+  const rows = table.filter(({ levels }) => levels.includes(level));
+  if (rows.length === 0) throw new Error(`No row of this table is for ${level}`);
+  return rows;
 }
 
 /** A page, as a proxy or a login form before the service gives it. */

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import process from "node:process";
+import { findAlertmanager, findMonitoring } from "../e2e/support/monitoring-process.ts";
 import { canLayWire } from "../network/can-lay-wire.ts";
 import { canAnalyze } from "../systemd/support/systemd-analyze.ts";
 import { findChromium } from "./chromium.ts";
@@ -42,6 +43,9 @@ const CHECKS = {
   /** Two network namespaces with a wire between them, nft and busybox. */
   wire: canLayWire,
   promtool: () => findPromtool() !== null,
+  alertmanager: () => findAlertmanager() !== null,
+  /** Prometheus, its exporter and Alertmanager. */
+  monitoring: () => findMonitoring() !== null,
   "node-exporter": () => findDebianTool(NODE_EXPORTER) !== null,
   shellcheck: () => findDebianTool({ program: "shellcheck", packageName: "shellcheck" }) !== null,
   mandoc: () => findDebianTool({ program: "mandoc", packageName: "mandoc", versionWord: "-Kutf-8" }) !== null,

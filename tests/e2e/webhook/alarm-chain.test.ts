@@ -2,7 +2,7 @@
  * The whole chain as Debian packages it: the collector's file, node_exporter, Prometheus with opsctl's own rules,
  * Alertmanager, the compiled service, gateway and tracker.
  */
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -11,6 +11,7 @@ import { type AlertRule, comparisonText } from "../../../lib/alert-rules/rules/r
 import { HEARTBEAT_FILE } from "../../../lib/host/heartbeat-file-name.ts";
 import { openCollectArena } from "../../metrics/support/dependencies.ts";
 import { projectOf } from "../../standins/hosting.ts";
+import { requires } from "../../support/requires.ts";
 import { until } from "../../support/until.ts";
 import {
   findMonitoring,
@@ -21,7 +22,6 @@ import {
 import { opsctl } from "../support/opsctl.ts";
 import { openWebhookArena, SECRET } from "../support/webhook-process.ts";
 
-const programs = findMonitoring();
 /** Prometheus looks for Alertmanagers only every five seconds, and four programs are slow on a busy machine. */
 const LIMIT_MS = 100_000;
 /** A scrape may take as long as the interval: one that is late ends the alerts of its series. */
@@ -72,48 +72,46 @@ async function firing(prometheusUrl: string): Promise<string[]> {
   return alerts.flatMap(({ labels, state }) => (state === "firing" ? [labels.alertname] : []));
 }
 
-const name =
-  programs === null
-    ? "NOT INSTALLABLE HERE: no alert went through node_exporter, Prometheus and Alertmanager"
-    : "a failed deployment reaches the phone and the tracker, and its end the phone";
+requires("monitoring").test(
+  "a failed deployment reaches the phone and the tracker, and its end the phone",
+  async () => {
+    const programs = findMonitoring()!;
+    await using host = await openCollectArena();
+    await using arena = await openWebhookArena();
+    writeFileSync(join(host.folder, HEARTBEAT_FILE), "");
+    const collect = async () =>
+      expect(await opsctl(["collect-metrics"], { env: host.env })).toMatchObject({ exitCode: 0 });
+    await collect();
+    const service = await arena.start();
+    await using alertmanager = await startAlertmanager(programs.alertmanager, service.url, SECRET);
+    await using exporter = await startNodeExporter(programs.exporter, host.folder);
+    await using prometheus = await startPrometheus(
+      programs.prometheus,
+      configOf(exporter.url, alertmanager.url, service.adminUrl),
+      { groups: [{ name: "opsctl", rules: DECIDED_HERE.map(ruleOf) }] },
+    );
 
-test(name, async () => {
-  if (programs === null) return expect(findMonitoring()).toBeNull();
-  await using host = await openCollectArena();
-  await using arena = await openWebhookArena();
-  writeFileSync(join(host.folder, HEARTBEAT_FILE), "");
-  const collect = async () =>
-    expect(await opsctl(["collect-metrics"], { env: host.env })).toMatchObject({ exitCode: 0 });
-  await collect();
-  const service = await arena.start();
-  await using alertmanager = await startAlertmanager(programs.alertmanager, service.url, SECRET);
-  await using exporter = await startNodeExporter(programs.exporter, host.folder);
-  await using prometheus = await startPrometheus(
-    programs.prometheus,
-    configOf(exporter.url, alertmanager.url, service.adminUrl),
-    { groups: [{ name: "opsctl", rules: DECIDED_HERE.map(ruleOf) }] },
-  );
+    await until(
+      "the message and the issue",
+      () => arena.gateway.accepted.length > 0 && arena.tracker.issues.length > 0,
+      LIMIT_MS,
+    );
+    expect(arena.tracker.issues.map(({ title }) => title)).toEqual(["[ALERTA][infra] Vercel Deploy Falhado"]);
+    expect(await firing(prometheus.url)).toEqual(["Vercel Deploy Falhado"]);
+    // The exporter leaves file systems out that are layers of others, as the root of a container is.
+    const hasRoot = (await (await fetch(`${exporter.url}/metrics`)).text()).includes('mountpoint="/"');
+    for (const rule of RULES) {
+      // The gateway's series are absent while its state is not known, and whether messages were acknowledged.
+      if (["opsctl-gateway-disconnected", "opsctl-messages-unacknowledged"].includes(rule.uid)) continue;
+      const expected = rule.uid === "opsctl-root-disk" && !hasRoot ? [] : [{}];
+      const isAsExpected = async () => isDeepStrictEqual(await seriesOf(prometheus.url, rule), expected);
+      await until(`${rule.uid} has ${expected.length} series`, isAsExpected, LIMIT_MS);
+    }
 
-  await until(
-    "the message and the issue",
-    () => arena.gateway.accepted.length > 0 && arena.tracker.issues.length > 0,
-    LIMIT_MS,
-  );
-  expect(arena.tracker.issues.map(({ title }) => title)).toEqual(["[ALERTA][infra] Vercel Deploy Falhado"]);
-  expect(await firing(prometheus.url)).toEqual(["Vercel Deploy Falhado"]);
-  // The exporter leaves file systems out that are layers of others, as the root of a container is.
-  const hasRoot = (await (await fetch(`${exporter.url}/metrics`)).text()).includes('mountpoint="/"');
-  for (const rule of RULES) {
-    // The gateway's series are absent while its state is not known, and whether messages were acknowledged.
-    if (["opsctl-gateway-disconnected", "opsctl-messages-unacknowledged"].includes(rule.uid)) continue;
-    const expected = rule.uid === "opsctl-root-disk" && !hasRoot ? [] : [{}];
-    const isAsExpected = async () => isDeepStrictEqual(await seriesOf(prometheus.url, rule), expected);
-    await until(`${rule.uid} has ${expected.length} series`, isAsExpected, LIMIT_MS);
-  }
-
-  host.hosting.projects.splice(0, Number.POSITIVE_INFINITY, projectOf("loja", "READY"));
-  await collect();
-  await until("the message of its end", () => arena.gateway.accepted.length === 2, LIMIT_MS);
-  expect(arena.gateway.accepted[1]!.text).toContain("Resolvido");
-  expect(arena.tracker.issues).toHaveLength(1);
-});
+    host.hosting.projects.splice(0, Number.POSITIVE_INFINITY, projectOf("loja", "READY"));
+    await collect();
+    await until("the message of its end", () => arena.gateway.accepted.length === 2, LIMIT_MS);
+    expect(arena.gateway.accepted[1]!.text).toContain("Resolvido");
+    expect(arena.tracker.issues).toHaveLength(1);
+  },
+);

@@ -163,6 +163,7 @@ export function onBothStores<Row extends { name: string }>(
   titleOrRows: string | readonly Row[],
   run: ((store: Store) => Promise<void>) | ((row: Row, store: Store) => Promise<void>),
 ): void {
+  if (titleOrRows.length === 0) throw new Error("A table without rows tests nothing");
   for (const store of STORES)
     describe(store, () => {
       if (typeof titleOrRows === "string")
