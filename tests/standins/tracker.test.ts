@@ -6,6 +6,10 @@ const TEAM = "5b6b1a4e-9c0f-4e55-8a35-0d6a5d0d7c01";
 const ID = "3f2b9c1e-7d44-4a7e-9a55-0c9c6f0f2e11";
 const CREATE =
   "mutation C($input: IssueCreateInput!) { issueCreate(input: $input) { success issue { id } } }";
+const READ = "query Q($id: String!) { issue(id: $id) { id } }";
+const FIND =
+  "query Q($filter: IssueFilter!) { issues(filter: $filter, includeArchived: true) { nodes { id } } }";
+const filter = (id: unknown) => ({ filter: { id } });
 const input = { id: ID, teamId: TEAM, title: "canary", priority: 2 };
 
 let tracker: Tracker;
@@ -52,6 +56,30 @@ describe("startTracker() refuses", () => {
     ["an unused variable", query("query Q($id: String!) { viewer { id } }", { id: ID }), invalid],
     ["an object without a selection", query(CREATE.replace("issue { id }", "issue")), invalid],
     ["a missing variable", query(CREATE, {}), invalid],
+    [
+      "an optional variable for a required argument",
+      query(READ.replace("String!", "String"), { id: ID }),
+      invalid,
+    ],
+    ["an id that is a number", query(READ, { id: 1 }), invalid],
+    [
+      "an unknown argument",
+      query(FIND.replace("includeArchived", "withArchived"), filter({ eq: ID })),
+      invalid,
+    ],
+    ["a filter of another form", query(FIND, filter(ID)), invalid],
+    ["an unknown comparison", query(FIND, filter({ equals: ID })), invalid],
+    ["a filter by an id that is no UUID", query(FIND, filter({ eq: "ENG-1" })), badInput],
+    ["no filter", query(FIND, { filter: {} }), badInput],
+    ["another name for a field", query(READ.replace("issue(", "own: issue("), { id: ID }), invalid],
+    ["null in the query", query(FIND.replace("true", "null"), filter({ eq: ID })), invalid],
+    [
+      "an object in the query",
+      query("query Q($id: ID) { issues(filter: {id: {eq: $id}}) { nodes { id } } }"),
+      invalid,
+    ],
+    ["a fragment", query(READ.replace("{ id }", "{ ... { id } }"), { id: ID }), invalid],
+    ["no query", query("{"), invalid],
     ["an unknown input key", create({ body: "canary" }), invalid],
     ["no team", create({ teamId: undefined }), invalid],
     ["a priority as text", create({ priority: "2" }), invalid],
@@ -59,6 +87,7 @@ describe("startTracker() refuses", () => {
     ["a priority out of range", create({ priority: 5 }), badInput],
     ["an unknown team", create({ teamId: ID }), badInput],
     ["no title", create({ title: "" }), badInput],
+    ["null for the title", create({ title: null }), badInput],
     ["an id that is no UUID", create({ id: "canary" }), badInput],
     ["an id of version 1", create({ id: "3f2b9c1e-7d44-1a7e-9a55-0c9c6f0f2e11" }), badInput],
     ["an id of another variant", create({ id: "3f2b9c1e-7d44-4a7e-ca55-0c9c6f0f2e11" }), badInput],
@@ -77,6 +106,7 @@ describe("startTracker() refuses", () => {
     ["an unknown input key", { title: "canary" }, invalid],
     ["a text as a number", { body: 1 }, invalid],
     ["no text", { body: " " }, badInput],
+    ["null for the text", { body: null }, badInput],
     ["no issue", { issueId: undefined }, badInput],
     ["an issue that it has not", {}, badInput],
     ["an id of version 1", { id: "3f2b9c1e-7d44-1a7e-9a55-0c9c6f0f2e11" }, badInput],

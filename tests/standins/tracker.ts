@@ -1,5 +1,16 @@
-/** A stand-in of the issue tracker: Linear's GraphQL endpoint as far as its contract is known. */
+/** A stand-in of the issue tracker: Linear's GraphQL endpoint as far as its contract is known, by its published schema. */
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import {
+  buildSchema,
+  type DocumentNode,
+  executeSync,
+  type FieldNode,
+  Kind,
+  parse,
+  validate,
+  visit,
+} from "graphql";
 import {
   type Answer,
   hasExactly,
@@ -8,8 +19,24 @@ import {
   type StandInOptions,
   startStandIn,
 } from "./standin.ts";
-import { type CommentInput, type IssueInput, inputProblem } from "./tracker-input.ts";
-import { type Field, type Operation, parseOperation } from "./tracker-query.ts";
+
+type IssueInput = {
+  teamId: string;
+  id?: string;
+  title?: string | null;
+  description?: string | null;
+  priority?: number | null;
+};
+type CommentInput = { id?: string; issueId?: string; body?: string | null };
+type List = { filter?: { id?: { eq?: string } } };
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** Judges each query, its variables and what is answered. */
+const schema = buildSchema(
+  readFileSync(new URL("../fixtures/linear-schema.graphql", import.meta.url), "utf8"),
+);
 
 /** Settings of the tracker. */
 export type TrackerOptions = StandInOptions & { token: string; teamId: string };
@@ -18,7 +45,6 @@ export type TrackerOptions = StandInOptions & { token: string; teamId: string };
 export type TrackedIssue = {
   id: string;
   identifier: string;
-  number: number;
   url: string;
   title: string;
   description: string | null;
@@ -101,34 +127,32 @@ async function answer(
   try {
     const { query, variables } = requestOf(entry);
     gate(tracker, entry.headers.authorization);
-    const operation = checkedOperation(query, variables, teamId);
+    const document = documentOf(query);
     await work();
-    const data = operation.fields.map((field) => {
-      const value = resolve(tracker, teamId, field.name, argumentOf(field, variables));
-      return [field.name, project(value, field.fields)];
-    });
-    return { status: 200, json: { data: Object.fromEntries(data) } };
+    const rootValue = rootOf(tracker, teamId);
+    const { data, errors } = executeSync({ schema, document, variableValues: variables, rootValue });
+    const [error] = errors ?? [];
+    if (error === undefined) return { status: 200, json: { data } };
+    // Without data nothing was executed, since a variable is missing or of another type.
+    if (data === undefined) return invalidQuery(error.message);
+    throw error.originalError ?? error;
   } catch (error) {
     if (error instanceof Refusal) return error.answer;
     throw error;
   }
 }
 
-function resolve(tracker: Tracker, teamId: string, field: string, argument: unknown): unknown {
-  switch (field) {
-    case "issueCreate":
-      return { success: true, lastSyncId: 1, issue: create(tracker, argument as IssueInput) };
-    case "commentCreate":
-      return { success: true, lastSyncId: 1, comment: comment(tracker, argument as CommentInput) };
-    case "issue":
-      return find(tracker, String(argument))[0] ?? raise(missingIssue());
-    case "issues":
-      return { nodes: find(tracker, idOf(argument)) };
-    case "teams":
-      return { nodes: idOf(argument) === teamId ? [teamOf(teamId)] : [] };
-    default:
-      return { id: VIEWER_ID };
-  }
+/** What each field of Query and Mutation does; the schema has judged the types of its arguments. */
+function rootOf(tracker: Tracker, teamId: string) {
+  const done = { success: true, lastSyncId: 1 };
+  return {
+    issueCreate: ({ input }: { input: IssueInput }) => ({ ...done, issue: create(tracker, teamId, input) }),
+    commentCreate: ({ input }: { input: CommentInput }) => ({ ...done, comment: comment(tracker, input) }),
+    issue: ({ id }: { id: string }) => find(tracker, id)[0] ?? raise(missingIssue()),
+    issues: (list: List) => ({ nodes: find(tracker, idOf(list)) }),
+    teams: (list: List) => ({ nodes: idOf(list) === teamId ? [teamOf(teamId)] : [] }),
+    viewer: { id: VIEWER_ID },
+  };
 }
 
 const VIEWER_ID = randomUUID();
@@ -157,6 +181,10 @@ function invalidQuery(message: string): Answer {
 function inputError(message: string, userPresentableMessage: string, status = 400): Answer {
   const extensions = { type: "invalid input", code: "INPUT_ERROR", statusCode: 400, userError: true };
   return trackerError(status, message, { ...extensions, userPresentableMessage });
+}
+
+function badValue(message: string): Answer {
+  return inputError("Argument Validation Error", message);
 }
 
 function conflict(entity: "Issue" | "Comment", id: string, status: 400 | 200): Answer {
@@ -204,36 +232,33 @@ function gate(tracker: Tracker, authorization: string | undefined): void {
   raise({ ...trackerError(400, "Rate limit exceeded", limited), headers: rateLimit });
 }
 
-function checkedOperation(query: string, variables: Record<string, unknown>, teamId: string): Operation {
-  const operation = parsed(query);
-  for (const [name, type] of operation.declared) {
-    const isAbsent = variables[name] === undefined || variables[name] === null;
-    if (isAbsent && type.endsWith("!"))
-      raise(invalidQuery(`Variable "$${name}" of required type "${type}" was not provided`));
-    if (isAbsent) continue;
-    const problem = inputProblem(type.replace("!", ""), variables[name], teamId);
-    if (problem?.kind === "type") raise(invalidQuery(problem.message));
-    if (problem?.kind === "value") raise(inputError("Argument Validation Error", problem.message));
-  }
-  return operation;
+/** The one operation of a query that the schema takes. */
+function documentOf(query: string): DocumentNode {
+  const document = parsed(query);
+  const [operation, ...others] = document.definitions;
+  if (operation?.kind !== Kind.OPERATION_DEFINITION || operation.name === undefined || others.length > 0)
+    return raise(invalidQuery("Expected one named operation"));
+  const [problem] = validate(schema, document);
+  return problem === undefined ? document : raise(invalidQuery(problem.message));
 }
 
-function parsed(query: string): Operation {
+// Linear takes more of the language; here a literal is how a text of the caller would get into the query.
+function parsed(query: string): DocumentNode {
+  const refuse = () => raise(invalidQuery("Expected fields, variables, numbers and true or false alone"));
+  if (!/^[\w\s,{}()$:!]*$/.test(query)) return refuse();
   try {
-    return parseOperation(query);
+    const document = parse(query);
+    const field = { enter: ({ alias }: FieldNode) => void (alias !== undefined && refuse()) };
+    visit(document, { Field: field, ObjectValue: refuse, EnumValue: refuse, NullValue: refuse });
+    return document;
   } catch (error) {
-    return raise(invalidQuery(String(error)));
+    return error instanceof Refusal ? raise(error.answer) : raise(invalidQuery(String(error)));
   }
 }
 
-// Every field here has at most one argument that comes from a variable.
-function argumentOf(field: Field, variables: Record<string, unknown>): unknown {
-  const [name] = field.variables.values();
-  return name === undefined ? undefined : variables[name];
-}
-
-function idOf(filter: unknown): string {
-  return (filter as { id: { eq: string } }).id.eq;
+function idOf({ filter }: List): string {
+  const id = filter?.id?.eq ?? "";
+  return UUID.test(id) ? id : raise(badValue("id must be a UUID"));
 }
 
 function teamOf(id: string): unknown {
@@ -245,9 +270,15 @@ function find(tracker: Tracker, id: string): TrackedIssue[] {
   return tracker.issues.filter((issue) => issue.id === id || issue.identifier === id);
 }
 
-function create(tracker: Tracker, input: IssueInput): TrackedIssue {
+function create(tracker: Tracker, teamId: string, input: IssueInput): TrackedIssue {
   const { issues, conflictStatus, issueLimit } = tracker;
-  const id = input.id ?? randomUUID();
+  const { id = randomUUID() } = input;
+  const title = input.title ?? "";
+  const priority = input.priority ?? 0;
+  if (!UUID_4.test(id)) raise(badValue("id must be a UUID"));
+  if (input.teamId !== teamId) raise(badValue("Could not find referenced Team."));
+  if (title.trim() === "") raise(badValue("title should not be empty"));
+  if (priority < 0 || priority > 4) raise(badValue("priority must be between 0 and 4"));
   if (issues.some((issue) => issue.id === id)) raise(conflict("Issue", id, conflictStatus));
   if (issues.length >= issueLimit) {
     raise(trackerError(400, "Usage limit exceeded", { type: "usage limit exceeded", userError: true }));
@@ -257,11 +288,10 @@ function create(tracker: Tracker, input: IssueInput): TrackedIssue {
   const issue: TrackedIssue = {
     id,
     identifier: `ENG-${number}`,
-    number,
     url: `https://linear.app/example/issue/ENG-${number}`,
-    title: input.title,
+    title,
     description: input.description ?? null,
-    priority: input.priority ?? 0,
+    priority,
     teamId: input.teamId,
     createdAt: at.toISOString(),
     at,
@@ -270,8 +300,14 @@ function create(tracker: Tracker, input: IssueInput): TrackedIssue {
   return issue;
 }
 
-function comment(tracker: Tracker, { id = randomUUID(), issueId, body }: CommentInput): TrackedComment {
+// The schema requires none of the fields, the peer itself a text and something to comment on.
+function comment(tracker: Tracker, input: CommentInput): TrackedComment {
   const { issues, comments, conflictStatus } = tracker;
+  const { id = randomUUID(), issueId } = input;
+  const body = input.body ?? "";
+  if (!UUID_4.test(id)) raise(badValue("id must be a UUID"));
+  if (issueId === undefined) raise(badValue("issueId should not be empty"));
+  if (body.trim() === "") raise(badValue("body should not be empty"));
   if (comments.some((comment) => comment.id === id)) raise(conflict("Comment", id, conflictStatus));
   const issue = issues.find((issue) => issue.id === issueId || issue.identifier === issueId);
   if (issue === undefined) return raise(missingIssue());
@@ -279,12 +315,4 @@ function comment(tracker: Tracker, { id = randomUUID(), issueId, body }: Comment
   const created = { id, issueId: issue.id, body, createdAt: tracker.now().toISOString(), url };
   comments.push(created);
   return created;
-}
-
-// Only what was selected is answered.
-function project(value: unknown, fields: Field[]): unknown {
-  if (fields.length === 0 || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => project(item, fields));
-  const record = value as Record<string, unknown>;
-  return Object.fromEntries(fields.map(({ name, fields: inner }) => [name, project(record[name], inner)]));
 }
