@@ -1,5 +1,5 @@
 /** Runs a program on a terminal of its own (a pty) and types on it. */
-import { setTimeout as delay } from "node:timers/promises";
+import { until } from "../../support/until.ts";
 
 /** A program on a terminal. */
 export type OnTerminal = {
@@ -14,7 +14,6 @@ export type OnTerminal = {
 };
 
 const LIMIT_MS = 60_000;
-const STEP_MS = 5;
 
 /** Starts the program, with nothing in its environment but `env`. */
 export function startOnTerminal(
@@ -39,12 +38,11 @@ export function startOnTerminal(
     shown: () => text,
     type: (keys) => void child.terminal!.write(keys),
     async sees(wanted, times = 1) {
-      const until = performance.now() + LIMIT_MS;
-      while (text.split(wanted).length <= times) {
-        if (performance.now() > until)
-          throw new Error(`The terminal never showed ${wanted} ${times} times, but: ${text}`);
-        await delay(STEP_MS);
-      }
+      await until(
+        () => `${wanted}, ${times} times, on the terminal, which shows: ${text}`,
+        () => text.split(wanted).length > times,
+        LIMIT_MS,
+      );
     },
     kill: (signal) => child.kill(signal),
     ended: child.exited.then((exitCode) => ({

@@ -1,7 +1,7 @@
 /** An application that is away, on the real program: what it says while it waits, a kill meanwhile, the run after. */
 import { describe, expect, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
-import { until } from "../../weekly/support/ledger.ts";
+import { until } from "../../support/until.ts";
 import { lackingNetworks, reportStates } from "../../weekly/support/outage.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
 import { logLines, type Running } from "../support/opsctl.ts";
@@ -40,7 +40,7 @@ describe.concurrent("opsctl weekly while the application is away", () => {
     // Fifteen minutes after the breaker tripped, a moment after the start.
     expect(String(line!.until)).toMatch(/^2026-11-23T11:1[56]:/);
     // Those that were in flight are put back.
-    await until(async () => !("running" in (await reportStates(fixture))));
+    await until("no running report", async () => !("running" in (await reportStates(fixture))));
     running.kill("SIGKILL");
     expect((await running.ended).signal).toBe("SIGKILL");
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
+import { until } from "../../support/until.ts";
 import { openFixture } from "../support/fixture.ts";
 
 describe("a signal while the database does not answer", () => {
@@ -12,7 +13,7 @@ describe("a signal while the database does not answer", () => {
       const waiting = () => fixture.db.sql<{ pid: number }[]>`
         select pid from pg_stat_activity
         where datname = current_database() and application_name = 'opsctl weekly' and wait_event_type = 'Lock'`;
-      while ((await waiting()).length === 0);
+      await until("the run that waits for the lock", async () => (await waiting()).length > 0);
       running.kill("SIGTERM");
       const ended = await running.ended;
 

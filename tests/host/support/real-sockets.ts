@@ -1,6 +1,7 @@
 /** Real TCP sockets in states of our choice, and what `ss` itself says about them. */
 import { spawnSync } from "node:child_process";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { until } from "../../support/until.ts";
 
 /** What `ss -Hant` lists: all rows, and those of each state. */
 export type SsListing = { total: number; byState: Record<string, number> };
@@ -47,7 +48,7 @@ export async function holdSockets(
   const target = host === "::" ? "127.0.0.1" : host;
   const clients = await Promise.all(Array.from({ length: count }, () => openClient(target, port)));
   if (isHalfClosed) for (const client of clients) client.end();
-  while (accepted.length < count) await new Promise((resolve) => setTimeout(resolve, 2));
+  await until(`${count} connections`, () => accepted.length >= count);
   return {
     port,
     async [Symbol.asyncDispose]() {

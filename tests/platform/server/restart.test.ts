@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { until } from "../../support/until.ts";
 import { holdSocket } from "../support/held-socket.ts";
 import { request, speak } from "../support/raw-http.ts";
 
@@ -43,7 +44,7 @@ test("listen() at a held socket loses nothing over 20 restarts", async () => {
     const before = seen.get("9000") ?? 0;
     await end(child);
     child = await start(held.fd);
-    while ((seen.get("9000") ?? 0) < before + CLIENTS) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until("an answer for each client", () => (seen.get("9000") ?? 0) >= before + CLIENTS);
   }
   isOver = true;
   await Promise.all(clients);

@@ -9,6 +9,7 @@ import { connect as connectTls } from "node:tls";
 import postgres from "postgres";
 import { CERTIFICATE_KEY, CERTIFICATES } from "../../standins/certificates.ts";
 import { type PostgresServer, startPostgres } from "../../support/postgres.ts";
+import { until } from "../../support/until.ts";
 
 const NOBODY = 65534;
 const TLS_REQUEST = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47);
@@ -46,7 +47,7 @@ export async function startTlsPostgres(settings: Record<string, string> = {}): P
       await sql.end();
       const { fingerprint256 } = new X509Certificate(CERTIFICATES[name]);
       // The server takes it over a moment later.
-      while ((await shownAt(server.port)) !== fingerprint256);
+      await until("the new certificate", async () => (await shownAt(server.port)) === fingerprint256);
     },
     async stop() {
       await server.stop();

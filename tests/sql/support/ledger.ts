@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe } from "bun:test";
 import { createHash } from "node:crypto";
 import type postgres from "postgres";
 import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
+import { until } from "../../support/until.ts";
 
 /** The newest packaged server, and the oldest one that opsctl supports. */
 export const MAJORS = [undefined, 15] as const;
@@ -95,12 +96,12 @@ export class Ledger {
 
   /** Returns as soon as a session of this database waits for a lock, by the server's own word. */
   async untilWaiting(): Promise<void> {
-    for (;;) {
+    await until("a session that waits for a lock", async () => {
       const [row] = await this.sql`
         select count(*)::int as waiting from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'`;
-      if (row!.waiting > 0) return;
-    }
+      return row!.waiting > 0;
+    });
   }
 
   /** Removes all owners and everything about them, what the ledger guards included. */

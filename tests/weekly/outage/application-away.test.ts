@@ -6,7 +6,7 @@ import { type Random, randomFrom } from "../../chaos/random.ts";
 import type { Scripted } from "../../standins/standin.ts";
 import { setClock } from "../../support/seed.ts";
 import { eraseOwner } from "../support/erase-owner.ts";
-import { isHeartbeatKept, plantHeartbeat, until } from "../support/ledger.ts";
+import { isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";
 import {
   AWAY,
   lackingNetworks,
@@ -390,7 +390,7 @@ describe("a run that waits for the application", () => {
     await seedManyOwners(weekly, 60);
     const away = outage(weekly, { fromCall: 1, seconds: 120 });
     const hasty = weekly.run({ patienceMinutes: 0 });
-    away.time.onWait = () => until(async () => (await hasty) !== null);
+    away.time.onWait = async () => void (await hasty);
     const patient = await weekly.run(PATIENT, away.time);
     expect(await hasty).toMatchObject({ exitCode: 1, error: { code: "APP_NOT_ANSWERING" } });
     expect(patient).toMatchObject({ status: "success", exitCode: 0, error: null });

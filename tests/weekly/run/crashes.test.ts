@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { after, before } from "../../standins/statement-proxy.ts";
 import { seedOwner } from "../../support/seed.ts";
-import { deliveryStates, plantHeartbeat, reportsByOwner, until } from "../support/ledger.ts";
+import { until } from "../../support/until.ts";
+import { deliveryStates, plantHeartbeat, reportsByOwner } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import {
   CLAIM_DELIVERY,
@@ -45,7 +46,7 @@ async function dieInside(weekly: WeeklyFixture, peer: "analysis" | Channel): Pro
   }[peer];
   route.script = () => ({ accept: "hang" });
   void weekly.run();
-  await until(() => done.length > 0);
+  await until("the call that hangs", () => done.length > 0);
   route.script = null;
 }
 

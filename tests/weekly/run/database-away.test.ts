@@ -3,7 +3,8 @@ import type { DatabaseWait } from "../../../lib/weekly/context/run-start.ts";
 import { after, answerLost, before, type Which } from "../../standins/statement-proxy.ts";
 import { startTcpProxy, type TcpProxy } from "../../standins/tcp-proxy.ts";
 import { seedOwner } from "../../support/seed.ts";
-import { deliveryStates, isHeartbeatKept, plantHeartbeat, until } from "../support/ledger.ts";
+import { until } from "../../support/until.ts";
+import { deliveryStates, isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import {
   CLAIM_DELIVERY,
@@ -71,7 +72,7 @@ describe("runWeekly() when a database session is ended in the middle of a statem
       .begin(async (tx) => {
         await tx.unsafe(`lock table ${table} in access exclusive mode`);
         locked.resolve();
-        await until(async () => {
+        await until("a session that waits for the lock", async () => {
           const ended = await sql`
             select pg_terminate_backend(pid) from pg_stat_activity
             where datname = current_database() and application_name = 'opsctl-test' and wait_event_type = 'Lock'`;

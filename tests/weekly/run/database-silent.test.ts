@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { seedOwner } from "../../support/seed.ts";
-import { deliveriesByOwner, isHeartbeatKept, plantHeartbeat, until } from "../support/ledger.ts";
+import { until } from "../../support/until.ts";
+import { deliveriesByOwner, isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import type { WeeklyFixture } from "../support/weekly-fixture.ts";
 
@@ -58,7 +59,7 @@ describe("runWeekly() on a database that does not answer", () => {
     const signal = new AbortController();
     await whileLocked(weekly, "timeline_entries", async () => {
       const running = weekly.run({}, { interrupt: signal.signal, sleep: endingAtOnce });
-      await until(() => isWaitingForLock(weekly));
+      await until("a run that waits for the lock", () => isWaitingForLock(weekly));
       signal.abort();
       const summary = await running;
       expect(summary).toMatchObject({
@@ -105,7 +106,7 @@ describe("runWeekly() on a database that does not answer", () => {
     const claiming = () => weekly.run({}, { statementLimitMs: LIMIT_MS, monotonicMs });
     const given = await whileLocked(weekly, "weekly_performance_reports", claiming, { goesOn: true });
     expect(given.failures.map(({ code }) => code)).toEqual(["report_claim_failed"]);
-    await until(async () => (await underWay(weekly)).length === 0);
+    await until("the end of all statements", async () => (await underWay(weekly)).length === 0);
     const claimed = await weekly.db.sql`
       select 1 from weekly_performance_reports where status = 'running' and lease_expires_at > weekly_performance_now()`;
     expect(claimed).toHaveLength(1);
@@ -135,7 +136,7 @@ describe("runWeekly() on a database that does not answer", () => {
     const running = whileLocked(weekly, "tenants", async () => {
       const run = weekly.run({}, { interrupt: signal.signal, sleep: endingAtOnce });
       run.catch(() => {});
-      await until(() => isWaitingForLock(weekly));
+      await until("a run that waits for the lock", () => isWaitingForLock(weekly));
       signal.abort();
       return await run;
     });

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { after, before, type Moment, type Which } from "../../standins/statement-proxy.ts";
 import { type SeededOwner, seedOwner } from "../../support/seed.ts";
+import { until } from "../../support/until.ts";
 import { eraseOwner } from "../support/erase-owner.ts";
-import { isHeartbeatKept, plantHeartbeat, until } from "../support/ledger.ts";
+import { isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import { CLAIM_DELIVERY, CLAIM_REPORT, DISPATCH, SETTLE, STORE_REPORT } from "../support/steps.ts";
 import { recordingLog, type WeeklyFixture } from "../support/weekly-fixture.ts";
@@ -91,7 +92,7 @@ describe("an owner whom the application deletes while the run works for it", () 
       .begin(async (tx) => {
         await tx`delete from users where id = ${userId}`;
         deleted.resolve();
-        await until(async () => {
+        await until("a session that waits for a lock", async () => {
           const waiting = await sql`
             select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
           return waiting.length > 0;

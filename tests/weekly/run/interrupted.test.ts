@@ -3,7 +3,8 @@ import { createPace } from "../../../lib/platform/rate/pace.ts";
 import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
 import { after, before } from "../../standins/statement-proxy.ts";
 import { seedOwner, WEEK } from "../../support/seed.ts";
-import { deliveryStates, isHeartbeatKept, plantHeartbeat, reportsByOwner, until } from "../support/ledger.ts";
+import { until } from "../../support/until.ts";
+import { deliveryStates, isHeartbeatKept, plantHeartbeat, reportsByOwner } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import { CLAIM_REPORT, SETTLE } from "../support/steps.ts";
 import type { WeeklyFixture } from "../support/weekly-fixture.ts";
@@ -154,7 +155,7 @@ describe("runWeekly() that is asked to end", () => {
     const completed = async () =>
       [...(await reportsByOwner(weekly)).values()].filter(({ status }) => status === "completed");
     const allComplete = before(SETTLE, async () => {
-      await until(async () => (await completed()).length === 3);
+      await until("three completed reports", async () => (await completed()).length === 3);
       signal.abort();
     });
     const interrupt = signal.signal;
@@ -221,7 +222,7 @@ describe("runWeekly() that is asked to end", () => {
     const analyse = weekly.onAnalyze;
     weekly.onAnalyze = async (body) => {
       const calls = weekly.application.routes.analysis.calls;
-      await until(() => calls.length === 8);
+      await until("eight calls", () => calls.length === 8);
       signal.abort();
       await analyse(body);
     };

@@ -2,7 +2,7 @@
 import type postgres from "postgres";
 import type { TcpProxy } from "../../standins/tcp-proxy.ts";
 import { connect, type PostgresServer } from "../../support/postgres.ts";
-import { until } from "./ledger.ts";
+import { until } from "../../support/until.ts";
 
 /** One way of being away: `begin` has returned when it is so, `end` when it is over. */
 export type Fault = { begin(): Promise<void>; end(): Promise<void> };
@@ -59,7 +59,7 @@ export async function setReadOnly(
   const wanted = isOn ? "on" : "off";
   await sql.unsafe(`alter system set default_transaction_read_only = ${wanted}`);
   await sql`select pg_reload_conf()`;
-  await until(async () => {
+  await until("the setting in a new session", async () => {
     const fresh = connect(server.url("postgres", login));
     try {
       const [row] = await fresh`show default_transaction_read_only`;
@@ -73,5 +73,5 @@ export async function setReadOnly(
 /** Ends every session of a login, and waits until they are gone. */
 async function endSessions(sql: postgres.Sql, login: string): Promise<void> {
   const sessions = () => sql`select pg_terminate_backend(pid) from pg_stat_activity where usename = ${login}`;
-  await until(async () => (await sessions()).length === 0);
+  await until("the end of all sessions", async () => (await sessions()).length === 0);
 }

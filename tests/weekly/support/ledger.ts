@@ -74,8 +74,3 @@ export function isHeartbeatKept({ logDir }: Pick<WeeklyFixture, "logDir">): bool
   const path = join(logDir, HEARTBEAT_FILE);
   return readFileSync(path, "utf8") === OLD_HEARTBEAT && statSync(path).mtimeMs === OLD_TIME.getTime();
 }
-
-/** Waits until `holds` returns true; the time limit of the test ends a wait in vain. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
-}
