@@ -8,9 +8,9 @@ import { LAST_RUN_FILE } from "../../lib/last-run/file-name.ts";
 import { renderReport } from "../../lib/metrics/exposition.ts";
 import { collectMetrics } from "../../lib/metrics/run.ts";
 import { lastRun } from "../status/support/run.ts";
+import { gaugesOf } from "../text/support/prometheus-parser.ts";
 import { weekOf } from "../weekly/announce/support.ts";
 import { type CollectArena, openCollectArena } from "./support/dependencies.ts";
-import { parseExposition } from "./support/parse-exposition.ts";
 
 let arena: CollectArena;
 beforeAll(async () => {
@@ -34,9 +34,7 @@ const RETRYABLE = "weekly_report_retryable_until_timestamp_seconds";
 /** Every sample of the weekly run by its series, and the code of what could not be read. */
 async function read() {
   const report = await collectMetrics(arena.dependencies());
-  const samples = parseExposition(renderReport(report)).filter(({ name }) =>
-    name.startsWith("weekly_report_"),
-  );
+  const samples = gaugesOf(renderReport(report)).filter(({ name }) => name.startsWith("weekly_report_"));
   const values = samples.map(({ name, labels, value }) => [
     [name, ...Object.values(labels)].join(" "),
     value,

@@ -7,8 +7,8 @@ import type { SourceName } from "../../lib/metrics/source.ts";
 import { runningContainer } from "../standins/docker-engine.ts";
 import { projectOf } from "../standins/hosting.ts";
 import { until } from "../support/until.ts";
+import { gaugesOf, type Series } from "../text/support/prometheus-parser.ts";
 import { type CollectArena, openCollectArena } from "./support/dependencies.ts";
-import { parseExposition, type Series } from "./support/parse-exposition.ts";
 
 let arena: CollectArena;
 beforeEach(async () => {
@@ -18,7 +18,7 @@ afterEach(() => arena[Symbol.asyncDispose]());
 
 async function collect(limitsMs?: Partial<Record<SourceName, number>>) {
   const report = await collectMetrics(arena.dependencies(limitsMs));
-  const series = parseExposition(renderReport(report));
+  const series = gaugesOf(renderReport(report));
   const problems = Object.fromEntries(
     report.sources.map(({ name, problem }) => [name, problem?.code ?? null]),
   );
@@ -119,7 +119,7 @@ describe("collectMetrics()", () => {
       "heartbeat_timeout",
     ]);
     for (const { durationMs } of report.sources) expect(durationMs).toBeGreaterThanOrEqual(19);
-    expect(parseExposition(renderReport(report)).map(({ name }) => name)).not.toContain("tcp_sockets_total");
+    expect(gaugesOf(renderReport(report)).map(({ name }) => name)).not.toContain("tcp_sockets_total");
   });
 
   test("is not brought down by a source that throws", async () => {

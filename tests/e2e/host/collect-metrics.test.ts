@@ -11,16 +11,16 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { type CollectArena, openCollectArena, TOKEN } from "../../metrics/support/dependencies.ts";
-import { parseExposition } from "../../metrics/support/parse-exposition.ts";
 import { runningContainer } from "../../standins/docker-engine.ts";
 import { startPing } from "../../standins/ping.ts";
 import { until } from "../../support/until.ts";
+import { gaugesOf } from "../../text/support/prometheus-parser.ts";
 import { logLines, opsctl, startOpsctl, startProgram } from "../support/opsctl.ts";
 
 const read = (arena: CollectArena) => readFileSync(join(arena.folder, "custom_metrics.prom"), "utf8");
 
 function upOf(text: string): Record<string, number> {
-  const rows = parseExposition(text).filter(({ name }) => name === "opsctl_collector_up");
+  const rows = gaugesOf(text).filter(({ name }) => name === "opsctl_collector_up");
   return Object.fromEntries(rows.map(({ labels, value }) => [labels.source, value]));
 }
 
@@ -48,8 +48,7 @@ describe.concurrent("opsctl collect-metrics that is well", () => {
       env: { ...env, TEXTFILE_DIR: "/nowhere/at/all" },
     });
     expect(printed.exitCode, printed.stderr).toBe(0);
-    const keys = (text: string) =>
-      parseExposition(text).map(({ name, labels }) => JSON.stringify([name, labels]));
+    const keys = (text: string) => gaugesOf(text).map(({ name, labels }) => JSON.stringify([name, labels]));
     expect(keys(printed.stdout)).toEqual(keys(read(arena)));
     expect(printed.stdout).toContain("\nproxy_memory_bytes 524288000\n");
     expect(printed.stdout).toContain('\nhosting_deploy_failed{project="loja"} 1\n');

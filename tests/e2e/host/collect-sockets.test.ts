@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { holdHalfOpen } from "../../host/support/half-open.ts";
 import { useOwnNetwork } from "../../host/support/own-network.ts";
 import { endSockets, holdSockets, listBySs } from "../../host/support/real-sockets.ts";
-import { parseExposition } from "../../metrics/support/parse-exposition.ts";
 import { requires } from "../../support/requires.ts";
 import { until } from "../../support/until.ts";
+import { gaugesOf } from "../../text/support/prometheus-parser.ts";
 import { logLines, opsctl } from "../support/opsctl.ts";
 
 useOwnNetwork();
@@ -25,7 +25,7 @@ async function count(env: Record<string, string> = {}) {
   const alone = { DOCKER_HOST: "unix:///nowhere.sock", OPSCTL_SECRETS_DIR: folder, OPSCTL_LOG_DIR: folder };
   const own = { PATH: process.env.PATH ?? "", ...alone, ...env };
   const { stdout, stderr } = await opsctl(["collect-metrics", "--stdout"], { env: own });
-  const value = (wanted: string) => parseExposition(stdout).find(({ name }) => name === wanted)?.value;
+  const value = (wanted: string) => gaugesOf(stdout).find(({ name }) => name === wanted)?.value;
   const problems = logLines(stderr).filter(({ source }) => source === "sockets");
   return {
     ...{ total: value("tcp_sockets_total"), closeWait: value("tcp_close_wait_total") },

@@ -16,10 +16,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CollectArena, openCollectArena } from "../../metrics/support/dependencies.ts";
-import { parseExposition } from "../../metrics/support/parse-exposition.ts";
 import { giveAway, OTHER_UID } from "../../platform/support/other-account.ts";
 import { type AccountHost, openAccountHost } from "../../support/account-host.ts";
 import { requires } from "../../support/requires.ts";
+import { gaugesOf } from "../../text/support/prometheus-parser.ts";
 import { logLines, opsctl, startProgram } from "../support/opsctl.ts";
 
 const { test } = requires("root");
@@ -142,7 +142,7 @@ describe("collect-metrics, as root", () => {
       const file = join(text, "custom_metrics.prom");
       expect(readdirSync(text)).toEqual(["custom_metrics.prom"]);
       expect(statSync(file)).toMatchObject({ uid: OTHER_UID, mode: 0o100644 });
-      const names = parseExposition(readFileSync(file, "utf8")).map(({ name }) => name);
+      const names = gaugesOf(readFileSync(file, "utf8")).map(({ name }) => name);
       expect(names).toContain("tcp_sockets_total");
     },
   );

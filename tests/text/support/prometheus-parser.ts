@@ -1,10 +1,8 @@
 /** A strict reader of Prometheus' text format: it accepts what the format's description allows and nothing else. */
-export type ParsedFamily = {
-  name: string;
-  help: string;
-  type: string;
-  samples: { name: string; labels: Record<string, string>; value: number }[];
-};
+export type ParsedFamily = { name: string; help: string; type: string; samples: Series[] };
+
+/** One series: its name, labels and value. */
+export type Series = { name: string; labels: Record<string, string>; value: number };
 
 const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{((?:[^"\\}]|"(?:[^"\\]|\\.)*")*)\})? (\S+)$/;
@@ -29,6 +27,20 @@ export function parsePrometheus(text: string): ParsedFamily[] {
     } else readSample(line, families.at(-1));
   }
   return families;
+}
+
+/**
+ * Every series of a text as the collector writes it.
+ *
+ * Errors: throws as `parsePrometheus`, at no text, at what is no gauge, and at a series that stands there twice.
+ */
+export function gaugesOf(text: string): Series[] {
+  const families = parsePrometheus(text);
+  if (text === "" || families.some(({ type }) => type !== "gauge")) throw new Error("not only gauges");
+  const series = families.flatMap(({ samples }) => samples);
+  const keys = series.map(({ name, labels }) => JSON.stringify([name, labels]));
+  if (new Set(keys).size !== keys.length) throw new Error("a series stands there twice");
+  return series;
 }
 
 function readSample(line: string, family: ParsedFamily | undefined): void {
