@@ -147,8 +147,6 @@ describe("a command that cannot start", () => {
   };
 
   test.each([
-    [["weekly", "--json"], "weekly"],
-    [["weekly", "--dry-run", "--json"], "weekly"],
     [["migrate", "--json"], "migrate"],
     [["deliveries", "list", "--json"], "deliveries list"],
     [["deliveries", "show", "3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d", "--json"], "deliveries show"],
@@ -162,11 +160,5 @@ describe("a command that cannot start", () => {
       error: { code: "CONFIG_INVALID", message: expect.stringContaining("DATABASE_URL: is missing") },
     });
     expect(stdout + stderr).not.toContain("canary");
-  });
-
-  test("weekly still prints a whole summary", async () => {
-    const { summary } = await opsctl(["weekly", "--dry-run", "--json"], { env });
-    expect(summary).toMatchObject({ dryRun: true, heartbeat: "kept", failures: [], window: null });
-    expect(summary.whatsapp).toEqual({ sent: 0, reused: 0, failed: 0, partial: 0, unknown: 0, skipped: 0 });
   });
 });

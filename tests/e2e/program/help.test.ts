@@ -5,6 +5,8 @@ import { opsctl } from "../support/opsctl.ts";
 
 const COMMANDS = (await eachCommand()).map(({ words }) => words);
 const GROUPS = COMMANDS.flatMap((words) => words.slice(0, -1).map((_word, at) => words.slice(0, at + 1)));
+/** No secrets: a command whose words are accepted ends at its settings. */
+const BARE = { OPSCTL_SECRETS_DIR: "/nonexistent" };
 const HELPS = [
   ...[
     [],
@@ -19,12 +21,14 @@ const HELPS = [
 
 describe.concurrent("help", () => {
   test.each(HELPS.map((args) => [args.join(" "), args] as const))(
-    "of `opsctl %s` fits 80 columns and needs no configuration",
+    "of `opsctl %s` fits 80 columns, has no colour and needs no configuration",
     async (_name, args) => {
-      const { exitCode, stdout, stderr } = await opsctl([...args]);
+      const forced = { FORCE_COLOR: "3", CLICOLOR_FORCE: "1", TERM: "xterm-256color" };
+      const { exitCode, stdout, stderr } = await opsctl([...args], { env: forced });
 
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
       expect(stdout).toContain("Usage: opsctl");
+      expect(stdout).not.toContain("\u001b");
       if (args.at(-1) === "--help" && args.length > 1) expect(stdout).toContain("Example:\n  opsctl ");
       expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
       const parts = stdout.split("\n\n");
@@ -50,6 +54,28 @@ describe.concurrent("help", () => {
     const widest = Math.max(...lines.slice(0, lines.indexOf("Example:")).map((line) => line.length));
     expect(widest).toBeLessThanOrEqual(width);
     expect(widest).toBeGreaterThan(width - 12);
+  });
+
+  test.each([
+    ["weekly"],
+    ["migrate"],
+    ["deliveries list"],
+    ["deliveries show"],
+    ["deliveries reconcile"],
+  ])("of `opsctl %s` has an example that the command itself accepts", async (command) => {
+    const { stdout } = await opsctl([...command.split(" "), "--help"]);
+    const example = /Example:\n {2}opsctl ((?:.+\\\n)*.+)/.exec(stdout)?.[1]?.replace(/\\\n\s+/g, "");
+    expect(example).toStartWith(command);
+    const quoted = example?.match(/"[^"]*"|\S+/g)?.map((word) => word.replace(/^"|"$/g, ""));
+    const { exitCode } = await opsctl(quoted as string[], { env: BARE });
+    expect(exitCode).toBe(3);
+  });
+
+  test("is shown wherever --help stands before two dashes, and nothing else happens", async () => {
+    const asked = await opsctl(["weekly", "--tenant", "x", "--bogus", "--help"], { env: BARE });
+    expect(asked.exitCode).toBe(0);
+    expect(asked.stdout).toContain("Usage: opsctl weekly");
+    expect((await opsctl(["weekly", "--", "--help"])).exitCode).toBe(2);
   });
 
   test("names every option of the weekly run", async () => {

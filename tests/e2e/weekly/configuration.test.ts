@@ -36,6 +36,9 @@ describe.concurrent("opsctl weekly without its configuration", () => {
     const ended = await opsctl(["weekly", "--json"]);
     expectNotReady(ended);
     expect(namedIn(ended)).toEqual(REQUIRED);
+    expect(ended.summary.whatsapp).toEqual({
+      ...{ sent: 0, reused: 0, failed: 0, partial: 0, unknown: 0, skipped: 0 },
+    });
   });
 });
 

@@ -45,5 +45,11 @@ describe.concurrent("the working directory of the binary", () => {
     expect(run.stderr).not.toContain('"debug"');
     const [call] = fixture.application.routes.analysis.calls;
     expect(call?.headers.authorization).not.toContain("from-");
+    for (const NODE_ENV of ["test", "production"]) {
+      const dry = await fixture.weekly(["--dry-run", "--json"], { cwd, env: { NODE_ENV, CI: "true" } });
+      expect(dry.exitCode, dry.stderr).toBe(0);
+      expect(dry.summary).toMatchObject({ editorials: { status: "disabled" } });
+      expect(dry.stdout + dry.stderr).not.toMatch(/preloaded|"debug"/);
+    }
   });
 });
