@@ -1,4 +1,4 @@
-/** Runs `opsctl` as a process, on any of its three runtimes, without the caller's environment. */
+/** Runs `opsctl` as a process, without the caller's environment. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -7,22 +7,14 @@ import { fileURLToPath } from "node:url";
 import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
 import { atEnd } from "../../support/at-end.ts";
 import { opsctlBinary } from "../../support/binary.ts";
+import { denoBinary } from "../../support/deno-binary.ts";
 import { denoCache } from "../../support/deno-cache.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
 const main = join(root, "cli/main.ts");
 
-/** What runs the command. */
+/** What runs the command; Deno does in tests/e2e/deno-smoke.test.ts alone. */
 export type RuntimeName = "binary" | "bun" | "deno";
-
-/** The runtimes, all of which must behave alike. */
-export const RUNTIMES: readonly RuntimeName[] = ["binary", "bun", "deno"];
-
-/**
- * One runtime of each engine, for what an engine does its own way: signals, sockets, TLS, files, child processes. The
- * binary has Bun's engine, and every other test runs the sources on it.
- */
-export const ENGINES: readonly RuntimeName[] = ["binary", "deno"];
 
 /** How a process is started; the default is the compiled binary in an empty folder. */
 export type StartOptions = {
@@ -70,8 +62,7 @@ atEnd(() => {
 export async function commandOf(runtime: RuntimeName): Promise<string[]> {
   if (runtime === "binary") return [await opsctlBinary()];
   if (runtime === "bun") return [process.execPath, main];
-  // The program itself, not the package's starter script, which does not pass signals on.
-  return [join(root, "node_modules/deno/deno"), "run", "-A", main];
+  return [denoBinary(), "run", "-A", main];
 }
 
 /** Starts `opsctl` with these arguments. */

@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { startTcpProxy } from "../../standins/tcp-proxy.ts";
 import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
 import { until } from "../../support/until.ts";
-import { ENGINES } from "../support/opsctl.ts";
 import { openWebhookArena, postAlerts } from "../support/webhook-process.ts";
 
 let db: TestDatabase;
@@ -61,28 +60,27 @@ describe("two opsctl webhook serve with OPSCTL_STATE_URL", () => {
     await until("the other delivers", isOut);
   });
 
-  for (const runtime of ENGINES)
-    test(`start while the database is away, send from memory, and keep alerts once it is back; on ${runtime}`, async () => {
-      await using arena = await openWebhookArena();
-      const relay = await startTcpProxy((await sharedPostgres()).port);
-      relay.vanish();
-      const url = new URL(db.url);
-      url.port = String(relay.port);
-      const service = await arena.start({ runtime, env: { OPSCTL_STATE_URL: url.href } });
-      const post = async () => await postAlerts(service.url, { alerts: [alertOf("away")] });
-      expect(await post()).toMatchObject({ status: 200, json: { durable: false } });
-      expect(arena.gateway.accepted).toHaveLength(1);
-      expect((await fetch(`${service.adminUrl}/readyz`)).status).toBe(503);
-      relay.open();
-      await until("it is ready", async () => (await fetch(`${service.adminUrl}/readyz`)).status === 200);
-      const kept = await post();
-      expect(kept).toMatchObject({ status: 200, json: { accepted: 1 } });
-      expect(kept.json).not.toHaveProperty("durable");
-      await until("what was kept is out, too", () => arena.gateway.accepted.length === 2);
-      service.kill("SIGTERM");
-      await service.ended;
-      await relay.stop();
-    });
+  test("start while the database is away, send from memory, and keep alerts once it is back", async () => {
+    await using arena = await openWebhookArena();
+    const relay = await startTcpProxy((await sharedPostgres()).port);
+    relay.vanish();
+    const url = new URL(db.url);
+    url.port = String(relay.port);
+    const service = await arena.start({ env: { OPSCTL_STATE_URL: url.href } });
+    const post = async () => await postAlerts(service.url, { alerts: [alertOf("away")] });
+    expect(await post()).toMatchObject({ status: 200, json: { durable: false } });
+    expect(arena.gateway.accepted).toHaveLength(1);
+    expect((await fetch(`${service.adminUrl}/readyz`)).status).toBe(503);
+    relay.open();
+    await until("it is ready", async () => (await fetch(`${service.adminUrl}/readyz`)).status === 200);
+    const kept = await post();
+    expect(kept).toMatchObject({ status: 200, json: { accepted: 1 } });
+    expect(kept.json).not.toHaveProperty("durable");
+    await until("what was kept is out, too", () => arena.gateway.accepted.length === 2);
+    service.kill("SIGTERM");
+    await service.ended;
+    await relay.stop();
+  });
 
   test("a database that is gone keeps nothing half, and its alert goes out from memory", async () => {
     await using arena = await openWebhookArena();

@@ -4,7 +4,7 @@ import { freePort } from "../../support/free-port.ts";
 import { unitEnvironment } from "../../support/unit-environment.ts";
 import { unreadPipe } from "../../support/unread-pipe.ts";
 import { until } from "../../support/until.ts";
-import { type RuntimeName, startOpsctl } from "../support/opsctl.ts";
+import { startOpsctl } from "../support/opsctl.ts";
 import { openWebhookArena, postAlerts } from "../support/webhook-process.ts";
 
 /** Far more lines than a pipe holds. */
@@ -16,43 +16,32 @@ const alertOf = (name: string) => ({
   fingerprint: name.padEnd(200, "0"),
 });
 
-/** Deno compiles the sources at its first start. */
-const START_MS = 110_000;
-
-test.each(["binary", "deno"] as RuntimeName[])(
-  "a log that is not read stops no alert, and the service still ends in time: %s",
-  async (runtime) => {
-    await using arena = await openWebhookArena();
-    const pipe = unreadPipe();
-    const [port, adminPort] = [await freePort(), await freePort()];
-    const place = ["--host", "127.0.0.1", "--port", `${port}`, "--admin-port", `${adminPort}`];
-    const ownEnv = runtime === "binary" ? unitEnvironment() : {};
-    const service = await startOpsctl(["webhook", "serve", ...place, "--messages-per-minute", "60000"], {
-      runtime,
-      env: { ...ownEnv, ...arena.env },
-      stderr: pipe.fd,
-    });
-    try {
-      await until(
-        "it is ready",
-        () =>
-          fetch(`http://127.0.0.1:${adminPort}/readyz`).then(
-            ({ status }) => status === 200,
-            () => false,
-          ),
-        START_MS,
-      );
-      for (let at = 0; at < POSTS; at += 1) {
-        const alerts = Array.from({ length: ALERTS_PER_POST }, (_, i) => alertOf(`${at}-${i}`));
-        expect((await postAlerts(`http://127.0.0.1:${port}/webhook`, { alerts })).status).toBe(200);
-      }
-      await until("all are told", () => arena.gateway.accepted.length === POSTS * ALERTS_PER_POST);
-      service.kill("SIGTERM");
-      expect((await service.ended).exitCode).toBe(0);
-    } finally {
-      service.kill("SIGKILL");
-      await service.ended;
-      pipe.close();
+test("a log that is not read stops no alert, and the service still ends in time", async () => {
+  await using arena = await openWebhookArena();
+  const pipe = unreadPipe();
+  const [port, adminPort] = [await freePort(), await freePort()];
+  const place = ["--host", "127.0.0.1", "--port", `${port}`, "--admin-port", `${adminPort}`];
+  const service = await startOpsctl(["webhook", "serve", ...place, "--messages-per-minute", "60000"], {
+    env: { ...unitEnvironment(), ...arena.env },
+    stderr: pipe.fd,
+  });
+  try {
+    await until("it is ready", () =>
+      fetch(`http://127.0.0.1:${adminPort}/readyz`).then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    );
+    for (let at = 0; at < POSTS; at += 1) {
+      const alerts = Array.from({ length: ALERTS_PER_POST }, (_, i) => alertOf(`${at}-${i}`));
+      expect((await postAlerts(`http://127.0.0.1:${port}/webhook`, { alerts })).status).toBe(200);
     }
-  },
-);
+    await until("all are told", () => arena.gateway.accepted.length === POSTS * ALERTS_PER_POST);
+    service.kill("SIGTERM");
+    expect((await service.ended).exitCode).toBe(0);
+  } finally {
+    service.kill("SIGKILL");
+    await service.ended;
+    pipe.close();
+  }
+});

@@ -1,60 +1,57 @@
 /** The alarm watched from outside the process: systemd's watchdog, the ping, the e-mail, the log of refusals. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { listenForNotifications } from "../../platform/support/notify-listener.ts";
 import { startEmailProvider } from "../../standins/email-provider.ts";
 import { startPing } from "../../standins/ping.ts";
 import { until } from "../../support/until.ts";
-import { ENGINES, logLines } from "../support/opsctl.ts";
+import { logLines } from "../support/opsctl.ts";
 import { openWebhookArena, postAlerts } from "../support/webhook-process.ts";
 
-describe.each(ENGINES)("opsctl webhook serve on %s", (runtime) => {
-  test("tells systemd that it is ready and lives, and its check that it is well", async () => {
-    await using arena = await openWebhookArena();
-    const systemd = listenForNotifications(join(arena.directory, "notify"));
-    const check = await startPing();
-    const service = await arena.start({
-      runtime,
-      env: {
-        NOTIFY_SOCKET: join(arena.directory, "notify"),
-        WATCHDOG_USEC: "600000",
-        OPSCTL_PING_URL: `${check.url}/canary-uuid`,
-        OPSCTL_LOG_LEVEL: "debug",
-      },
-    });
-    const told: string[] = [];
-    await until("systemd was told three times", () => {
-      told.push(...systemd.take());
-      return told.filter((words) => words === "WATCHDOG=1").length >= 3;
-    });
-    expect(told).toContain("READY=1");
-    await until("the check was told", () => check.ledger.length > 0);
-    expect(check.ledger[0]!.path).toBe("/canary-uuid");
-    const metrics = async () => await (await fetch(`${service.adminUrl}/metrics`)).text();
-    await until("the gateway's state is known", async () =>
-      /^opsctl_webhook_gateway_open 1$/m.test(await metrics()),
-    );
-    expect(await metrics()).toMatch(/^# TYPE opsctl_webhook_pending_messages gauge$/m);
-    expect(await metrics()).not.toMatch(/^opsctl_webhook_pending_messages /m);
-
-    await fetch(service.url, { method: "POST", headers: { "x-forwarded-for": "203.0.113.9" } });
-    await postAlerts(service.url, { alerts: [{ status: "firing", labels: 7 }, 8] });
-    await until("both are in the log", () => service.log().includes("are no alerts"));
-    const lines = logLines(service.log());
-    const refusal = lines.find(({ msg }) => msg === "A request was refused");
-    expect(refusal).toMatchObject({
-      level: "warn",
-      status: 401,
-      code: "invalid_secret",
-      address: "127.0.0.1",
-      forwardedFor: "203.0.113.9",
-    });
-    service.kill("SIGTERM");
-    expect((await service.ended).exitCode).toBe(0);
-    expect(service.log()).not.toContain("canary-uuid");
-    systemd.close();
-    await check.stop();
+test("opsctl webhook serve tells systemd that it is ready and lives, and its check that it is well", async () => {
+  await using arena = await openWebhookArena();
+  const systemd = listenForNotifications(join(arena.directory, "notify"));
+  const check = await startPing();
+  const service = await arena.start({
+    env: {
+      NOTIFY_SOCKET: join(arena.directory, "notify"),
+      WATCHDOG_USEC: "600000",
+      OPSCTL_PING_URL: `${check.url}/canary-uuid`,
+      OPSCTL_LOG_LEVEL: "debug",
+    },
   });
+  const told: string[] = [];
+  await until("systemd was told three times", () => {
+    told.push(...systemd.take());
+    return told.filter((words) => words === "WATCHDOG=1").length >= 3;
+  });
+  expect(told).toContain("READY=1");
+  await until("the check was told", () => check.ledger.length > 0);
+  expect(check.ledger[0]!.path).toBe("/canary-uuid");
+  const metrics = async () => await (await fetch(`${service.adminUrl}/metrics`)).text();
+  await until("the gateway's state is known", async () =>
+    /^opsctl_webhook_gateway_open 1$/m.test(await metrics()),
+  );
+  expect(await metrics()).toMatch(/^# TYPE opsctl_webhook_pending_messages gauge$/m);
+  expect(await metrics()).not.toMatch(/^opsctl_webhook_pending_messages /m);
+
+  await fetch(service.url, { method: "POST", headers: { "x-forwarded-for": "203.0.113.9" } });
+  await postAlerts(service.url, { alerts: [{ status: "firing", labels: 7 }, 8] });
+  await until("both are in the log", () => service.log().includes("are no alerts"));
+  const lines = logLines(service.log());
+  const refusal = lines.find(({ msg }) => msg === "A request was refused");
+  expect(refusal).toMatchObject({
+    level: "warn",
+    status: 401,
+    code: "invalid_secret",
+    address: "127.0.0.1",
+    forwardedFor: "203.0.113.9",
+  });
+  service.kill("SIGTERM");
+  expect((await service.ended).exitCode).toBe(0);
+  expect(service.log()).not.toContain("canary-uuid");
+  systemd.close();
+  await check.stop();
 });
 
 test("opsctl webhook serve does not start with half a fallback e-mail", async () => {

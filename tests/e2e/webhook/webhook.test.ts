@@ -1,11 +1,11 @@
-/** `opsctl webhook` as a black box: service, test alert and dead rows, on all three runtimes where that may matter. */
+/** `opsctl webhook` as a black box: service, test alert and dead rows. */
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { request, speak } from "../../platform/support/raw-http.ts";
 import { until } from "../../support/until.ts";
-import { ENGINES, type Ended, opsctl, RUNTIMES } from "../support/opsctl.ts";
+import { type Ended, opsctl } from "../support/opsctl.ts";
 import {
   KEY,
   openWebhookArena,
@@ -28,10 +28,10 @@ function beside(arena: WebhookArena, args: string[], env: Record<string, string>
   return opsctl(args, { env: { ...arena.env, ...env } });
 }
 
-describe.each(RUNTIMES)("opsctl webhook serve on %s", (runtime) => {
+describe("opsctl webhook serve", () => {
   test("takes an alert, delivers it, shows it in its metrics, and ends with 0 on SIGTERM", async () => {
     await using arena = await openWebhookArena();
-    const service = await arena.start({ runtime });
+    const service = await arena.start();
     const { status, json } = await postAlerts(service.url, { alerts: [ALERT] });
     expect(status).toBe(200);
     expect(json).toMatchObject({
@@ -55,20 +55,18 @@ describe.each(RUNTIMES)("opsctl webhook serve on %s", (runtime) => {
     const { exitCode, stdout } = await service.ended;
     expect([exitCode, stdout]).toEqual([0, ""]);
   });
-});
 
-describe.each(ENGINES)("opsctl webhook serve, on each engine: %s", (runtime) => {
   test("is killed and goes on: an accepted alert is delivered by the next process, the dedup holds", async () => {
     await using arena = await openWebhookArena();
     arena.gateway.routes.send.script = () => ({ status: 502, text: "Bad Gateway" });
-    const first = await arena.start({ runtime });
+    const first = await arena.start();
     const { json } = await postAlerts(first.url, { alerts: [ALERT] });
     expect(json).toMatchObject({ alerts: [{ whatsapp: "queued" }] });
     await until("the issue is there", () => arena.tracker.issues.length === 1);
     first.kill("SIGKILL");
     await first.ended;
     arena.gateway.routes.send.script = null;
-    const second = await arena.start({ runtime });
+    const second = await arena.start();
     await until("the message is sent", () => arena.gateway.accepted.length === 1);
     expect((await postAlerts(second.url, { alerts: [ALERT] })).json).toMatchObject({
       alerts: [{ issue: "duplicate" }],
@@ -79,7 +77,7 @@ describe.each(ENGINES)("opsctl webhook serve, on each engine: %s", (runtime) => 
   test("starts and accepts while every peer is down", async () => {
     await using arena = await openWebhookArena();
     const env = { MESSAGING_API_URL: "http://127.0.0.1:1", ISSUE_TRACKER_URL: "http://127.0.0.1:1/graphql" };
-    const service = await arena.start({ runtime, env });
+    const service = await arena.start({ env });
     const { status, json } = await postAlerts(service.url, { alerts: [ALERT] });
     expect([status, json]).toMatchObject([200, { alerts: [{ whatsapp: "queued", issue: "queued" }] }]);
   });

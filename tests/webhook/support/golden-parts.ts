@@ -74,7 +74,7 @@ function issueText(alert: Alert): string {
   return `${issueTitle(alert)}\nPriority: ${issuePriority(alert.severity)}\n\n${renderIssueBody(alert)}`;
 }
 
-/** One hash over all texts, to compare runtimes by. */
+/** One hash over all texts, to compare processes by. */
 export function hashOfAllTexts(): string {
   return createHash("sha256")
     .update(JSON.stringify(alertFixtures().map(goldenParts)))

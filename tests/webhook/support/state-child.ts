@@ -1,4 +1,4 @@
-/** A process that uses the state of a directory, on any runtime; its first argument is its role. */
+/** A process that uses the state of a directory; its first argument is its role. */
 import { createInterface } from "node:readline";
 import { openSqliteDedup, openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
 import { silentLog } from "../../support/silent-log.ts";

@@ -251,12 +251,12 @@ describe("a state file that is taken away while it is in use", () => {
   );
 
   test("leaves a missing log, which is told once at the next start", async () => {
-    const child = startStateProcess("Bun", "accept", directory);
+    const child = startStateProcess("accept", directory);
     for (let at = 0; at < 5; at += 1) await child.next();
     await child.kill();
     await (await open()).close();
     expect(errors).toEqual([]);
-    const other = startStateProcess("Bun", "accept", directory);
+    const other = startStateProcess("accept", directory);
     for (let at = 0; at < 5; at += 1) await other.next();
     await other.kill();
     rmSync(`${path}-wal`);

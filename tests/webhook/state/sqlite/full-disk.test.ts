@@ -122,7 +122,7 @@ describe("a state with a reserve, on a full disk,", () => {
 
   test("loses nothing that it accepted before it was killed", async () => {
     using disk = smallDisk(64);
-    const child = startStateProcess("Bun", "reserve", disk.directory);
+    const child = startStateProcess("reserve", disk.directory);
     expect(await child.next()).toBe("ready");
     disk.fill();
     child.tell();

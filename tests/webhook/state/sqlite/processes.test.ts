@@ -1,4 +1,4 @@
-/** Several processes on one state file, on both runtimes. */
+/** Several processes on one state file. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,9 +6,8 @@ import { join } from "node:path";
 import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 import { dueIds } from "../../support/state-fixture.ts";
-import { RUNTIMES, type StateProcess, startStateProcess } from "../../support/state-process.ts";
+import { type StateProcess, startStateProcess } from "../../support/state-process.ts";
 
-const runtimes = Object.keys(RUNTIMES) as (keyof typeof RUNTIMES)[];
 const ACKNOWLEDGED = 25;
 
 let directory: string;
@@ -29,29 +28,27 @@ function start(...args: Parameters<typeof startStateProcess>): StateProcess {
 
 const open = () => openSqliteState({ directory, nowMs: Date.now, log: silentLog });
 
-describe.each(runtimes)("a process on %s", (runtime) => {
-  test("killed right after an acceptance has lost nothing, and frees the role of the one that delivers", async () => {
-    const child = start(runtime, "accept", directory);
-    expect(await child.next()).toBe(true);
-    let last: unknown;
-    for (let at = 0; at < ACKNOWLEDGED; at += 1) last = await child.next();
-    await child.kill();
-    const state = await open();
-    expect(last).toBe(ACKNOWLEDGED - 1);
-    expect((await dueIds(state, "message", { limit: 10_000 })).length).toBeGreaterThanOrEqual(ACKNOWLEDGED);
-    for (let at = 0; at < ACKNOWLEDGED; at += 1) {
-      const { message, issue } = await state.latest(`f${at}`);
-      expect([message?.status, issue?.status]).toEqual(["queued", "queued"]);
-    }
-    expect(await state.lead()).toBe(true);
-    await state.close();
-  });
+test("a process killed right after an acceptance has lost nothing, and frees the role of the one that delivers", async () => {
+  const child = start("accept", directory);
+  expect(await child.next()).toBe(true);
+  let last: unknown;
+  for (let at = 0; at < ACKNOWLEDGED; at += 1) last = await child.next();
+  await child.kill();
+  const state = await open();
+  expect(last).toBe(ACKNOWLEDGED - 1);
+  expect((await dueIds(state, "message", { limit: 10_000 })).length).toBeGreaterThanOrEqual(ACKNOWLEDGED);
+  for (let at = 0; at < ACKNOWLEDGED; at += 1) {
+    const { message, issue } = await state.latest(`f${at}`);
+    expect([message?.status, issue?.status]).toEqual(["queued", "queued"]);
+  }
+  expect(await state.lead()).toBe(true);
+  await state.close();
 });
 
 describe("processes on one file", () => {
-  test("make files for their user alone", async () => {
+  test("processes make files for their user alone", async () => {
     const umask = process.umask(0);
-    const child = start("Bun", "accept", directory);
+    const child = start("accept", directory);
     process.umask(umask);
     await child.next();
     await child.next();
@@ -60,8 +57,8 @@ describe("processes on one file", () => {
     expect(names.filter((name) => (statSync(join(directory, name)).mode & 0o777) !== 0o600)).toEqual([]);
   });
 
-  test("that race for the same keys are first for each key once", async () => {
-    const rivals = [...runtimes, ...runtimes].map((runtime) => start(runtime, "claim", directory));
+  test("processes that race for the same keys are first for each key once", async () => {
+    const rivals = Array.from({ length: 4 }, () => start("claim", directory));
     for (const rival of rivals) expect(await rival.next()).toBe("ready");
     for (const rival of rivals) rival.tell();
     const firsts = (await Promise.all(rivals.map((rival) => rival.next()))).flat() as string[];
@@ -69,9 +66,9 @@ describe("processes on one file", () => {
     expect(new Set(firsts).size).toBe(200);
   });
 
-  test("that open a damaged one at once move it aside once, and all use the new one", async () => {
+  test("processes that open a damaged one at once move it aside once, and all use the new one", async () => {
     writeFileSync(join(directory, "state.db"), "no database at all ".repeat(1_000));
-    const rivals = runtimes.map((runtime) => start(runtime, "open", directory));
+    const rivals = [start("open", directory), start("open", directory)];
     for (const rival of rivals) expect(await rival.next()).toBe("ready");
     for (const rival of rivals) rival.tell();
     const answers = (await Promise.all(rivals.map((rival) => rival.next()))) as OpenAnswer[];
