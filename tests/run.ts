@@ -90,10 +90,10 @@ async function bunTest(files: string[], options: string[]): Promise<Result> {
 
 /** Prints what was skipped and the totals; whether all is well. */
 function report(results: Result[]): boolean {
-  const known: string[] = readFileSync(join(ROOT, ".ci/known-skips"), "utf8").match(/^[a-z]+(?=:)/gm) ?? [];
+  const known: string[] = readFileSync(join(ROOT, ".ci/known-skips"), "utf8").match(/^[a-z-]+(?=:)/gm) ?? [];
   const skipped = results.flatMap((result) => result.skipped);
   const unknown = skipped.filter((title) => {
-    const needs = /\[requires ([a-z, ]+)\]/.exec(title)?.[1]?.split(", ");
+    const needs = /\[requires ([a-z, -]+)\]/.exec(title)?.[1]?.split(", ");
     return process.env.CI !== undefined && !needs?.every((need) => known.includes(need));
   });
   const withoutTests = results.flatMap((result) => result.withoutTests);

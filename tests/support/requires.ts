@@ -83,8 +83,7 @@ export function requires(...needs: Need[]): { test: typeof bunTest; describe: ty
 function skipping<Define extends typeof bunTest | typeof bunDescribe>(define: Define, tag: string): Define {
   const skip = define.skip as unknown as (title: string, run: unknown) => void;
   const titled = (title: string, run: unknown) => skip(`${title}${tag}`, run);
-  const each = () => titled;
-  return Object.assign(titled, { each, skipIf: () => titled, if: () => titled }) as unknown as Define;
+  return Object.assign(titled, { each: () => titled }) as unknown as Define;
 }
 
 function inNamespace(command: string): boolean {
