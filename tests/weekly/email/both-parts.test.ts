@@ -2,9 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Payload } from "../../../lib/weekly/payload.ts";
 import { PAYLOADS } from "../../fixtures/payloads.ts";
-import { type Element, elementsIn, htmlTree, upwards } from "../support/html-tree.ts";
+import { type Element, elementsIn, htmlTree, upwards, visibleText } from "../support/html-tree.ts";
 import { showEmail } from "../support/shown-email.ts";
-import { visibleText } from "../support/well-formed.ts";
 
 const REPORTS = Object.entries(PAYLOADS);
 

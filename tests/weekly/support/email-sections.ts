@@ -1,7 +1,7 @@
 /** The parts of a rendered e-mail, so that what one of them says can be held against what it is about. */
 import { CHANNELS, type ChannelName } from "../../../lib/weekly/payload.ts";
 import { CHANNEL_LABELS } from "../../../lib/weekly/texts/channel-label.ts";
-import { visibleText } from "./well-formed.ts";
+import { visibleText } from "./html-tree.ts";
 
 /** A piece of the e-mail as people read it, and the channels it is about; `frame` is head, steps and footer. */
 export type EmailPiece = { about: readonly ChannelName[]; text: string };
