@@ -9,12 +9,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 import type { AlertRule } from "../../lib/alert-rules/rules/rule.ts";
-import { findPromtool, runPromtool } from "../support/promtool.ts";
+import { runPromtool } from "../support/promtool.ts";
 import { requires } from "../support/requires.ts";
 import { VALUE_CASES, withValue } from "./support/value-cases.ts";
 
 const rules = alertRules({ withExtras: true });
-const tool = findPromtool();
 
 /** Declares `$values`: empty in the case named none, else with the sample of the case. */
 const PREFIX =
@@ -29,7 +28,7 @@ function findings(annotated: readonly (Texts & { uid: string })[]): string {
   try {
     writeFileSync(join(folder, "rules.yml"), JSON.stringify({ groups: [groupOf(annotated)] }));
     writeFileSync(join(folder, "test.yml"), JSON.stringify(testOf(annotated)));
-    const { status, output } = runPromtool(tool!, ["test", "rules", join(folder, "test.yml")]);
+    const { status, output } = runPromtool(["test", "rules", join(folder, "test.yml")]);
     return status === 0 && output.includes("SUCCESS") ? "" : output || `promtool ended with ${status}`;
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -7,7 +7,7 @@ import { parser as logs } from "@grafana/lezer-logql";
 import { parser as metrics } from "@prometheus-io/lezer-promql";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 import { METRIC } from "../../lib/host/metric-names.ts";
-import { findPromtool, runPromtool } from "../support/promtool.ts";
+import { runPromtool } from "../support/promtool.ts";
 import { requires } from "../support/requires.ts";
 import type { LooseRule } from "./support/documents.ts";
 import { mistakesOf } from "./support/grammar.ts";
@@ -20,14 +20,13 @@ const all: LooseRule[] = document.panels;
 const panels = all.filter(({ type }) => type !== "row");
 const rules = alertRules({ withExtras: true });
 
-const tool = findPromtool();
 /** What the metrics store's checker says of these queries; nothing when it takes all of them. */
 function typeMistakes(queries: readonly string[]): string {
   const folder = mkdtempSync(join(tmpdir(), "opsctl-dashboard-"));
   try {
     const rules = queries.map((expr, at) => ({ record: `dashboard:query_${at}`, expr }));
     writeFileSync(join(folder, "rules.yml"), JSON.stringify({ groups: [{ name: "dashboard", rules }] }));
-    const { status, output } = runPromtool(tool!, ["check", "rules", join(folder, "rules.yml")]);
+    const { status, output } = runPromtool(["check", "rules", join(folder, "rules.yml")]);
     return status === 0 ? "" : output;
   } finally {
     rmSync(folder, { recursive: true, force: true });

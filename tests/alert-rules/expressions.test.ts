@@ -19,7 +19,6 @@ import {
   webhookSeries,
   without,
 } from "../fixtures/rules/series.ts";
-import { findPromtool } from "../support/promtool.ts";
 import { requires } from "../support/requires.ts";
 import { type Case, type Expectation, findingsOf, findingsOfAll } from "./support/rule-tester.ts";
 
@@ -28,7 +27,6 @@ const OTHER_HOST = 'instance="other",job="integrations/unix"';
 
 const all = alertRules({ withExtras: true });
 const metricsRules = all.filter(({ source }) => source === "metrics");
-const tool = findPromtool();
 const tested = requires("promtool");
 
 type Edge = { uid: string; series: string; fine: number[]; bad: number[] };
@@ -83,7 +81,6 @@ function findings(
   uids = metricsRules.map(({ uid }) => uid),
 ): string {
   return findingsOf(
-    tool!,
     uids.map((uid) => ruleOf(uid)),
     series,
     expectations,
@@ -186,7 +183,7 @@ tested.test.each(EDGES)(
       ...edge.bad.map((value) => longEnough(edge, value)),
       interrupted(edge),
     ];
-    expect(findingsOfAll(tool!, metricsRules, cases)).toBe("");
+    expect(findingsOfAll(metricsRules, cases)).toBe("");
   },
 );
 
@@ -204,7 +201,7 @@ tested.describe("opsctl-vps-load", () => {
       { ...at, expectations: [{ at: "30m", fires: { [uid]: false }, values: { [uid]: 1 } }] },
       { ...by, expectations: [{ at: "30m", fires: { [uid]: true } }] },
     ];
-    expect(findingsOfAll(tool!, [ruleOf(uid)], cases)).toBe("");
+    expect(findingsOfAll([ruleOf(uid)], cases)).toBe("");
   });
 
   test("counts each host's own CPUs: a large idle host hides no small busy one", () => {

@@ -6,7 +6,6 @@ import { expect, test } from "bun:test";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 import { Temporal } from "../../lib/time/temporal.ts";
 import { named, type Series } from "../fixtures/rules/series.ts";
-import { findPromtool } from "../support/promtool.ts";
 import { requires } from "../support/requires.ts";
 import { type Expectation, findingsOf } from "./support/rule-tester.ts";
 
@@ -23,7 +22,6 @@ const MINUTES = 7 * 1440;
 const EVALUATED_MINUTES = 15;
 
 const rules = alertRules({ withExtras: true }).filter(({ uid }) => uid === NOT_RUN || uid === INCOMPLETE);
-const tool = findPromtool();
 const tested = requires("promtool");
 
 /** The minute of a clock in São Paulo, counted from the tester's beginning; `days` after that Monday. */
@@ -78,7 +76,7 @@ function localTime(minute: number): Temporal.ZonedDateTime {
 }
 
 function findings(series: Series, expectations: Expectation[]): string {
-  return findingsOf(tool!, rules, series, expectations, `${EVALUATED_MINUTES}m`);
+  return findingsOf(rules, series, expectations, `${EVALUATED_MINUTES}m`);
 }
 
 const LAST_WEEK = minuteOf("08:00", -7);

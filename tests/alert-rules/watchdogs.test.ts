@@ -4,7 +4,6 @@
 import { expect, test } from "bun:test";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 import { always, healthyHost, named, type Series, spans, without } from "../fixtures/rules/series.ts";
-import { findPromtool } from "../support/promtool.ts";
 import { requires } from "../support/requires.ts";
 import { type Expectation, findingsOf } from "./support/rule-tester.ts";
 
@@ -13,11 +12,10 @@ const WEEKLY = named("weekly_report_last_success_timestamp_seconds");
 const LAST_RUN = named("opsctl_collector_last_run_timestamp_seconds");
 
 const rules = alertRules({ withExtras: true }).filter(({ source }) => source === "metrics");
-const tool = findPromtool();
 const tested = requires("promtool");
 
 function findings(series: Series, expectations: Expectation[]): string {
-  return findingsOf(tool!, rules, series, expectations);
+  return findingsOf(rules, series, expectations);
 }
 
 /** That none of the rules but `uid` fires. */
@@ -29,8 +27,7 @@ tested.describe("opsctl-weekly-report-late", () => {
   const uid = "opsctl-weekly-report-late";
   const only = rules.filter((rule) => rule.uid === uid);
   const DAY = 86_400;
-  const late = (series: Series, expectations: Expectation[]) =>
-    findingsOf(tool!, only, series, expectations, "10m");
+  const late = (series: Series, expectations: Expectation[]) => findingsOf(only, series, expectations, "10m");
 
   test("fires beyond 8 days after the last success, and ends with the next one", () => {
     const minutes = 9 * 1440;

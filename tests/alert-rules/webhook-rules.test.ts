@@ -11,7 +11,6 @@ import {
   spans,
   webhookSeries,
 } from "../fixtures/rules/series.ts";
-import { findPromtool } from "../support/promtool.ts";
 import { requires } from "../support/requires.ts";
 import { type Expectation, findingsOf } from "./support/rule-tester.ts";
 
@@ -26,11 +25,10 @@ const SENT = webhookSeries("sent_total", 'kind="whatsapp"');
 const OLDEST = webhookSeries("oldest_undelivered_age_seconds", 'kind="whatsapp"');
 
 const rules = alertRules({ withExtras: true }).filter(({ uid }) => UIDS.includes(uid));
-const tool = findPromtool();
 const tested = requires("promtool");
 
 function findings(series: Series, expectations: Expectation[]): string {
-  return findingsOf(tool!, rules, series, expectations);
+  return findingsOf(rules, series, expectations);
 }
 
 /** At a minute exactly these rules fire. */

@@ -1,6 +1,6 @@
 /** The real readers of the file: Prometheus' own checker, and the exporter whose text-file collector the agent has. */
 import { afterAll, beforeAll, describe, expect } from "bun:test";
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LAST_RUN_FILE } from "../../lib/last-run/file-name.ts";
@@ -9,7 +9,7 @@ import { projectOf } from "../standins/hosting.ts";
 import { lastRun } from "../status/support/run.ts";
 import { findDebianTool } from "../support/debian-tool.ts";
 import { freePort } from "../support/free-port.ts";
-import { findPromtool } from "../support/promtool.ts";
+import { runPromtool } from "../support/promtool.ts";
 import { NODE_EXPORTER, requires } from "../support/requires.ts";
 import { until } from "../support/until.ts";
 import { weekOf } from "../weekly/announce/support.ts";
@@ -29,11 +29,8 @@ afterAll(() => arena[Symbol.asyncDispose]());
 
 describe("the metrics file", () => {
   requires("promtool").test("passes promtool but for the two names that end in _total", () => {
-    const { stdout, stderr, status } = spawnSync(findPromtool()!, ["check", "metrics"], {
-      input: text,
-      encoding: "utf8",
-    });
-    const findings = `${stdout}${stderr}`.split("\n").filter((line) => line.trim() !== "");
+    const { status, output } = runPromtool(["check", "metrics"], text);
+    const findings = output.split("\n").filter((line) => line.trim() !== "");
     expect(findings.sort()).toEqual([
       'tcp_close_wait_total non-counter metrics should not have "_total" suffix',
       'tcp_sockets_total non-counter metrics should not have "_total" suffix',

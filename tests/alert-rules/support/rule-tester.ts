@@ -27,18 +27,16 @@ export type Case = { name: string; series: Series; expectations: readonly Expect
 
 /** Runs the rules over the series and says what the tester found wrong; nothing when all is as expected. */
 export function findingsOf(
-  tool: string,
   rules: readonly AlertRule[],
   series: Series,
   expectations: readonly Expectation[],
   evaluationInterval = "1m",
 ): string {
-  return findingsOfAll(tool, rules, [{ name: "series", series, expectations }], evaluationInterval);
+  return findingsOfAll(rules, [{ name: "series", series, expectations }], evaluationInterval);
 }
 
 /** The same for many cases, each by itself: a start of the tester costs as much as two of them. */
 export function findingsOfAll(
-  tool: string,
   rules: readonly AlertRule[],
   cases: readonly Case[],
   evaluationInterval = "1m",
@@ -54,7 +52,7 @@ export function findingsOfAll(
     // JSON is YAML.
     writeFileSync(join(folder, "rules.yml"), JSON.stringify({ groups }));
     writeFileSync(join(folder, "test.yml"), JSON.stringify(test));
-    const { status, output } = runPromtool(tool, ["test", "rules", join(folder, "test.yml")]);
+    const { status, output } = runPromtool(["test", "rules", join(folder, "test.yml")]);
     return status === 0 && output.includes("SUCCESS") ? "" : output || `promtool ended with ${status}`;
   } finally {
     rmSync(folder, { recursive: true, force: true });

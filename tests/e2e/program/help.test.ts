@@ -56,20 +56,17 @@ describe.concurrent("help", () => {
     expect(widest).toBeGreaterThan(width - 12);
   });
 
-  test.each([
-    ["weekly"],
-    ["migrate"],
-    ["deliveries list"],
-    ["deliveries show"],
-    ["deliveries reconcile"],
-  ])("of `opsctl %s` has an example that the command itself accepts", async (command) => {
-    const { stdout } = await opsctl([...command.split(" "), "--help"]);
-    const example = /Example:\n {2}opsctl ((?:.+\\\n)*.+)/.exec(stdout)?.[1]?.replace(/\\\n\s+/g, "");
-    expect(example).toStartWith(command);
-    const quoted = example?.match(/"[^"]*"|\S+/g)?.map((word) => word.replace(/^"|"$/g, ""));
-    const { exitCode } = await opsctl(quoted as string[], { env: BARE });
-    expect(exitCode).toBe(3);
-  });
+  test.each([["weekly"], ["migrate"], ["deliveries list"], ["deliveries show"], ["deliveries reconcile"]])(
+    "of `opsctl %s` has an example that the command itself accepts",
+    async (command) => {
+      const { stdout } = await opsctl([...command.split(" "), "--help"]);
+      const example = /Example:\n {2}opsctl ((?:.+\\\n)*.+)/.exec(stdout)?.[1]?.replace(/\\\n\s+/g, "");
+      expect(example).toStartWith(command);
+      const quoted = example?.match(/"[^"]*"|\S+/g)?.map((word) => word.replace(/^"|"$/g, ""));
+      const { exitCode } = await opsctl(quoted as string[], { env: BARE });
+      expect(exitCode).toBe(3);
+    },
+  );
 
   test("is shown wherever --help stands before two dashes, and nothing else happens", async () => {
     const asked = await opsctl(["weekly", "--tenant", "x", "--bogus", "--help"], { env: BARE });
