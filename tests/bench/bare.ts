@@ -1,7 +1,7 @@
 /** What the runtime, the driver and the machine can do at best: the baseline of the weekly run, in this run. */
 import { join } from "node:path";
 import process from "node:process";
-import { cronEnvironment } from "../support/cron-environment.ts";
+import { cronEnvironment } from "../support/started-environment.ts";
 import { ROOT, run } from "./child.ts";
 import type { ManyOwners } from "./many-owners.ts";
 

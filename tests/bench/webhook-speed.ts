@@ -5,7 +5,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { findDebianTool, putOnPath } from "../support/debian-tool.ts";
 import { freePort } from "../support/free-port.ts";
-import { unitEnvironment } from "../support/unit-environment.ts";
+import { unitEnvironment } from "../support/started-environment.ts";
 import { memoryOf, OPSCTL, ROOT, startScript } from "./child.ts";
 import { type Figure, median } from "./figure.ts";
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { WeeklySummary } from "../../lib/weekly/context/summary.ts";
-import { cronEnvironment } from "../support/cron-environment.ts";
+import { cronEnvironment } from "../support/started-environment.ts";
 import { type Cost, OPSCTL, run } from "./child.ts";
 import type { ManyOwners } from "./many-owners.ts";
 

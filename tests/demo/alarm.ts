@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Gateway, startGateway } from "../standins/gateway.ts";
 import { startTracker, type Tracker } from "../standins/tracker.ts";
 import { freePort } from "../support/free-port.ts";
-import { unitEnvironment } from "../support/unit-environment.ts";
+import { unitEnvironment } from "../support/started-environment.ts";
 import { until } from "../support/until.ts";
 import type { Stage } from "./stage.ts";
 

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import process from "node:process";
 import { findAlertmanager, findMonitoring } from "../e2e/support/monitoring-process.ts";
-import { canLayWire } from "../network/can-lay-wire.ts";
+import { canLayWire } from "../network/wire-tools.ts";
 import { canAnalyze } from "../systemd/support/systemd-analyze.ts";
 import { findChromium } from "./chromium.ts";
 import { findDebianTool } from "./debian-tool.ts";

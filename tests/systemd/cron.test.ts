@@ -5,8 +5,8 @@ import { join } from "node:path";
 import process from "node:process";
 import { ACCOUNT, type AccountHost, openAccountHost } from "../support/account-host.ts";
 import { opsctlBinary } from "../support/binary.ts";
-import { cronEnvironment } from "../support/cron-environment.ts";
 import { requires } from "../support/requires.ts";
+import { cronEnvironment } from "../support/started-environment.ts";
 import { type Clone, make, makeClone, type Ran, removeClone, run } from "./support/clone.ts";
 
 type Entry = { fields: string[]; user: string; command: string };

@@ -3,11 +3,10 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findBusybox } from "../network/busybox.ts";
 import { namespaceWords, type Question } from "../network/namespace.ts";
 import { HOST, layWire, OPEN_PORT, OTHERS, type Wire } from "../network/wire.ts";
+import { findBusybox, findNft } from "../network/wire-tools.ts";
 import { requires } from "../support/requires.ts";
-import { findNft } from "./support/nft.ts";
 
 const FILE = join(import.meta.dirname, "../../systemd/firewall/opsctl-webhook.nft");
 

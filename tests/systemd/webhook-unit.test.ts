@@ -7,7 +7,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { opsctlBinary } from "../support/binary.ts";
 import { requires } from "../support/requires.ts";
-import { unitEnvironment } from "../support/unit-environment.ts";
+import { unitEnvironment } from "../support/started-environment.ts";
 import { findAnalyze } from "./support/systemd-analyze.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");

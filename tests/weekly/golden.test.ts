@@ -4,7 +4,6 @@ import fc from "fast-check";
 import * as v from "valibot";
 import { type Payload, payloadSchema } from "../../lib/weekly/payload.ts";
 import { PAYLOADS } from "../fixtures/payloads.ts";
-import { firstDifference } from "./support/first-difference.ts";
 import { partsOf } from "./support/golden-parts.ts";
 
 // `UPDATE_GOLDEN=1 make test ONLY=tests/weekly/golden.test.ts` writes the files anew; read the difference before committing
@@ -60,4 +59,21 @@ function shuffleKeys<T>(value: T, numbers: Iterator<number>): T {
     .toSorted((a, b) => a.order - b.order)
     .map(({ entry: [key, item] }) => [key, shuffleKeys(item, numbers)]);
   return Object.fromEntries(entries) as T;
+}
+
+/** The first line in which a text is not the golden one, with what to do when that is meant; null where they are the same. */
+function firstDifference(
+  text: string,
+  golden: string,
+): { line: number; golden: string | undefined; now: string | undefined; meant: string } | null {
+  if (text === golden) return null;
+  const [now, before] = [text.split("\n"), golden.split("\n")];
+  const at = now.findIndex((line, i) => line !== before[i]);
+  const line = at === -1 ? now.length : at;
+  return {
+    line: line + 1,
+    golden: before[line],
+    now: now[line],
+    meant: "UPDATE_GOLDEN=1 make test ONLY=tests/weekly, then read the difference",
+  };
 }

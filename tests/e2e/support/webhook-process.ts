@@ -6,7 +6,7 @@ import type { HeldSocket } from "../../platform/support/held-socket.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
 import { startTracker, type Tracker } from "../../standins/tracker.ts";
 import { freePort } from "../../support/free-port.ts";
-import { unitEnvironment } from "../../support/unit-environment.ts";
+import { unitEnvironment } from "../../support/started-environment.ts";
 import { until } from "../../support/until.ts";
 import { type Running, type RuntimeName, startOpsctl } from "./opsctl.ts";
 

@@ -1,7 +1,7 @@
 /** A journal that hangs: what the service logs is not read. */
 import { expect, test } from "bun:test";
 import { freePort } from "../../support/free-port.ts";
-import { unitEnvironment } from "../../support/unit-environment.ts";
+import { unitEnvironment } from "../../support/started-environment.ts";
 import { unreadPipe } from "../../support/unread-pipe.ts";
 import { until } from "../../support/until.ts";
 import { startOpsctl } from "../support/opsctl.ts";

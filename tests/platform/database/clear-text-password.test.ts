@@ -2,11 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
+import { openDatabase } from "../../../lib/platform/database/pool.ts";
+import { OpsError } from "../../../lib/platform/errors.ts";
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { opsctl } from "../../e2e/support/opsctl.ts";
 import { type Asking, type AskingPostgres, startAskingPostgres } from "../../standins/asking-postgres.ts";
 import { PASSWORD } from "../../support/postgres.ts";
 import { requires } from "../../support/requires.ts";
-import { loginAt } from "../support/login.ts";
 import { startTlsPostgres, type TlsPostgres } from "../support/tls-postgres.ts";
 
 const user = "report";
@@ -17,6 +19,19 @@ const elsewhere = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ family, internal }) => family === "IPv4" && !internal)?.address;
 const withAddress = requires("address");
+
+/** `logged in` or the code of the refusal; a server that then answers no statement has accepted it all the same. */
+async function loginAt(url: string): Promise<string> {
+  try {
+    const options = { max: 1, applicationName: "opsctl test", connectLimitMs: 5_000, closeLimitMs: 200 };
+    const { close } = await openDatabase(new Secret(url), options);
+    await close();
+    return "logged in";
+  } catch (error) {
+    if (error instanceof OpsError) return `${error.code} ${/failed with (\S+)/.exec(error.message)?.[1]}`;
+    throw error;
+  }
+}
 
 /** What a login gets from a server that asks like this, and what the server heard. */
 async function askedBy(host: string, asking: Asking, query: string) {
