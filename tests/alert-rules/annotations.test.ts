@@ -77,7 +77,7 @@ function testOf(annotated: readonly (Texts & { uid: string })[]) {
 const tested = requires("promtool");
 
 describe("the annotations", () => {
-  tested.test("of all rules say what was measured, or that nothing was", () => {
+  tested.test("the annotations of all rules say what was measured, or that nothing was", () => {
     expect(findings(rules)).toBe("");
   });
 

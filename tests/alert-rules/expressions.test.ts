@@ -119,7 +119,7 @@ tested.describe("on a healthy host", () => {
     expect(findings(healthyHost(), [{ at: "30m", fires: silent(), values }])).toBe("");
   });
 
-  test("of which nothing arrives, only the watchdogs speak", () => {
+  test("only the watchdogs speak when nothing arrives", () => {
     // The two rules on a Monday always have a value, and this is a Thursday.
     const onMonday = ["opsctl-weekly-report-not-run", "opsctl-weekly-report-incomplete"];
     const watchdogs = ["opsctl-collector-stopped", "opsctl-webhook-stopped"];
@@ -226,7 +226,7 @@ tested.describe("opsctl-vps-load", () => {
 });
 
 tested.describe("the shares of disk and memory", () => {
-  test("of several hosts are judged by the worst", () => {
+  test("several hosts are judged by the worst share", () => {
     const other = (metric: string, labels = "") => named(metric, labels, OTHER_HOST);
     const root = 'device="/dev/sda1",fstype="xfs",mountpoint="/"';
     const two = {
@@ -256,7 +256,7 @@ tested.describe("the shares of disk and memory", () => {
 describe("the rules on the logs are proved by their form alone", () => {
   const logs = new Map(all.filter(({ source }) => source === "logs").map((rule) => [rule.uid, rule]));
 
-  test("and are two", () => {
+  test("two rules are on the logs", () => {
     expect([...logs.keys()]).toEqual(["opsctl-ssh-brute-force", "opsctl-security-log-silent"]);
   });
 

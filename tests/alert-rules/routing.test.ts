@@ -93,7 +93,7 @@ describe("ruleReach()", () => {
     policies: object = { receiver: usual.name },
   ) => ruleReach({ ...rule, ...change }, { points, policies: tree(policies), folderPath: "VPS" });
 
-  test("of a new platform is its default e-mail, which a webhook beside it does not change", () => {
+  test("a new platform reaches its default e-mail, which a webhook beside it does not change", () => {
     expect(reach({}, [usual])).toEqual({ status: "default_email" });
     expect(reach({}, [usual, webhook])).toEqual({ status: "default_email" });
   });

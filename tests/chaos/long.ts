@@ -83,7 +83,7 @@ describe("the webhook, killed at random", () => {
     );
   });
 
-  test.each(seeds)("while most alerts are told together, seed %d", async (seed) => {
+  test.each(seeds)("the webhook loses no alert while most go out together, seed %d", async (seed) => {
     const damage = await killWebhookAtRandom({ seed, posts: 300, kills: 25, digests: true });
     console.log(
       `CHAOS_SEED=${seed}: ${damage.digests} digests, ${damage.doubled} alerts told once too often`,

@@ -13,11 +13,14 @@ test("opsctl webhook serve, killed again and again, loses no accepted alert and 
   expect(damage.doubled).toBeLessThanOrEqual(AT_ONCE * SHORT.kills);
 });
 
-test("nor while most alerts are told together", async () => {
+test("opsctl webhook serve, killed while most alerts go out together, loses none", async () => {
   const damage = await killWebhookAtRandom({ ...SHORT, posts: 20, kills: 2, digests: true });
   expect(damage.digests).toBeGreaterThan(0);
 });
 
-requires("mount").test("nor with its disk full", async () => {
-  await killWebhookAtRandom({ ...SHORT, posts: 20, kills: 2, fullDisk: true });
-});
+requires("mount").test(
+  "opsctl webhook serve, killed with its disk full, loses no accepted alert",
+  async () => {
+    await killWebhookAtRandom({ ...SHORT, posts: 20, kills: 2, fullDisk: true });
+  },
+);

@@ -48,7 +48,7 @@ describe("the series of the last run", () => {
     expect(await read()).toEqual({ values: {}, code: null });
   });
 
-  test("of a success say when it began, that nothing is open, and until when it could be repeated", async () => {
+  test("the series of a success say when it began, that nothing is open, and until when it could be repeated", async () => {
     put(RUN);
     const { values, code } = await read();
     expect(code).toBeNull();
@@ -67,7 +67,7 @@ describe("the series of the last run", () => {
     expect(open.every(([, value]) => value === 0)).toBe(true);
   });
 
-  test("of a failure count what is open, by channel and state", async () => {
+  test("the series of a failure count what is open, by channel and state", async () => {
     const week = weekOf({
       whatsapp: { failed: 2, unknown: 1 },
       email: { missing: 3, partial: 4, running: 5 },
@@ -84,7 +84,7 @@ describe("the series of the last run", () => {
     });
   });
 
-  test("of a run that goes on, or was killed, have neither success nor counts", async () => {
+  test("the series of a run that goes on, or was killed, have neither success nor counts", async () => {
     put({ ...RUN, status: "running", week: null });
     const { values } = await read();
     expect(values).toEqual({
@@ -94,7 +94,7 @@ describe("the series of the last run", () => {
     });
   });
 
-  test("of a run that was not ready are what is known", async () => {
+  test("the series of a run that was not ready are what is known", async () => {
     put({ ...RUN, status: "not_ready", begunAt: null, window: null, retryableUntil: null, week: null });
     expect((await read()).values).toEqual({ [SUCCESS]: 0, [RUNNING]: 0 });
   });

@@ -301,7 +301,7 @@ describe("man pages and completions", () => {
     expect(readFileSync(man("opsctl.1"), "utf8")).toBe("dist/man/opsctl.1\n");
   });
 
-  test("of a command that is gone are removed by the next installation, and no other", () => {
+  test("the page of a command that is gone is removed by the next installation, and no other", () => {
     install();
     for (const page of ["opsctl-gone.1", "opsctlx.1"]) writeFileSync(man(page), "");
     install();

@@ -25,7 +25,7 @@ describe("displayWidth()", () => {
     ["ไทย", 3],
     ["นี้", 1],
     ["…—“”", 4],
-  ])("of %p is %p columns", (text, width) => {
+  ])("the text %p is %p columns wide", (text, width) => {
     expect(displayWidth(text)).toBe(width);
   });
 });
@@ -40,7 +40,7 @@ describe("fitToWidth()", () => {
     ["👨‍👩‍👧👨‍👩‍👧", 3, "👨‍👩‍👧…"],
     ["Padaria", 1, "…"],
     ["Padaria", 0, ""],
-  ])("of %p in %p columns is %p", (text, columns, expected) => {
+  ])("the text %p in %p columns becomes %p", (text, columns, expected) => {
     expect(fitToWidth(text, columns)).toBe(expected);
   });
 

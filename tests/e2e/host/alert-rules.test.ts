@@ -107,7 +107,7 @@ describe("opsctl alert-rules apply", () => {
     for (const ended of [planned, first, drift, last]) expectNoToken(ended);
   });
 
-  test("that was killed on its way is finished by the next", async () => {
+  test("an apply that was killed on its way is finished by the next", async () => {
     const env = settings();
     const running = await startOpsctl(["alert-rules", "apply"], { env });
     const { create } = platform.routes;

@@ -69,7 +69,7 @@ describe.concurrent("a send over TLS", () => {
     ["a certificate that is not trusted", "localhost", {}, "unreachable", 0],
     ["a trusted certificate of another name", "127.0.0.1", trusted, "unreachable", 0],
     ["a trusted certificate of its name", "localhost", trusted, "the answer was HTTP 200", 1],
-  ] as const)("to a peer with %s", async (_certificate, host, trust, said, requests) => {
+  ] as const)("a send to a peer with %s", async (_certificate, host, trust, said, requests) => {
     const peer = await startTlsPeer("{}");
     try {
       const { exitCode, stderr } = await sendOverTls(`https://${host}:${peer.port}/webhook`, trust);

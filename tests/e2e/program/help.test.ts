@@ -21,7 +21,7 @@ const HELPS = [
 
 describe.concurrent("help", () => {
   test.each(HELPS.map((args) => [args.join(" "), args] as const))(
-    "of `opsctl %s` fits 80 columns, has no colour and needs no configuration",
+    "the help of `opsctl %s` fits 80 columns, has no colour and needs no configuration",
     async (_name, args) => {
       const forced = { FORCE_COLOR: "3", CLICOLOR_FORCE: "1", TERM: "xterm-256color" };
       const { exitCode, stdout, stderr } = await opsctl([...args], { env: forced });
@@ -57,7 +57,7 @@ describe.concurrent("help", () => {
   });
 
   test.each([["weekly"], ["migrate"], ["deliveries list"], ["deliveries show"], ["deliveries reconcile"]])(
-    "of `opsctl %s` has an example that the command itself accepts",
+    "the help of `opsctl %s` has an example that the command itself accepts",
     async (command) => {
       const { stdout } = await opsctl([...command.split(" "), "--help"]);
       const example = /Example:\n {2}opsctl ((?:.+\\\n)*.+)/.exec(stdout)?.[1]?.replace(/\\\n\s+/g, "");

@@ -194,7 +194,7 @@ describe("the settings file of a command", () => {
     ["migrate --status", "weekly.env"],
     ["collect-metrics", "collect-metrics.env"],
     ["socket-monitor", "socket-monitor.env"],
-  ])("of opsctl %s is %s", async (words, name) => {
+  ])("opsctl %s reads %s", async (words, name) => {
     const own = mkdtempSync(join(folder, "own-"));
     writeFileSync(join(own, name), "OPSCTL_LOG_LEVEL=loud\n", { mode: 0o600 });
     const said = async (OPSCTL_ENV_DIR: string) =>

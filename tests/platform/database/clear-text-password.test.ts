@@ -54,13 +54,16 @@ describe("a server on another host without TLS", () => {
   const tried = elsewhere ?? "127.0.0.1";
   for (const asking of ["clear text", "byte by byte", "later"] as const)
     for (const sslmode of ["disable", "prefer"])
-      withAddress.test(`that asks for the password gets none: ${asking}, sslmode=${sslmode}`, async () => {
-        expect(await askedBy(tried, asking, `sslmode=${sslmode}`)).toEqual({
-          outcome: REFUSED,
-          logins: 0,
-          heard: "nothing of it",
-        });
-      });
+      withAddress.test(
+        `a server that asks for the password gets none: ${asking}, sslmode=${sslmode}`,
+        async () => {
+          expect(await askedBy(tried, asking, `sslmode=${sslmode}`)).toEqual({
+            outcome: REFUSED,
+            logins: 0,
+            heard: "nothing of it",
+          });
+        },
+      );
 
   withAddress.test(`does not even hear of the login unless the URL says so`, async () => {
     const refused = "DATABASE_UNREACHABLE TLS_REFUSED";
@@ -71,7 +74,7 @@ describe("a server on another host without TLS", () => {
     });
   });
 
-  withAddress.test(`that asks by a challenge gets its answer`, async () => {
+  withAddress.test(`a server that asks by a challenge gets its answer`, async () => {
     expect(await askedBy(tried, "md5", "sslmode=disable")).toEqual({
       outcome: "logged in",
       logins: 1,

@@ -102,7 +102,7 @@ describe("the error that people see", () => {
     );
   });
 
-  test("while opening, what is not the login's or the database's fault is unreachable", () => {
+  test("a fault while opening that is not the login's or the database's fault is unreachable", () => {
     const opening = { isOpening: true };
     expect(shownError(server("42704"), "connect", opening).code).toBe("DATABASE_UNREACHABLE");
     expect(shownError(server("28P01"), "connect", opening).code).toBe("DATABASE_AUTH_FAILED");

@@ -198,7 +198,7 @@ describe("a limit of an answer", () => {
     await db.close();
   });
 
-  test("of a statement that waits behind others of its transaction ends it: the server lets go of what it held", async () => {
+  test("a statement that waits behind others of its transaction is ended: the server lets go of what it held", async () => {
     await make("waited_for");
     const db = await open(server.port, { answerLimitMs: SHORT_MS });
     const holding = db.sql.begin(async (tx) => {

@@ -186,7 +186,7 @@ describe("a server without TLS", () => {
     expect(await sessionsOf([at("127.0.0.1", ""), at("LOCALHOST", "")])).toEqual(["plain", "plain"]);
   });
 
-  test("whose TLS is taken away in between gets no word of the login", async () => {
+  test("a server whose TLS is taken away in between gets no word of the login", async () => {
     const seen: Buffer[] = [];
     await using between = await listen((socket) => {
       socket.on("data", (bytes: Buffer) => {
@@ -199,7 +199,7 @@ describe("a server without TLS", () => {
     expect(Buffer.concat(seen).toString("hex")).toBe("0000000804d2162f".repeat(2));
   });
 
-  test("that adds something to its answer about TLS is refused: what comes before TLS proves nothing", async () => {
+  test("a server that adds something to its answer about TLS is refused: what comes before TLS proves nothing", async () => {
     for (const answer of ["SE", "NE"]) {
       await using stuffing = await listen((socket) => {
         socket.once("data", () => socket.write(answer));
@@ -211,7 +211,7 @@ describe("a server without TLS", () => {
     }
   });
 
-  test("that offers TLS and then breaks the connection ends nothing but the attempt, and at once", async () => {
+  test("a server that offers TLS and then breaks the connection ends nothing but the attempt, and at once", async () => {
     await using rude = await listen((socket) => {
       socket.once("data", () => socket.write("S", () => socket.resetAndDestroy()));
     });

@@ -84,16 +84,19 @@ describe.each(places)("a body at %s", (place) => {
   const seen = async () => JSON.parse(await ask("/seen")) as Seen;
   const isHeld = () => until("the request is held", async () => (await seen()).held === 1);
 
-  test.each(ways)("that comes $way arrives as it was sent", async ({ body, bring }) => {
+  test.each(ways)("a body that comes $way arrives as it was sent", async ({ body, bring }) => {
     expect((await speak(ports[place], bring("POST /read"))).body).toBe(told(body));
   });
 
-  test.each(ways)("that comes $way and is read late arrives as it was sent", async ({ body, bring }) => {
-    const answer = speak(ports[place], bring("POST /held"));
-    await isHeld();
-    await ask("/go");
-    expect((await answer).body).toBe(told(body));
-  });
+  test.each(ways)(
+    "a body that comes $way and is read late arrives as it was sent",
+    async ({ body, bring }) => {
+      const answer = speak(ports[place], bring("POST /held"));
+      await isHeld();
+      await ask("/go");
+      expect((await answer).body).toBe(told(body));
+    },
+  );
 
   test("is refused where it grows too large", async () => {
     const body = chunked(Buffer.alloc(MAX_BYTES + 1), 50_000);
@@ -131,7 +134,7 @@ describe.each(places)("a body at %s", (place) => {
     expect(text).toEndWith(told(small));
   });
 
-  test("that nobody wanted does not become the next request", async () => {
+  test("a body that nobody wanted does not become the next request", async () => {
     const smuggled = request("POST /read/smuggled", [], "abc");
     const next = request("POST /read", [], small);
     const { text } = await speak(ports[place], [request("POST /unread", [KEPT], smuggled), next]);
@@ -142,7 +145,7 @@ describe.each(places)("a body at %s", (place) => {
     expect((await seen()).ends.smuggled).toBeUndefined();
   });
 
-  test("of each of many requests on one connection is its own", async () => {
+  test("each of many requests on one connection has its own body", async () => {
     const bodies = Array.from({ length: 8 }, (_, at) => (at % 3 === 2 ? large : small.subarray(at)));
     const requests = bodies.map((body, at) => request("POST /read", at === 7 ? [] : [KEPT], body));
     const { text } = await speak(ports[place], requests);

@@ -140,7 +140,7 @@ describe("evolutionClient().sendText() through an instance of Meta's", () => {
 });
 
 describe("evolutionClient() asks for the instance's state", () => {
-  test.each(STATE_ANSWERS)("and is answered with: $name", async ({ answer, becomes }) => {
+  test.each(STATE_ANSWERS)("a check answered with: $name", async ({ answer, becomes }) => {
     const url = await play(gateway, gateway.routes.state, answer);
     const check = await clientOf({ url, timeoutMs: limitMsFor(answer) }).checkInstance("ops");
     const { isProved = false, stopsChannel = false, ...fault } = becomes === "open" ? {} : becomes;
@@ -176,13 +176,13 @@ describe("evolutionClient() asks for the instance's state", () => {
     expect(outcome).toMatchObject({ status: "unknown", code: "gateway_http_400", channel });
   });
 
-  test("of an instance of Meta's, which is open whatever its row says", async () => {
+  test("an instance of Meta's is open whatever its row says", async () => {
     gateway.integrations.set("ops", "WHATSAPP-BUSINESS");
     gateway.instances.set("ops", "close");
     expect(await clientOf().checkInstance("ops")).toEqual({ status: "open" });
   });
 
-  test("and does not wait for the answer when the run is stopped meanwhile", async () => {
+  test("a check does not wait for its answer when the run is stopped meanwhile", async () => {
     const shutdown = new AbortController();
     gateway.routes.send.next(refusal(500, "Timed Out"));
     gateway.routes.state.script = () => {
