@@ -91,8 +91,8 @@ tested.describe(STUCK, () => {
   });
 
   test("ends with the first that is sent", () => {
-    const mended = { ...halted, [SENT]: `0+1x10 ${spans([14, 10], [16, 11])}` };
-    expect(findings(mended, [ringing(24, STUCK), ringing(25)])).toBe("");
+    const sendsAgain = { ...halted, [SENT]: `0+1x10 ${spans([14, 10], [16, 11])}` };
+    expect(findings(sendsAgain, [ringing(24, STUCK), ringing(25)])).toBe("");
   });
 
   test("is not soothed by the other kind", () => {

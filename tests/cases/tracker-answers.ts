@@ -9,8 +9,9 @@ import type { Answer, Scripted } from "../standins/standin.ts";
 import { trackerError } from "../standins/tracker.ts";
 import { cases, page, type Row } from "./answer-case.ts";
 
-/** The issue that is created, and its team; the answers name them. */
+/** The issue that is created; the answers name it. */
 export const ISSUE_ID = "3f2b9c1e-7d44-4a7e-9a55-0c9c6f0f2e11";
+/** Its team. */
 export const TEAM_ID = "5b6b1a4e-9c0f-4e55-8a35-0d6a5d0d7c01";
 
 const error = (status: number, extensions: Record<string, unknown>, message = "canary") =>

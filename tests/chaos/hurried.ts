@@ -15,8 +15,3 @@ const PROGRAM = join(import.meta.dirname, "hurried-run.ts");
 export function startHurriedWorker(flags: WiredFlags, env: Record<string, string>): Worker {
   return startWorker(process.execPath, [PROGRAM, JSON.stringify(flags)], env);
 }
-
-/** So much of a hurried run's waiting passes in this real time. */
-export function waitedMs(realMs: number): number {
-  return realMs * HURRY;
-}

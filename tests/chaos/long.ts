@@ -31,7 +31,9 @@ const seeds = Array.from({ length: rounds }, (_, i) => firstSeed + i);
 describe("random kills", () => {
   test.each(seeds)("seed %d", async (seed) => {
     const { kills, unknown } = await killAtRandom(seed, 30);
-    console.log(`CHAOS_SEED=${seed}: ${kills} processes killed, ${unknown} deliveries in doubt, none twice`);
+    console.log(
+      `CHAOS_SEED=${seed}: ${kills} processes killed, ${unknown} deliveries with an unknown result, none twice`,
+    );
   });
 });
 
@@ -49,7 +51,7 @@ describe("an application that is away while processes wait for it and are killed
     const met = await waitAtRandom(seed, 40);
     console.log(
       `CHAOS_SEED=${seed}: away ${met.outages} times in ${met.rounds} rounds, ${met.waits} processes waited, ` +
-        `${met.breakOffs} broke off, ${met.kills} killed, ${met.doubts} deliveries in doubt, none twice, ` +
+        `${met.breakOffs} broke off, ${met.kills} killed, ${met.unknown} deliveries with an unknown result, none twice, ` +
         `${met.lacking} networks lacking after long outages, none after short ones`,
     );
   });
@@ -60,7 +62,7 @@ describe("an application that asks for fewer calls while two processes work and 
     const met = await throttleAtRandom(seed, 60);
     console.log(
       `CHAOS_SEED=${seed}: ${met.refusals} calls answered 429 in ${met.rounds} rounds of two processes, ` +
-        `${met.kills} killed, ${met.doubts} deliveries in doubt, none twice, no network lacking`,
+        `${met.kills} killed, ${met.unknown} deliveries with an unknown result, none twice, no network lacking`,
     );
   });
 });
@@ -70,7 +72,7 @@ describe("a database that moves while processes work and are killed", () => {
     const { rounds, moves, kills, unknown } = await moveAtRandom(seed, 60);
     console.log(
       `CHAOS_SEED=${seed}: moved ${moves} times in ${rounds} rounds, ${kills} processes killed, ` +
-        `${unknown} deliveries in doubt, none twice, nobody failed`,
+        `${unknown} deliveries with an unknown result, none twice, nobody failed`,
     );
   });
 });
@@ -86,7 +88,7 @@ describe("the webhook, killed at random", () => {
   test.each(seeds)("the webhook loses no alert while most go out together, seed %d", async (seed) => {
     const damage = await killWebhookAtRandom({ seed, posts: 300, kills: 25, digests: true });
     console.log(
-      `CHAOS_SEED=${seed}: ${damage.digests} digests, ${damage.doubled} alerts told once too often`,
+      `CHAOS_SEED=${seed}: ${damage.digests} digests, ${damage.doubled} alerts sent once too often`,
     );
   });
 
@@ -111,12 +113,12 @@ describe("the webhook, killed while both of its channels are in trouble", () => 
 describe("two hosts of the webhook with one database", () => {
   const half = seeds.slice(0, Math.ceil(rounds / 2));
   test.each(half.flatMap((seed) => [[seed, false] as const, [seed, true] as const]))(
-    "seed %d, most alerts told together: %p",
+    "seed %d, most alerts sent together: %p",
     async (seed, digests) => {
       const damage = await disturbHosts({ seed, moves: 6, digests });
       console.log(
         `CHAOS_SEED=${seed}: ${damage.moves.join(", ")}: ${damage.alerts} alerts, none lost, ` +
-          `${damage.digests} digests, ${damage.fromMemory} from memory, ${damage.doubled} told once too often`,
+          `${damage.digests} digests, ${damage.fromMemory} from memory, ${damage.doubled} sent once too often`,
       );
     },
   );

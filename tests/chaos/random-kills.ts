@@ -14,7 +14,7 @@ const MOST_ROUNDS = 50;
 /**
  * Rounds of one to three processes, each killed after a random number of calls; every fourth round may live.
  *
- * Shape: returns how many processes were killed and how many deliveries are in doubt, for the log.
+ * Shape: returns how many processes were killed and how many deliveries have an unknown result, for the log.
  */
 export async function killAtRandom(
   seed: number,
@@ -46,7 +46,7 @@ export async function killAtRandom(
   return { kills, unknown };
 }
 
-/** Nothing was left to do but what is in doubt. */
+/** Nothing was left to do but what has an unknown result. */
 function isDone({ summary }: Ended): boolean {
   if (summary === null) return false;
   const { reports, whatsapp, email } = summary;

@@ -16,7 +16,7 @@ const MOST_ROUNDS = 30;
 const LONGEST_ASKED_SECONDS = 120;
 
 /** What the seeds have met, for the log. */
-export type Throttled = { rounds: number; refusals: number; kills: number; doubts: number };
+export type Throttled = { rounds: number; refusals: number; kills: number; unknown: number };
 
 /**
  * Rounds of two processes; every third round is without a kill. Some stretches of calls are throttled, with
@@ -43,7 +43,7 @@ export async function throttleAtRandom(seed: number, owners: number): Promise<Th
   arena.application.routes.analysis.script = null;
   const { kills, unknown } = await expectEnd(arena, all);
   expect(unknown).toBeLessThanOrEqual(kills * CONCURRENCY);
-  return { rounds, refusals: refusals(), kills, doubts: unknown };
+  return { rounds, refusals: refusals(), kills, unknown };
 }
 
 /** Two processes at once, through the same 429s. */

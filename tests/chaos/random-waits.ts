@@ -27,7 +27,7 @@ export type Met = {
   waits: number;
   breakOffs: number;
   kills: number;
-  doubts: number;
+  unknown: number;
   lacking: number;
 };
 
@@ -64,7 +64,7 @@ export async function waitAtRandom(seed: number, owners: number): Promise<Met> {
   const breakOffs = all.filter(brokeOff).length;
   const waits = all.filter(({ stderr }) => stderr.includes("the run waits")).length;
   const { lacking } = await lackingNetworks(arena);
-  return { rounds, outages, waits, breakOffs, kills, doubts: unknown, lacking: lacking.length };
+  return { rounds, outages, waits, breakOffs, kills, unknown, lacking: lacking.length };
 }
 
 type Plan = { kind: OutageKind; fromCall: number; lastsMs: number | null };

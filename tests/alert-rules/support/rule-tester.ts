@@ -14,7 +14,7 @@ export type Expectation = {
 };
 
 /** What a rule is in the language of the tester. */
-export function testerRule(rule: AlertRule): { alert: string; expr: string; for: string } {
+function testerRule(rule: AlertRule): { alert: string; expr: string; for: string } {
   return {
     alert: rule.uid,
     expr: `(${rule.query}) ${comparisonText(rule.condition)}`,

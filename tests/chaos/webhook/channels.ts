@@ -14,7 +14,7 @@ import { type Random, randomFrom } from "../random.ts";
 import { startWorker, type Worker } from "../worker.ts";
 import { Hearing } from "./hearing.ts";
 import { HASTE, hurriedNowMs } from "./hurried-clock.ts";
-import { timesTold } from "./names-told.ts";
+import { timesSent } from "./names-sent.ts";
 import { makeTrouble, planTrouble } from "./trouble.ts";
 
 /** What came of it. */
@@ -57,7 +57,7 @@ type Serving = { worker: Worker; url: string; isLeading: boolean };
  * Some twenty minutes of the service's clock with both channels in trouble and a kill every minute or two; then all
  * heals.
  *
- * Behaviour: fails unless every accepted alert is told by WhatsApp or in doubt there, a critical one is heard within
+ * Behaviour: fails unless every accepted alert is sent by WhatsApp or in doubt there, a critical one is heard within
  *            four minutes in which it could be, one in doubt by e-mail, none goes out more than three times for a post,
  *            and no e-mail goes out twice with another key.
  */
@@ -197,14 +197,14 @@ async function start(env: Record<string, string>, epochMs: number): Promise<Serv
 /** Returns the names of those that stay in doubt. */
 async function expectAllTold(stage: Stage, { answered, times }: Posted): Promise<Set<string>> {
   const { gateway, tracker } = stage.arena;
-  const told = () => timesTold(gateway.accepted);
+  const sentSoFar = () => timesSent(gateway.accepted);
   const titles = () => tracker.issues.map(({ title }) => title);
   let doubted = new Set<string>();
   const missing = async () => {
-    const sent = told();
-    const untold = answered.filter((name) => !sent.has(name));
-    if (untold.length > 0) doubted = await inDoubt(stage);
-    return { untold: untold.filter((name) => !doubted.has(name)), issues: answered.length - titles().length };
+    const sent = sentSoFar();
+    const unsent = answered.filter((name) => !sent.has(name));
+    if (unsent.length > 0) doubted = await inDoubt(stage);
+    return { unsent: unsent.filter((name) => !doubted.has(name)), issues: answered.length - titles().length };
   };
   let left = await missing();
   await until(
@@ -212,12 +212,12 @@ async function expectAllTold(stage: Stage, { answered, times }: Posted): Promise
     async () => {
       await delay(100);
       left = await missing();
-      return left.untold.length === 0 && left.issues <= 0;
+      return left.unsent.length === 0 && left.issues <= 0;
     },
     120_000,
   ).catch(() => {});
-  expect(left).toEqual({ untold: [], issues: expect.any(Number) });
-  const sent = told();
+  expect(left).toEqual({ unsent: [], issues: expect.any(Number) });
+  const sent = sentSoFar();
   for (const [name, posts] of times)
     expect([name, (sent.get(name) ?? 0) <= MOST_SENDS * posts]).toEqual([name, true]);
   expect(new Set(titles()).size).toBe(titles().length);
@@ -226,7 +226,7 @@ async function expectAllTold(stage: Stage, { answered, times }: Posted): Promise
 }
 
 function expectEmails({ email }: Stage, { times }: Posted, doubted: Set<string>): void {
-  const emailed = timesTold(email.accepted);
+  const emailed = timesSent(email.accepted);
   for (const [name, count] of emailed) {
     expect([name, isCritical(name)]).toEqual([name, true]);
     expect([name, count <= times.get(name)!]).toEqual([name, true]);

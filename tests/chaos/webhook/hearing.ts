@@ -2,7 +2,7 @@
 import type { EmailProvider } from "../../standins/email-provider.ts";
 import type { Gateway } from "../../standins/gateway.ts";
 import { HASTE } from "./hurried-clock.ts";
-import { namesIn } from "./names-told.ts";
+import { namesIn } from "./names-sent.ts";
 
 /** A test that was held up itself does not count the time. */
 const LONGEST_TICK_MS = 100;
@@ -31,11 +31,11 @@ export class Hearing {
     this.#peers = peers;
   }
 
-  /** The service has accepted a critical alert, which the channels may have told by now. */
+  /** The service has accepted a critical alert, which the channels may have sent by now. */
   accepted(name: string): void {
     const { gateway, email } = this.#peers;
-    const told = [...gateway.accepted, ...email.accepted].some(({ text }) => namesIn(text ?? "").has(name));
-    if (!told) this.#unheard.set(name, this.#workedMs);
+    const isSent = [...gateway.accepted, ...email.accepted].some(({ text }) => namesIn(text ?? "").has(name));
+    if (!isSent) this.#unheard.set(name, this.#workedMs);
   }
 
   tick({ isServing, isEmailWell }: Circumstances): void {

@@ -11,12 +11,12 @@ import { startTcpProxy, type TcpProxy } from "../../standins/tcp-proxy.ts";
 import { type PostgresServer, startPostgres, type TestDatabase } from "../../support/postgres.ts";
 import { until } from "../../support/until.ts";
 import { type Random, randomFrom } from "../random.ts";
-import { namesIn, timesTold } from "./names-told.ts";
+import { namesIn, timesSent } from "./names-sent.ts";
 
 /** How two hosts are disturbed, and how often; with `digests`, at so slow a pace that most messages share a text. */
 export type HostDisturbance = { seed: number; moves: number; digests?: boolean };
 
-/** What came of it: how often alerts were told too often, in all, and how many went out from memory. */
+/** What came of it: how often alerts were sent too often, in all, and how many went out from memory. */
 export type HostDamage = {
   moves: string[];
   alerts: number;
@@ -41,7 +41,7 @@ type Host = { relay: TcpProxy; service: Serving };
 /**
  * Disturbs two hosts that share a state while alerts reach both; then lets everything heal.
  *
- * Behaviour: fails unless every alert that was answered with 200 is told or in doubt, no row was sent more than three
+ * Behaviour: fails unless every alert that was answered with 200 is sent or in doubt, no row was sent more than three
  *            times, no fingerprint that was posted once has two issues, and what the state counts agrees with its rows.
  */
 export async function disturbHosts(disturbance: HostDisturbance): Promise<HostDamage> {
@@ -180,12 +180,12 @@ async function expectAllTold(stage: Stage, { answered, times }: Posted): Promise
   await until(
     "every accepted alert is out",
     async () => {
-      const known = new Set([...timesTold(stage.arena.gateway.accepted).keys(), ...(await inDoubt(stage))]);
+      const known = new Set([...timesSent(stage.arena.gateway.accepted).keys(), ...(await inDoubt(stage))]);
       return answered.every((name) => known.has(name)) && (await waiting(stage)) === 0;
     },
     200_000,
   );
-  const sent = timesTold(stage.arena.gateway.accepted);
+  const sent = timesSent(stage.arena.gateway.accepted);
   for (const [name, posts] of times)
     expect([name, (sent.get(name) ?? 0) <= MOST_SENDS * posts]).toEqual([name, true]);
   const titles = stage.arena.tracker.issues.map(({ title }) => title);
@@ -212,7 +212,7 @@ async function inDoubt({ db: { sql } }: Stage): Promise<string[]> {
 }
 
 function damageOf(stage: Stage, { times, fromMemory }: Posted): Omit<HostDamage, "moves"> {
-  const sent = timesTold(stage.arena.gateway.accepted);
+  const sent = timesSent(stage.arena.gateway.accepted);
   const copies = [...times].map(([name, posts]) => Math.max(0, (sent.get(name) ?? 0) - posts));
   return {
     alerts: times.size,

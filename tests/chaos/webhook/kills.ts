@@ -12,12 +12,12 @@ import type { Scripted } from "../../standins/standin.ts";
 import { type SmallDisk, smallDisk } from "../../support/small-disk.ts";
 import { until } from "../../support/until.ts";
 import { type Random, randomFrom } from "../random.ts";
-import { namesIn, timesTold } from "./names-told.ts";
+import { namesIn, timesSent } from "./names-sent.ts";
 
 /**
  * How a test disturbs the service.
  *
- * Shape: `digests`: so slow a pace that most messages are told together; `fullDisk`: the state lies on a disk of its
+ * Shape: `digests`: so slow a pace that most alerts go out together; `fullDisk`: the state lies on a disk of its
  *        own that is full all the time, until everything heals.
  */
 export type Disturbance = {
@@ -28,7 +28,7 @@ export type Disturbance = {
   fullDisk?: boolean;
 };
 
-/** What came of it; `digests` counts messages that told several alerts. */
+/** What came of it; `digests` counts messages with several alerts. */
 export type Damage = { doubled: number; digests: number; fromMemory: number };
 
 const ALERTS_PER_POST = 3;
@@ -125,7 +125,7 @@ async function expectAllTold(arena: WebhookArena, posted: Posted, isKept: boolea
   await until(
     "every accepted alert is out",
     async () => {
-      const seen = new Set([...timesTold(arena.gateway.accepted).keys(), ...(await inDoubt(arena))]);
+      const seen = new Set([...timesSent(arena.gateway.accepted).keys(), ...(await inDoubt(arena))]);
       return accepted.every((name) => seen.has(name)) && posted.kept.every(hasIssue);
     },
     100_000,
@@ -133,13 +133,13 @@ async function expectAllTold(arena: WebhookArena, posted: Posted, isKept: boolea
   if (isKept) expect(new Set(titles()).size).toBe(titles().length);
   expect(new Set(arena.tracker.issues.map(({ id }) => id)).size).toBe(titles().length);
   // A post without an answer may have been kept: its repetition is another row.
-  const sent = timesTold(arena.gateway.accepted);
+  const sent = timesSent(arena.gateway.accepted);
   for (const [name, times] of posted.times)
     expect([name, (sent.get(name) ?? 0) <= MOST_SENDS * times]).toEqual([name, true]);
 }
 
 function damageOf(arena: WebhookArena, { times, fromMemory }: Posted): Damage {
-  const sent = timesTold(arena.gateway.accepted);
+  const sent = timesSent(arena.gateway.accepted);
   const copies = [...times].map(([name, posted]) => Math.max(0, (sent.get(name) ?? 0) - posted));
   return {
     doubled: copies.reduce((sum, more) => sum + more, 0),

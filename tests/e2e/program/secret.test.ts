@@ -383,8 +383,8 @@ describe("opsctl secret", () => {
     });
   });
 
-  test("list marks a wrong owner with the line that mends it, and that line does", async () => {
-    const etc = etcOf("mended");
+  test("list marks a wrong owner with the line that corrects it, and that line does", async () => {
+    const etc = etcOf("corrected");
     await piped(etc, ["secret", "set", "DATABASE_URL"], URL);
     const path = etc.path("secrets/DATABASE_URL");
     chownSync(path, 0, 0);
@@ -396,7 +396,7 @@ describe("opsctl secret", () => {
     };
     const { state, problems } = await list();
     expect(state).toBe("wrong");
-    const mend = host.inside(["sh", "-c", problems[0]!.mend], 'mount --bind "$0/mended" /etc');
+    const mend = host.inside(["sh", "-c", problems[0]!.mend], 'mount --bind "$0/corrected" /etc');
     expect((await startProgram(mend, { cwd: "/", env: ENVIRONMENT }).ended).exitCode).toBe(0);
     expect((await list()).state).toBe("set");
     expect(facts(path)).toEqual([ACCOUNT.uid, ACCOUNT.gid, "600"]);

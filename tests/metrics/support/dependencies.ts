@@ -15,6 +15,7 @@ import { type Engine, runningContainer, startEngine } from "../../standins/docke
 import type { GenerationName } from "../../standins/docker-generations.ts";
 import { type Hosting, projectOf, startHosting } from "../../standins/hosting.ts";
 
+/** The provider's token in the arena. */
 export const TOKEN = "canary-hosting-token-0123456789";
 
 /** The peers, a folder for files and heartbeat, and the variables that lead to them. */

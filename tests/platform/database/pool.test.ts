@@ -274,13 +274,13 @@ describe("openDatabase() with patience", () => {
       const { message, hint } = await failure(open(url));
       expect(`${message} ${hint}`).toMatch(/SQLSTATE 53300.* has no connection left/);
       const told: unknown[] = [];
-      const mended = Promise.withResolvers<unknown>();
+      const isLifted = Promise.withResolvers<unknown>();
       const waiting = patience((...given) => {
         told.push(given);
-        mended.resolve(database.sql.unsafe("alter role crowded connection limit -1"));
+        isLifted.resolve(database.sql.unsafe("alter role crowded connection limit -1"));
       });
       const db = await open(url, { patience: waiting });
-      await mended.promise;
+      await isLifted.promise;
       expect((await db.sql`select 1 as n`)[0]?.n).toBe(1);
       expect(told).toEqual([["53300", 60_000]]);
       await db.close();
@@ -327,7 +327,7 @@ describe("openDatabase() with patience", () => {
     expect((await failure(interrupted)).code).toBe("DATABASE_UNREACHABLE");
   });
 
-  test("waits for nothing that only a change of the settings mends", async () => {
+  test("waits for nothing that only a change of the settings can end", async () => {
     const never = patience(() => {
       throw new Error("waited");
     });
@@ -429,7 +429,7 @@ describe("a lost connection", () => {
       "DATABASE_LOST",
       "DATABASE_LOST",
     ]);
-    proxy.mend();
+    proxy.acceptNew();
     expect(await asked()).toBe("ok");
     await db.close();
   });

@@ -8,7 +8,7 @@ export type Listening = AsyncDisposable & { port: number; connections: () => num
 export type Proxy = Listening & {
   /** Breaks every connection; while `refusing`, new ones are closed as soon as they come. */
   cut(options?: { refusing: boolean }): void;
-  mend(): void;
+  acceptNew(): void;
 };
 
 /** Listens on a free port and hands every connection to `serve`. */
@@ -57,7 +57,7 @@ export async function proxyTo(port: number, rewrite = (bytes: Buffer) => bytes):
       refusing = options.refusing;
       for (const socket of pairs) socket.destroy();
     },
-    mend() {
+    acceptNew() {
       refusing = false;
     },
   });
