@@ -7,8 +7,9 @@ import { Secret } from "../../lib/platform/secrets/secret.ts";
 import { MIGRATIONS } from "../../lib/schema/migrations.ts";
 import { checkReadiness } from "../../lib/schema/readiness.ts";
 import { opsctl } from "../e2e/support/opsctl.ts";
-import { Ledger, MAJORS, MONDAY } from "../sql/support/ledger.ts";
+import { Ledger, MAJORS } from "../sql/support/ledger.ts";
 import { HOSTED_DEFAULT_PRIVILEGES, sharedPostgres, type TestDatabase } from "../support/postgres.ts";
+import { MONDAY } from "../support/seed.ts";
 
 const OLDER = MIGRATIONS.slice(0, 4);
 const PENDING = MIGRATIONS.slice(4)

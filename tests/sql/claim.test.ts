@@ -1,16 +1,8 @@
 /** Who gets a claim of a report or of a delivery, for how long, and what everybody else is told. */
 import { expect, test } from "bun:test";
 import type postgres from "postgres";
-import {
-  type Claim,
-  describeLedger,
-  type Ledger,
-  MONDAY,
-  type Owner,
-  refusal,
-  shifted,
-  WEEK,
-} from "./support/ledger.ts";
+import { MONDAY, WEEK } from "../support/seed.ts";
+import { type Claim, describeLedger, type Ledger, type Owner, refusal, shifted } from "./support/ledger.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const LAST_CLOSED = "OW002 weekly_performance_window_not_last_closed";

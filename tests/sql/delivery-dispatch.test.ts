@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { describeLedger, MONDAY, refusal, SENDER, shifted } from "./support/ledger.ts";
+import { MONDAY } from "../support/seed.ts";
+import { describeLedger, refusal, SENDER, shifted } from "./support/ledger.ts";
 
 describeLedger("dispatch_weekly_performance_delivery()", (ledger) => {
   async function claimed(channel = "whatsapp") {

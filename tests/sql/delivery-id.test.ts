@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import type postgres from "postgres";
 import { newLogin } from "../support/roles.ts";
-import { describeLedger, type Owner, WEEK } from "./support/ledger.ts";
+import { WEEK } from "../support/seed.ts";
+import { describeLedger, type Owner } from "./support/ledger.ts";
 
 const NEXT_WEEK = "2026-11-23T03:00:00Z";
 

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { describeLedger, MONDAY, refusal } from "./support/ledger.ts";
+import { MONDAY } from "../support/seed.ts";
+import { describeLedger, refusal } from "./support/ledger.ts";
 
 describeLedger("settle_weekly_performance_delivery()", (ledger) => {
   test("records what was sent under the provider's id", async () => {

@@ -4,7 +4,8 @@ import { applyMigrations } from "../../lib/migrate/run.ts";
 import { checkReadiness } from "../../lib/schema/readiness.ts";
 import { connect, sharedPostgres } from "../support/postgres.ts";
 import { newLogin } from "../support/roles.ts";
-import { describeLedger, Ledger, MAJORS, MONDAY, SENDER, validPersist } from "./support/ledger.ts";
+import { MONDAY } from "../support/seed.ts";
+import { describeLedger, Ledger, MAJORS, SENDER, validPersist } from "./support/ledger.ts";
 
 /** Everything a weekly run does with the database, through one login's connection. */
 async function workThrough(ledger: Ledger, sql: postgres.Sql): Promise<void> {

@@ -3,7 +3,8 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type postgres from "postgres";
 import { assertInDatabase } from "../support/property.ts";
-import { type Claim, describeLedger, type Ledger, type Owner, SENDER, WEEK } from "./support/ledger.ts";
+import { WEEK } from "../support/seed.ts";
+import { type Claim, describeLedger, type Ledger, type Owner, SENDER } from "./support/ledger.ts";
 
 const CHANNELS = ["whatsapp", "email"] as const;
 const WORKERS = 2;

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { type Claim, describeLedger, type Ledger, type Owner, WEEK } from "./support/ledger.ts";
+import { WEEK } from "../support/seed.ts";
+import { type Claim, describeLedger, type Ledger, type Owner } from "./support/ledger.ts";
 
 /** A report that another version of opsctl made: this database's functions know version 1 alone. */
 async function reportOfVersion2(ledger: Ledger, owner: Owner, status: "completed" | "running" = "completed") {

@@ -1,7 +1,8 @@
 /** How the functions find their rows: a plan from the first owner's time has to serve the ten thousandth too. */
 import { expect, test } from "bun:test";
 import postgres from "postgres";
-import { describeLedger, type Ledger, WEEK } from "./support/ledger.ts";
+import { WEEK } from "../support/seed.ts";
+import { describeLedger, type Ledger } from "./support/ledger.ts";
 
 /** More than the executions after which a session keeps one plan for all values. */
 const FIRST_REPORTS = 12;

@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import type postgres from "postgres";
 import { connect, sharedPostgres } from "../support/postgres.ts";
 import { newLogin } from "../support/roles.ts";
-import { describeLedger, type Ledger, MONDAY, refusal } from "./support/ledger.ts";
+import { MONDAY } from "../support/seed.ts";
+import { describeLedger, type Ledger, refusal } from "./support/ledger.ts";
 
 const PRIVATE = [
   "Sent to fulano@example.com by hand",

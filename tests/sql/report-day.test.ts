@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { describeLedger, MONDAY, refusal } from "./support/ledger.ts";
+import { MONDAY } from "../support/seed.ts";
+import { describeLedger, refusal } from "./support/ledger.ts";
 
 /** The edges of the Monday: the first and the last microsecond of it, and their neighbours. */
 const INSIDE = ["2026-11-23T03:00:00Z", "2026-11-24T02:59:59.999999Z"];

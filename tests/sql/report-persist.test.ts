@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { describeLedger, refusal, shifted, validPersist, WEEK } from "./support/ledger.ts";
+import { WEEK } from "../support/seed.ts";
+import { describeLedger, refusal, shifted, validPersist } from "./support/ledger.ts";
 
 describeLedger("persist_weekly_performance_report()", (ledger) => {
   async function claimed() {

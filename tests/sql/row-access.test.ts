@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { describeLedger, type Owner, refusal, WEEK } from "./support/ledger.ts";
+import { WEEK } from "../support/seed.ts";
+import { describeLedger, type Owner, refusal } from "./support/ledger.ts";
 
 const TABLES = [
   "weekly_performance_reports",

@@ -3,7 +3,8 @@ import { expect, test } from "bun:test";
 import type postgres from "postgres";
 import { connect, sharedPostgres } from "../support/postgres.ts";
 import { newLogin } from "../support/roles.ts";
-import { describeLedger, WEEK } from "./support/ledger.ts";
+import { WEEK } from "../support/seed.ts";
+import { describeLedger } from "./support/ledger.ts";
 
 /** Every type that the functions name, and some that they do not. */
 const TYPES = [

@@ -9,7 +9,8 @@ import {
   REPORTS,
 } from "../reports/support/week.ts";
 import { assertInDatabase } from "../support/property.ts";
-import { type Ledger, MAJORS, WEEK } from "./support/ledger.ts";
+import { WEEK } from "../support/seed.ts";
+import { type Ledger, MAJORS } from "./support/ledger.ts";
 
 type Row = {
   tenant_id: string;

@@ -1,8 +1,9 @@
 import { beforeEach, expect, test } from "bun:test";
 import type { WeekState } from "../../lib/ledger/week-state.ts";
 import { readWeekState } from "../../lib/ledger/week-state.ts";
+import { WEEK } from "../support/seed.ts";
 import { weeksBefore, writePastReport } from "../weekly/support/past-report.ts";
-import { type Claim, describeLedger, type Ledger, type Owner, validPersist, WEEK } from "./support/ledger.ts";
+import { type Claim, describeLedger, type Ledger, type Owner, validPersist } from "./support/ledger.ts";
 
 const NONE = { sent: 0, partial: 0, failed: 0, unknown: 0, running: 0, missing: 0 };
 const NOTHING: WeekState = {

@@ -105,26 +105,29 @@ export async function seedSends(
 /** The central sender tenants: one with a messaging instance, one with a verified e-mail sender. */
 export async function seedSenders(
   sql: postgres.Sql,
-  {
-    verification = "verified",
-    instanceName = "ops",
-  }: { verification?: string | null; instanceName?: string } = {},
 ): Promise<{ whatsappTenantId: string; emailTenantId: string }> {
   const [whatsappTenantId, emailTenantId] = [randomUUID(), randomUUID()];
   await sql`insert into tenants (id, name) values (${whatsappTenantId}, 'Ops'), (${emailTenantId}, 'Central')`;
   await sql`
-    insert into messaging_instances (tenant_id, instance_name) values (${whatsappTenantId}, ${instanceName})`;
+    insert into messaging_instances (tenant_id, instance_name) values (${whatsappTenantId}, 'ops')`;
   const config = {
     email: {
       address: "reports@mail.example",
       fromName: "Relatório semanal",
       domain: "mail.example",
-      ...(verification === null ? {} : { verification_status: verification }),
+      verification_status: "verified",
     },
   };
   await sql`
     insert into tenant_config (tenant_id, config) values (${emailTenantId}, ${JSON.stringify(config)}::text::jsonb)`;
   return { whatsappTenantId, emailTenantId };
+}
+
+/** So many owners, by default with one Instagram and one LinkedIn account each. */
+export async function seedOwners(sql: postgres.Sql, count: number): Promise<SeededOwner[]> {
+  const owners = [];
+  for (let i = 0; i < count; i += 1) owners.push(await seedOwner(sql));
+  return owners;
 }
 
 /** What the application's analysis writes for one connection: a score, and the channel's analysis. */

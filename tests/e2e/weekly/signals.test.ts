@@ -3,16 +3,12 @@ import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { listen } from "../../platform/support/wire.ts";
 import { opsctlBinary } from "../../support/binary.ts";
-import { seedOwner } from "../../support/seed.ts";
+import { seedOwner, seedOwners } from "../../support/seed.ts";
 import { type Barrier, closedBarrier } from "../support/barrier.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
 import { startProgram } from "../support/opsctl.ts";
 
 const OWNERS = 8;
-
-async function seedOwners(fixture: Fixture): Promise<void> {
-  for (let i = 0; i < OWNERS; i += 1) await seedOwner(fixture.db.sql);
-}
 
 /** Stops the run in its middle, with all that it has in flight waiting for the application. */
 function holdAnalysis(fixture: Fixture, inFlight = 1): Barrier {
@@ -32,7 +28,7 @@ describe.concurrent("a signal in the middle of opsctl weekly", () => {
     "%s: begins nothing new, finishes what is in flight, and says so",
     async (signal) => {
       await using fixture = await openFixture({ editorials: true });
-      await seedOwners(fixture);
+      await seedOwners(fixture.db.sql, OWNERS);
       const barrier = holdAnalysis(fixture, 2);
 
       const running = await fixture.start(["weekly", "--json", "--concurrency", "2"]);
@@ -68,7 +64,7 @@ describe.concurrent("a signal in the middle of opsctl weekly", () => {
 
   test("a second one ends the process at once", async () => {
     await using fixture = await openFixture();
-    await seedOwners(fixture);
+    await seedOwners(fixture.db.sql, OWNERS);
     const barrier = holdAnalysis(fixture);
     const running = await fixture.start(["weekly", "--json"]);
     await barrier.reachedBy(running);
@@ -163,7 +159,7 @@ describe.concurrent("standard output that takes nothing", () => {
 
   test("whose reader goes away in the middle of the run does not end the run", async () => {
     await using fixture = await openFixture();
-    await seedOwners(fixture);
+    await seedOwners(fixture.db.sql, OWNERS);
     const barrier = holdAnalysis(fixture);
     const running = await fixture.start(["weekly", "--json"]);
     await barrier.reachedBy(running);

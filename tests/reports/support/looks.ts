@@ -14,15 +14,14 @@ import { readWeekStatus, type WeekStatus } from "../../../lib/reports/status.ts"
 import { readStatus } from "../../../lib/status/run.ts";
 import type { RunRecord, WeekState } from "../../cases/week-states.ts";
 import { type Host, openHost } from "../../doctor/support/host.ts";
-import { Ledger, MONDAY } from "../../sql/support/ledger.ts";
+import { Ledger } from "../../sql/support/ledger.ts";
 import { statusDependencies } from "../../status/support/dependencies.ts";
+import { MONDAY, WEEK } from "../../support/seed.ts";
 import { weeksBefore, writePastReport } from "../../weekly/support/past-report.ts";
 import { makeOwners, withoutGuards } from "./week.ts";
 
 /** The checks of `opsctl doctor weekly` that look at runs and weeks. */
 const CHECKS = ["last run", "last week"];
-
-const WEEK = { start: "2026-11-16T03:00:00Z", end: "2026-11-23T03:00:00Z", week: "2026-11-16" };
 
 /** What an operator sees; `week` is what the screen of `reports` is made of. */
 export type Look = {

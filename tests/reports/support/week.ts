@@ -1,7 +1,8 @@
 /** A week of the ledger, owner by owner, in any state that there is. */
 import { afterAll, beforeAll, describe } from "bun:test";
-import { type Claim, Ledger, MONDAY, type Owner } from "../../sql/support/ledger.ts";
+import { type Claim, Ledger, type Owner } from "../../sql/support/ledger.ts";
 import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
+import { MONDAY } from "../../support/seed.ts";
 
 /** How a delivery of a completed report stands; `left_…` are those whose run ended without a word. */
 export const DELIVERIES = [

@@ -5,15 +5,11 @@ import { afterAll, beforeAll, beforeEach, describe } from "bun:test";
 import { createHash } from "node:crypto";
 import type postgres from "postgres";
 import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
+import { MONDAY, WEEK } from "../../support/seed.ts";
 import { until } from "../../support/until.ts";
 
 /** The newest packaged server, and the oldest one that opsctl supports. */
 export const MAJORS = [undefined, 15] as const;
-
-/** A Monday in America/Sao_Paulo, 08:00 there. */
-export const MONDAY = "2026-11-23T11:00:00Z";
-/** The week that is closed on that Monday. */
-export const WEEK = { start: "2026-11-16T03:00:00Z", end: "2026-11-23T03:00:00Z" };
 
 /** A tenant owner. */
 export type Owner = { tenantId: string; userId: string };
@@ -130,7 +126,12 @@ export class Ledger {
   /** Claims with `token`, or with one that the function makes. */
   async claimReport(
     owner: Owner,
-    { week = WEEK, version = 1, sql = this.sql as postgres.ISql, token = null as string | null } = {},
+    {
+      week = WEEK as { start: string; end: string },
+      version = 1,
+      sql = this.sql as postgres.ISql,
+      token = null as string | null,
+    } = {},
   ) {
     const [row] = await sql`
         select * from public.claim_weekly_performance_report(

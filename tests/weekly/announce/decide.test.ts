@@ -8,10 +8,11 @@ import {
   noEditorials,
   type WeeklySummary,
 } from "../../../lib/weekly/context/summary.ts";
-import { failedWith, notReady, START, summaryOf, WEEK, weekOf } from "./support.ts";
+import { WEEK } from "../../support/seed.ts";
+import { failedWith, notReady, START, summaryOf, weekOf } from "./support.ts";
 
-const HELD = { week: WEEK, fingerprint: "f", startsAt: START.startedAt };
-const NOBODY = { held: null, week: WEEK };
+const HELD = { week: WEEK.week, fingerprint: "f", startsAt: START.startedAt };
+const NOBODY = { held: null, week: WEEK.week };
 const PHONE: Failure = { step: "whatsapp", code: "recipient_phone_missing" };
 const EMAIL: Failure = { step: "email", code: "recipient_email_missing" };
 const BUSY: Failure = { step: "report", code: "report_busy" };
@@ -89,13 +90,13 @@ describe("decideAnnouncement()", () => {
   });
 
   test("resolves with a success of the week that was announced from here, and of no other", () => {
-    expect(decideAnnouncement(summaryOf(), { held: HELD, week: WEEK })).toEqual({ status: "resolved" });
+    expect(decideAnnouncement(summaryOf(), { held: HELD, week: WEEK.week })).toEqual({ status: "resolved" });
     const older = { ...HELD, week: "2026-11-09" };
-    expect(decideAnnouncement(summaryOf(), { held: older, week: WEEK })).toEqual(none);
+    expect(decideAnnouncement(summaryOf(), { held: older, week: WEEK.week })).toEqual(none);
   });
 
   test("tells every failed run, also the second of a week", () => {
-    expect(decideAnnouncement(failedWith([GATEWAY]), { held: HELD, week: WEEK })).toEqual(critical);
+    expect(decideAnnouncement(failedWith([GATEWAY]), { held: HELD, week: WEEK.week })).toEqual(critical);
   });
 
   test("keeps among a hundred failures those that decide, in whatever order they came", () => {

@@ -4,10 +4,11 @@ import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
 import { renderMessage } from "../../../lib/webhook/texts/message/message-text.ts";
 import { type RunAlert, renderFiring, renderResolved } from "../../../lib/weekly/announce/render-alert.ts";
 import { noEditorials, type WeeklySummary } from "../../../lib/weekly/context/summary.ts";
+import { WEEK } from "../../support/seed.ts";
 import { AT_ONCE } from "../../webhook/support/golden-parts.ts";
-import { FINISHED_AT, failedWith, notReady, START, summaryOf, UNTIL, WEEK, weekOf } from "./support.ts";
+import { FINISHED_AT, failedWith, notReady, START, summaryOf, UNTIL, weekOf } from "./support.ts";
 
-const FACTS = { week: WEEK, host: "vps-1", startsAt: START.startedAt, at: FINISHED_AT };
+const FACTS = { week: WEEK.week, host: "vps-1", startsAt: START.startedAt, at: FINISHED_AT };
 const firing = (summary: WeeklySummary, severity: "critical" | "warning" = "critical") =>
   renderFiring({ ...FACTS, summary, severity });
 
@@ -161,7 +162,7 @@ describe("renderFiring()", () => {
       fingerprint: createHash("md5").update("opsctl-weekly\n2026-11-16").digest("hex"),
       startsAt: START.startedAt,
       endsAt: null,
-      labels: { week: WEEK, host: "vps-1", ruleGroup: "vps-infra" },
+      labels: { week: WEEK.week, host: "vps-1", ruleGroup: "vps-infra" },
     });
     expect(parsed(firing(BROKEN, "warning")).severity).toBe("warning");
   });

@@ -1,10 +1,11 @@
 /** Summaries of runs that ended in different ways, for the tests of their record and announcement. */
 import type { WeekDeliveries, WeekState } from "../../../lib/ledger/week-state.ts";
 import { emptySummary, type Failure, type WeeklySummary } from "../../../lib/weekly/context/summary.ts";
+import { WEEK } from "../../support/seed.ts";
 
-export const WEEK = "2026-11-16";
-export const WINDOW = { start: "2026-11-16T03:00:00Z", end: "2026-11-23T03:00:00Z", week: WEEK };
+/** When the run ended. */
 export const FINISHED_AT = "2026-11-23T11:20:00Z";
+/** Until when the run can be repeated. */
 export const UNTIL = "2026-11-24T03:00:00Z";
 
 /** What a run that could begin knows of itself. */
@@ -12,7 +13,7 @@ export const START = {
   version: "0.0.0-test",
   runId: "7d1c1d0e-0000-4000-8000-000000000001",
   startedAt: "2026-11-23T11:00:00.5Z",
-  window: WINDOW,
+  window: WEEK,
   retryableUntil: UNTIL,
 };
 

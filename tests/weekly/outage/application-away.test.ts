@@ -4,17 +4,10 @@ import { setImmediate } from "node:timers/promises";
 import type { WeeklyOptions } from "../../../lib/weekly/context/dependencies.ts";
 import { type Random, randomFrom } from "../../chaos/random.ts";
 import type { Scripted } from "../../standins/standin.ts";
-import { setClock } from "../../support/seed.ts";
+import { seedOwners, setClock } from "../../support/seed.ts";
 import { eraseOwner } from "../support/erase-owner.ts";
 import { isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";
-import {
-  AWAY,
-  lackingNetworks,
-  outage,
-  reportStates,
-  seedManyOwners,
-  seedOwners,
-} from "../support/outage.ts";
+import { AWAY, lackingNetworks, outage, reportStates, seedManyOwners } from "../support/outage.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import { virtualTime } from "../support/virtual-time.ts";
 import { recordingLog, type WeeklyFixture } from "../support/weekly-fixture.ts";
@@ -79,7 +72,7 @@ describe("an outage of the application that is shorter than the run's patience",
 
   test("that ends while a probe asks: the probe's failed call is made once more", async () => {
     const weekly = shared();
-    await seedOwners(weekly, 9);
+    await seedOwners(weekly.db.sql, 9);
     const { analysis } = weekly.application.routes;
     // Each owner is asked once; then comes the first call of the first probe.
     analysis.script = () => (analysis.calls.length <= 19 ? AWAY : undefined);
@@ -90,7 +83,7 @@ describe("an outage of the application that is shorter than the run's patience",
 
   test("and a run for one tenant alone: the report has every network", async () => {
     const weekly = shared();
-    const [owner] = await seedOwners(weekly, 3);
+    const [owner] = await seedOwners(weekly.db.sql, 3);
     const away = outage(weekly, { fromCall: 1, seconds: 60 });
     const summary = await weekly.run({ ...PATIENT, tenantId: owner!.tenantId }, away.time);
     expect(summary).toMatchObject({ status: "success", reports: { scopes: 1, completed: 1 } });
@@ -269,7 +262,7 @@ describe("an application that does not come back while the run waits", () => {
     "nine owners, a patience of %i minutes: after %i minutes the reports are made without networks",
     async (patienceMinutes, waitedMinutes) => {
       const weekly = shared();
-      await seedOwners(weekly, 9);
+      await seedOwners(weekly.db.sql, 9);
       plantHeartbeat(weekly);
       const away = outage(weekly, { fromCall: 1, seconds: 3_600 });
       const log = recordingLog();
@@ -307,7 +300,7 @@ describe("a run that waits for the application", () => {
     interrupt: AbortSignal = new AbortController().signal,
   ) {
     const weekly = shared();
-    const owners = await seedOwners(weekly, 9);
+    const owners = await seedOwners(weekly.db.sql, 9);
     const away = outage(weekly, { fromCall: 1, seconds });
     away.time.onWait = async () => {
       if (away.time.waitsMs.length === 1) await onWait(weekly);
@@ -349,7 +342,7 @@ describe("a run that waits for the application", () => {
 
   test("does not wait past midnight", async () => {
     const weekly = shared();
-    await seedOwners(weekly, 9);
+    await seedOwners(weekly.db.sql, 9);
     await setClock(weekly.db.sql, "2026-11-24T02:59:20Z");
     const away = outage(weekly, { fromCall: 1, seconds: 3_600 });
     await weekly.run(PATIENT, away.time);
@@ -358,7 +351,7 @@ describe("a run that waits for the application", () => {
 
   test("leaves out owners who are archived or deleted meanwhile, and is a success", async () => {
     const weekly = shared();
-    const [archived, deleted] = await seedOwners(weekly, 9);
+    const [archived, deleted] = await seedOwners(weekly.db.sql, 9);
     const away = outage(weekly, { fromCall: 1, seconds: 60 });
     away.time.onWait = async () => {
       if (away.time.waitsMs.length > 1) return;

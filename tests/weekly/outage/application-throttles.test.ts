@@ -1,14 +1,8 @@
 /** An application that takes so many calls a minute, and answers 429 to the rest. */
 import { describe, expect, test } from "bun:test";
 import type { Scripted } from "../../standins/standin.ts";
-import { setClock } from "../../support/seed.ts";
-import {
-  connectionOf,
-  lackingNetworks,
-  reportStates,
-  seedManyOwners,
-  seedOwners,
-} from "../support/outage.ts";
+import { seedOwners, setClock } from "../../support/seed.ts";
+import { connectionOf, lackingNetworks, reportStates, seedManyOwners } from "../support/outage.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import { type VirtualTime, virtualTime } from "../support/virtual-time.ts";
 import type { WeeklyFixture } from "../support/weekly-fixture.ts";
@@ -63,7 +57,7 @@ describe("an application that takes 60 calls a minute", () => {
 
   test("for 30 connections all the time: the run waits no longer than its patience, then reports without them", async () => {
     const weekly = shared();
-    const owners = await seedOwners(weekly, 30);
+    const owners = await seedOwners(weekly.db.sql, 30);
     const linkedin = new Set(owners.map(({ connections }) => connections[1]!.id));
     weekly.application.routes.analysis.scriptByBody = (entry) =>
       linkedin.has(connectionOf(entry)) ? withRetryAfter(MINUTE_MS) : undefined;
@@ -82,7 +76,7 @@ describe("a run that waits for an application that throttles it", () => {
     interrupt: AbortSignal = new AbortController().signal,
   ) {
     const weekly = shared();
-    await seedOwners(weekly, 1);
+    await seedOwners(weekly.db.sql, 1);
     const { analysis } = weekly.application.routes;
     analysis.script = () => (analysis.calls.length === 2 ? withRetryAfter(MINUTE_MS) : undefined);
     const time = virtualTime();

@@ -4,8 +4,8 @@ import type { AnalysisOutcome } from "../../../lib/providers/application/client.
 import { isEndless, playedBy } from "../../cases/answer-case.ts";
 import { ANALYSIS_ANSWERS } from "../../cases/application-answers.ts";
 import type { Scripted } from "../../standins/standin.ts";
-import { seedOwner, writeAnalysis } from "../../support/seed.ts";
-import { connectionOf, lackingNetworks, seedOwners } from "../support/outage.ts";
+import { seedOwner, seedOwners, writeAnalysis } from "../../support/seed.ts";
+import { connectionOf, lackingNetworks } from "../support/outage.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import { storedReport } from "../support/stored-report.ts";
 import { virtualTime } from "../support/virtual-time.ts";
@@ -17,7 +17,7 @@ const shared = sharedWeekly();
 
 /** Three owners in the order in which a run takes them. */
 async function threeOwners(weekly: WeeklyFixture) {
-  const owners = await seedOwners(weekly, 3);
+  const owners = await seedOwners(weekly.db.sql, 3);
   owners.sort((one, other) => (one.tenantId < other.tenantId ? -1 : 1));
   return owners;
 }
@@ -175,7 +175,7 @@ describe("connections of many owners that always fail", () => {
 
   test("one network of everybody: its owners are asked again, and nobody waits long for it", async () => {
     const weekly = shared();
-    const owners = await seedOwners(weekly, 30);
+    const owners = await seedOwners(weekly.db.sql, 30);
     const linkedin = owners.map(({ connections }) => connections[1]!.id);
     const seen = answering(weekly, linkedin, () => ({ status: 502 }));
     const time = virtualTime();
@@ -189,7 +189,7 @@ describe("connections of many owners that always fail", () => {
 
   test("ten owners without an analysis at the beginning stop nobody: the eleventh is asked, and answers", async () => {
     const weekly = shared();
-    const owners = await seedOwners(weekly, 25);
+    const owners = await seedOwners(weekly.db.sql, 25);
     owners.sort((one, other) => (one.tenantId < other.tenantId ? -1 : 1));
     const quiet = owners.slice(0, 10).flatMap(({ connections }) => connections.map(({ id }) => id));
     answering(weekly, quiet, () => ({ status: 200, json: {} }));
@@ -202,7 +202,7 @@ describe("connections of many owners that always fail", () => {
 
 test("--without-social calls nobody, and tells a network that was left out from one that is not connected", async () => {
   const weekly = shared();
-  await seedOwners(weekly, 3);
+  await seedOwners(weekly.db.sql, 3);
   const unconnected = await seedOwner(weekly.db.sql, { networks: [] });
   const summary = await weekly.run({ withoutSocial: true });
   expect(summary).toMatchObject({
@@ -225,7 +225,7 @@ test("--without-social calls nobody, and tells a network that was left out from 
 
 test("an owner who becomes eligible while the run goes on gets a report in it, wherever in the list", async () => {
   const weekly = shared();
-  await seedOwners(weekly, 3);
+  await seedOwners(weekly.db.sql, 3);
   let late = false;
   const usual = weekly.onAnalyze;
   weekly.onAnalyze = async (body) => {

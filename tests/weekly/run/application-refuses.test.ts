@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import type { Scripted } from "../../standins/standin.ts";
 import { after } from "../../standins/statement-proxy.ts";
-import { type SeededOwner, seedOwner, setClock } from "../../support/seed.ts";
+import { type SeededOwner, seedOwner, seedOwners, setClock } from "../../support/seed.ts";
 import { deliveryStates, isHeartbeatKept, plantHeartbeat, reportsByOwner } from "../support/ledger.ts";
-import { connectionOf, lackingNetworks, reportStates, seedOwners } from "../support/outage.ts";
+import { connectionOf, lackingNetworks, reportStates } from "../support/outage.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import { CLAIM_REPORT } from "../support/steps.ts";
 import { virtualTime } from "../support/virtual-time.ts";
@@ -18,7 +18,7 @@ const shared = sharedWeekly();
 async function monday(count: number): Promise<{ weekly: WeeklyFixture; owners: SeededOwner[] }> {
   const weekly = shared();
   plantHeartbeat(weekly);
-  const owners = await seedOwners(weekly, count);
+  const owners = await seedOwners(weekly.db.sql, count);
   owners.sort((one, other) => (one.tenantId < other.tenantId ? -1 : 1));
   return { weekly, owners };
 }

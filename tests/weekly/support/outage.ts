@@ -1,18 +1,10 @@
 /** An application that is away for a while, by a virtual clock, and what that cost the reports. */
 import type { LedgerEntry, Scripted } from "../../standins/standin.ts";
-import { type SeededOwner, seedOwner } from "../../support/seed.ts";
 import { type VirtualTime, virtualTime } from "./virtual-time.ts";
 import type { WeeklyFixture } from "./weekly-fixture.ts";
 
 /** What the application does while it is away. */
 export const AWAY: Scripted = { status: 503, json: { error: "away" } };
-
-/** Owners, by default with one Instagram and one LinkedIn account each. */
-export async function seedOwners(weekly: WeeklyFixture, count: number): Promise<SeededOwner[]> {
-  const owners = [];
-  for (let i = 0; i < count; i += 1) owners.push(await seedOwner(weekly.db.sql));
-  return owners;
-}
 
 /** So many owners at once, with an account of each network and no e-mails. */
 export async function seedManyOwners({ db }: WeeklyFixture, count: number): Promise<void> {

@@ -8,8 +8,6 @@ export const CLAIM_REPORT = "claim_weekly_performance_report(";
 export const READ_EVIDENCE = "social_account_scores";
 /** Completes a report. */
 export const STORE_REPORT = "persist_weekly_performance_report(";
-/** Gives a report free that was not made. */
-export const FAIL_REPORT = "fail_weekly_performance_report(";
 /** Claims a message or an e-mail. */
 export const CLAIM_DELIVERY = "claim_weekly_performance_delivery(";
 /** The point of no return before a send. */
