@@ -11,9 +11,9 @@ import { type Database, openDatabase } from "../../lib/platform/database/pool.ts
 import { Secret } from "../../lib/platform/secrets/secret.ts";
 import { checkReadiness } from "../../lib/schema/readiness.ts";
 import { openFixture, serviceLogin } from "../e2e/support/fixture.ts";
-import { Ledger, MONDAY } from "../sql/support/ledger.ts";
+import { Ledger } from "../sql/support/ledger.ts";
 import { sharedPostgres, type TestDatabase } from "../support/postgres.ts";
-import { seedOwner } from "../support/seed.ts";
+import { MONDAY, seedOwner } from "../support/seed.ts";
 import { type Pooler, startPgbouncer } from "./pgbouncer.ts";
 
 let pooler: Pooler;

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type { Answer, Route, Scripted } from "../standins/standin.ts";
+import { CANARIES } from "../support/canaries.ts";
 import { PASSWORD } from "../support/postgres.ts";
 import { seedOwner } from "../support/seed.ts";
 import { sharedWeekly } from "./support/shared-weekly.ts";
-import { recordingLog, SECRETS, type WeeklyFixture, weeklyFixture } from "./support/weekly-fixture.ts";
+import { recordingLog, type WeeklyFixture, weeklyFixture } from "./support/weekly-fixture.ts";
 
 const PHONE = "+55 (11) 98765-4321";
 const EMAIL = "fulana.canary@client-canary.example";
@@ -11,7 +12,7 @@ const NAME = "Fulana Canary";
 const HTML = "<b>canary-markup</b>";
 
 /** None of these may be seen anywhere but in the requests to the peers. */
-const CANARIES = [
+const PRIVATE = [
   PHONE,
   "5511987654321",
   "11987654321",
@@ -28,12 +29,12 @@ const CANARIES = [
   "<table",
   "Leitura da semana",
   PASSWORD,
-  ...Object.values(SECRETS),
+  ...Object.values(CANARIES),
 ];
 
 /** A peer's answer that repeats everything it was told. */
 function echo(status: number, more: Record<string, unknown> = {}): Answer {
-  const everything = `${PHONE} 5511987654321 ${EMAIL} ${NAME} ${HTML} ${Object.values(SECRETS).join(" ")}`;
+  const everything = `${PHONE} 5511987654321 ${EMAIL} ${NAME} ${HTML} ${Object.values(CANARIES).join(" ")}`;
   const message = { message: everything, number: "5511987654321", jid: "5511987654321@s.whatsapp.net" };
   return {
     status,
@@ -207,7 +208,7 @@ describe("no secret, number, address, name or page is in summary, log or ledger"
     const seen = [JSON.stringify(outcomes), JSON.stringify(log.lines), await dump(weekly)];
     for (const text of seen) {
       const lower = text.toLowerCase();
-      expect(CANARIES.filter((canary) => lower.includes(canary.toLowerCase()))).toEqual([]);
+      expect(PRIVATE.filter((canary) => lower.includes(canary.toLowerCase()))).toEqual([]);
     }
     expect(seen[2]).toContain("weekly_performance_deliveries");
   }
@@ -221,7 +222,7 @@ test("nor in what a dry run says", async () => {
   const summary = await weekly.run({ dryRun: true }, { log });
   expect(summary.failures).toHaveLength(3);
   const text = JSON.stringify([summary, log.lines]).toLowerCase();
-  expect(CANARIES.filter((canary) => text.includes(canary.toLowerCase()))).toEqual([]);
+  expect(PRIVATE.filter((canary) => text.includes(canary.toLowerCase()))).toEqual([]);
 });
 
 test("the peers are told what nobody else is", async () => {

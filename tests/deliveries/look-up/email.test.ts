@@ -1,8 +1,8 @@
 /** E-mails with an unknown result, looked up at a provider that keeps what a real run sent through it. */
 import { describe, expect, test } from "bun:test";
 import type { Scripted } from "../../standins/standin.ts";
+import { CANARIES } from "../../support/canaries.ts";
 import { MONDAY } from "../../support/seed.ts";
-import { SECRETS } from "../../weekly/support/weekly-fixture.ts";
 import { limitOf, lookUpFixture } from "../support/look-up-fixture.ts";
 
 const fixture = lookUpFixture({ sendsOnly: true });
@@ -198,7 +198,7 @@ describe("a provider that does not answer the question", () => {
 
   test("keeps its list from a key that may only send", async () => {
     const { lookUp } = await oneUnknown();
-    expect(await lookUp({ emailKey: SECRETS.EMAIL_API_KEY })).toMatchObject([
+    expect(await lookUp({ emailKey: CANARIES.EMAIL_API_KEY })).toMatchObject([
       { status: "could_not_be_asked", code: "restricted_api_key" },
     ]);
   });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe } from "bun:test";
-import { Ledger, MONDAY } from "../../sql/support/ledger.ts";
+import { Ledger } from "../../sql/support/ledger.ts";
 import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
+import { MONDAY } from "../../support/seed.ts";
 
 /** Registers tests on one migrated database whose clock starts on a Monday. */
 export function describeDeliveries(name: string, define: (ledger: Ledger) => void): void {

@@ -10,9 +10,10 @@ import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { messageFinder } from "../../../lib/providers/evolution/find-messages.ts";
 import { sentEmails } from "../../../lib/providers/resend/sent-emails.ts";
 import type { EmailProviderOptions } from "../../standins/email-provider.ts";
+import { CANARIES } from "../../support/canaries.ts";
 import { MONDAY, type OwnerSpec, type SeededOwner, seedOwner } from "../../support/seed.ts";
 import { sharedWeekly } from "../../weekly/support/shared-weekly.ts";
-import { SECRETS, type WeeklyFixture } from "../../weekly/support/weekly-fixture.ts";
+import type { WeeklyFixture } from "../../weekly/support/weekly-fixture.ts";
 
 /** The key that reads what was sent. */
 const READ_KEY = "re_canary_read_key_77aa";
@@ -96,7 +97,7 @@ function dependenciesOf(
   { emailKey = READ_KEY, timeoutMs }: Pick<LookUpOptions, "emailKey" | "timeoutMs">,
 ): LookUpDependencies {
   const limit = timeoutMs === undefined ? {} : { timeoutMs };
-  const adminKey = new Secret(SECRETS.GATEWAY_ADMIN_KEY);
+  const adminKey = new Secret(CANARIES.GATEWAY_ADMIN_KEY);
   return {
     sql,
     whatsapp: {

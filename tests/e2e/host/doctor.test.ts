@@ -4,10 +4,11 @@ import { cpSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Finding } from "../../../lib/doctor/finding.ts";
 import { startSilentPeer } from "../../standins/raw-peer.ts";
+import { CANARIES } from "../../support/canaries.ts";
 import { databaseSnapshot } from "../../support/database-snapshot.ts";
 import { PASSWORD } from "../../support/postgres.ts";
 import { seedOwner } from "../../support/seed.ts";
-import { CANARIES, type Fixture, openFixture } from "../support/fixture.ts";
+import { type Fixture, openFixture } from "../support/fixture.ts";
 import { opsctl } from "../support/opsctl.ts";
 
 let fixture: Fixture;

@@ -1,5 +1,5 @@
 /** What `opsctl weekly` as a process needs: a database on a Monday, the three peers, secret files, a log directory. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AnalysisBody, type Application, startApplication } from "../../standins/application.ts";
@@ -9,22 +9,12 @@ import {
   startEmailProvider,
 } from "../../standins/email-provider.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
+import { CANARIES } from "../../support/canaries.ts";
 import { type PostgresServer, sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
 import { newLogin } from "../../support/roles.ts";
 import { MONDAY, seedSenders, setClock, writeAnalysis } from "../../support/seed.ts";
+import { isHeartbeatKept, plantHeartbeat } from "../../weekly/support/ledger.ts";
 import { type Ended, opsctl, type Running, type StartOptions, startOpsctl } from "./opsctl.ts";
-
-/** The secrets of the peers, which no output may show. */
-export const CANARIES = {
-  TRIGGER_SECRET: "canary-trigger-7f3a9e",
-  SOCIAL_EDITORIALS_CRON_SECRET: "canary-editorials-91bc44",
-  GATEWAY_ADMIN_KEY: "canary-gateway-key-44d0aa",
-  EMAIL_API_KEY: "re_canary_email_key_5e11bb",
-};
-
-/** The old heartbeat that the log directory holds before a run. */
-const OLD_HEARTBEAT = '{"runId":"an earlier run"}\n';
-const OLD_SECONDS = 1_700_000_000;
 
 /** The database, peers and files of a run, and functions that start runs. */
 export type Fixture = {
@@ -97,7 +87,8 @@ export async function openFixture(options: FixtureOptions = {}): Promise<Fixture
   const folder = mkdtempSync(join(tmpdir(), "opsctl-e2e-"));
   const [logDir, secretsDir] = [join(folder, "log"), join(folder, "secrets")];
   for (const path of [logDir, secretsDir]) mkdirSync(path);
-  const heartbeat = oldHeartbeat(join(logDir, "weekly_performance_reports.success"));
+  plantHeartbeat({ logDir });
+  const heartbeatPath = join(logDir, "weekly_performance_reports.success");
 
   const application = await startApplication({
     triggerSecret: CANARIES.TRIGGER_SECRET,
@@ -133,7 +124,11 @@ export async function openFixture(options: FixtureOptions = {}): Promise<Fixture
     },
     requests: () =>
       [application, gateway, email].flatMap(({ ledger }) => ledger.map((e) => `${e.method} ${e.path}`)),
-    heartbeat,
+    heartbeat: {
+      path: heartbeatPath,
+      isOld: () => isHeartbeatKept({ logDir }),
+      read: () => readFileSync(heartbeatPath, "utf8"),
+    },
     [Symbol.asyncDispose]: async () => {
       for (const process of running) process.kill("SIGKILL");
       await Promise.all([...running].map(({ ended }) => ended));
@@ -159,16 +154,5 @@ function environmentOf(
     WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID: parts.senders.emailTenantId,
     OPSCTL_LOG_DIR: parts.logDir,
     OPSCTL_SECRETS_DIR: parts.secretsDir,
-  };
-}
-
-function oldHeartbeat(path: string): Fixture["heartbeat"] {
-  writeFileSync(path, OLD_HEARTBEAT);
-  utimesSync(path, OLD_SECONDS, OLD_SECONDS);
-  const read = () => readFileSync(path, "utf8");
-  return {
-    path,
-    read,
-    isOld: () => read() === OLD_HEARTBEAT && statSync(path).mtimeMs === OLD_SECONDS * 1000,
   };
 }

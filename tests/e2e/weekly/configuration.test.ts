@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { startApplication } from "../../standins/application.ts";
 import { startRawPeer } from "../../standins/raw-peer.ts";
+import { CANARIES } from "../../support/canaries.ts";
 import { databaseSnapshot } from "../../support/database-snapshot.ts";
 import { seedOwner } from "../../support/seed.ts";
-import { CANARIES, openFixture } from "../support/fixture.ts";
+import { openFixture } from "../support/fixture.ts";
 import { type Ended, opsctl } from "../support/opsctl.ts";
 
 const REQUIRED = [

@@ -2,10 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LedgerEntry, Scripted } from "../../standins/standin.ts";
+import { CANARIES } from "../../support/canaries.ts";
 import { PASSWORD } from "../../support/postgres.ts";
 import { type SeededOwner, seedOwner } from "../../support/seed.ts";
 import { closedBarrier } from "../support/barrier.ts";
-import { CANARIES, type Fixture, openFixture } from "../support/fixture.ts";
+import { type Fixture, openFixture } from "../support/fixture.ts";
 import type { Ended } from "../support/opsctl.ts";
 import { commandLineOf, processTree } from "../support/process-facts.ts";
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { CANARIES } from "../../support/canaries.ts";
 import { seedOwner } from "../../support/seed.ts";
-import { CANARIES, type Fixture, openFixture } from "../support/fixture.ts";
+import { type Fixture, openFixture } from "../support/fixture.ts";
 
 /** Makes an executable that answers for every secret the way `script` says, and leaves no other source of them. */
 function secretsCommand(fixture: Fixture, script: string): Record<string, string> {

@@ -3,11 +3,12 @@ import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
 import { refusedPort } from "../../standins/raw-peer.ts";
 import type { Scripted } from "../../standins/standin.ts";
+import { CANARIES } from "../../support/canaries.ts";
 import { seedOwner, setClock } from "../../support/seed.ts";
 import { deliveriesByOwner, deliveryStates } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import { virtualTime } from "../support/virtual-time.ts";
-import { recordingLog, SECRETS, type WeeklyFixture } from "../support/weekly-fixture.ts";
+import { recordingLog, type WeeklyFixture } from "../support/weekly-fixture.ts";
 
 const OWNERS = 4;
 const patient = { patienceMinutes: 15 };
@@ -20,7 +21,7 @@ async function someOwners(): Promise<WeeklyFixture> {
 }
 
 function clientOf(url: string) {
-  return evolutionClient({ baseUrl: new URL(url), adminKey: new Secret(SECRETS.GATEWAY_ADMIN_KEY) });
+  return evolutionClient({ baseUrl: new URL(url), adminKey: new Secret(CANARIES.GATEWAY_ADMIN_KEY) });
 }
 
 /** Puts the gateway out of reach and in again. */

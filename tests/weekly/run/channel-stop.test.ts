@@ -6,11 +6,12 @@ import { renderSummary } from "../../../lib/weekly/texts/summary-text.ts";
 import { refusedPort } from "../../standins/raw-peer.ts";
 import type { Scripted } from "../../standins/standin.ts";
 import { after } from "../../standins/statement-proxy.ts";
+import { CANARIES } from "../../support/canaries.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { deliveryStates, isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import { SETTLE } from "../support/steps.ts";
-import { SECRETS, type WeeklyFixture, weeklyFixture } from "../support/weekly-fixture.ts";
+import { type WeeklyFixture, weeklyFixture } from "../support/weekly-fixture.ts";
 
 const OWNERS = 6;
 const none: DeliveryCounts = { sent: 0, reused: 0, failed: 0, partial: 0, unknown: 0, skipped: 0 };
@@ -113,7 +114,7 @@ describe("runWeekly() with a gateway that refuses the whole channel", () => {
     gateway.routes.send.script = () => unauthorized;
     const real = evolutionClient({
       baseUrl: new URL(gateway.url),
-      adminKey: new Secret(SECRETS.GATEWAY_ADMIN_KEY),
+      adminKey: new Secret(CANARIES.GATEWAY_ADMIN_KEY),
     });
     const first = Promise.withResolvers<void>();
     const summary = await weekly.run(
@@ -242,7 +243,7 @@ describe("runWeekly() with a phone that is lost between the look at it and the s
   test("a gateway that is away says so, and nobody reads of pairing a phone", async () => {
     const weekly = await sixOwners();
     const nowhere = new URL(`http://127.0.0.1:${await refusedPort()}`);
-    const gateway = evolutionClient({ baseUrl: nowhere, adminKey: new Secret(SECRETS.GATEWAY_ADMIN_KEY) });
+    const gateway = evolutionClient({ baseUrl: nowhere, adminKey: new Secret(CANARIES.GATEWAY_ADMIN_KEY) });
     const summary = await weekly.run({ concurrency: 1 }, { gateway });
     expect(summary.whatsapp).toEqual({ ...none, failed: OWNERS });
     expect(codesOf(summary.failures)).toEqual(Array(OWNERS).fill([lost, "gateway_unreachable"]));

@@ -5,10 +5,11 @@ import { isEndless, playedBy } from "../../cases/answer-case.ts";
 import { EDITORIAL_ANSWERS } from "../../cases/application-answers.ts";
 import type { EditorialBody } from "../../standins/application.ts";
 import type { Scripted } from "../../standins/standin.ts";
+import { CANARIES } from "../../support/canaries.ts";
 import { seedOwner } from "../../support/seed.ts";
 import { isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";
 import { sharedWeekly, startOver } from "../support/shared-weekly.ts";
-import { SECRETS, type WeeklyFixture } from "../support/weekly-fixture.ts";
+import type { WeeklyFixture } from "../support/weekly-fixture.ts";
 
 const shared = sharedWeekly();
 const ENABLED = { enabled: true, maxLlmCalls: 30, secretPresent: true };
@@ -65,8 +66,8 @@ describe("the editorial drain of runWeekly()", () => {
     ]);
     const secrets = (route: "analysis" | "editorial") =>
       new Set(weekly.application.routes[route].calls.map(({ headers }) => headers.authorization));
-    expect(secrets("analysis")).toEqual(new Set([`Bearer ${SECRETS.TRIGGER_SECRET}`]));
-    expect(secrets("editorial")).toEqual(new Set([`Bearer ${SECRETS.SOCIAL_EDITORIALS_CRON_SECRET}`]));
+    expect(secrets("analysis")).toEqual(new Set([`Bearer ${CANARIES.TRIGGER_SECRET}`]));
+    expect(secrets("editorial")).toEqual(new Set([`Bearer ${CANARIES.SOCIAL_EDITORIALS_CRON_SECRET}`]));
     const lastSend = Math.max(...weekly.email.ledger.map(({ atMs }) => atMs));
     expect(weekly.application.routes.editorial.calls[0]!.atMs).toBeGreaterThan(lastSend);
   });

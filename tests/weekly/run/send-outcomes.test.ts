@@ -10,9 +10,10 @@ import { limitMsFor, type PeerAnswer, playedBy } from "../../cases/answer-case.t
 import { EMAIL_ANSWERS, emailError } from "../../cases/email-answers.ts";
 import { SEND_ANSWERS } from "../../cases/gateway-answers.ts";
 import type { Answer, LedgerEntry } from "../../standins/standin.ts";
+import { CANARIES } from "../../support/canaries.ts";
 import { type SeededOwner, seedOwner } from "../../support/seed.ts";
 import { type DeliveryRow, deliveriesByOwner, isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";
-import { recordingLog, SECRETS, type WeeklyFixture, weeklyFixture } from "../support/weekly-fixture.ts";
+import { recordingLog, type WeeklyFixture, weeklyFixture } from "../support/weekly-fixture.ts";
 
 type Channel = "whatsapp" | "email";
 
@@ -83,8 +84,8 @@ function clientsFor({ gateway, email }: WeeklyFixture, answersTo: (recipient: st
     const url = answer === "nobody_listens" ? "http://127.0.0.1:1" : peer.url;
     return { baseUrl: new URL(url), timeoutMs: answer === "usual" ? 60_000 : limitMsFor(answer) };
   };
-  const adminKey = new Secret(SECRETS.GATEWAY_ADMIN_KEY);
-  const apiKey = new Secret(SECRETS.EMAIL_API_KEY);
+  const adminKey = new Secret(CANARIES.GATEWAY_ADMIN_KEY);
+  const apiKey = new Secret(CANARIES.EMAIL_API_KEY);
   const gatewayOf = (recipient: string) => evolutionClient({ ...optionsFor(gateway, recipient), adminKey });
   const providerOf = (recipient: string) => resendClient({ ...optionsFor(email, recipient), apiKey });
   type Gateway = ReturnType<typeof evolutionClient>;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { CANARIES } from "../../support/canaries.ts";
 import { seedOwner, WEEK, writeAnalysis } from "../../support/seed.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
 import { storedReport } from "../support/stored-report.ts";
-import { SECRETS } from "../support/weekly-fixture.ts";
 
 const shared = sharedWeekly();
 
@@ -43,7 +43,7 @@ describe("the analysis calls of runWeekly()", () => {
     expect(summary).toMatchObject({ status: "success", social: { calls: 3, failed: 0 } });
     for (const { method, path, headers } of called) {
       expect([method, path]).toEqual(["POST", "/api/v1/social/analytics/weekly"]);
-      expect(headers.authorization).toBe(`Bearer ${SECRETS.TRIGGER_SECRET}`);
+      expect(headers.authorization).toBe(`Bearer ${CANARIES.TRIGGER_SECRET}`);
     }
   });
 

@@ -31,17 +31,10 @@ import {
 } from "../../standins/email-provider.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";
 import { type Moment, startStatementProxy } from "../../standins/statement-proxy.ts";
+import { CANARIES } from "../../support/canaries.ts";
 import { type PostgresServer, sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
 import { MONDAY, seedSenders, setClock, writeAnalysis } from "../../support/seed.ts";
 import { silentLog } from "../../support/silent-log.ts";
-
-/** The secrets of the stand-ins; each is a canary that must never be seen in any output. */
-export const SECRETS = {
-  TRIGGER_SECRET: "canary-trigger-7f3a",
-  SOCIAL_EDITORIALS_CRON_SECRET: "canary-editorials-91bc",
-  GATEWAY_ADMIN_KEY: "canary-gateway-key-44d0",
-  EMAIL_API_KEY: "re_canary_email_key_5e11",
-};
 
 /** What is different for one run. */
 export type FixtureChanges = Omit<Partial<WeeklyDependencies>, "store"> & {
@@ -79,13 +72,13 @@ export async function weeklyFixture(
   const senders = await seedSenders(db.sql);
   const logDir = mkdtempSync(join(tmpdir(), "opsctl-log-"));
   const application = await startApplication({
-    triggerSecret: SECRETS.TRIGGER_SECRET,
-    cronSecret: SECRETS.SOCIAL_EDITORIALS_CRON_SECRET,
+    triggerSecret: CANARIES.TRIGGER_SECRET,
+    cronSecret: CANARIES.SOCIAL_EDITORIALS_CRON_SECRET,
     onAnalyze: (body) => fixture.onAnalyze(body),
     onEditorial: (body) => fixture.onEditorial(body),
   });
-  const gateway = await startGateway({ adminKey: SECRETS.GATEWAY_ADMIN_KEY });
-  const email = await startEmailProvider({ apiKey: SECRETS.EMAIL_API_KEY, ...options.email });
+  const gateway = await startGateway({ adminKey: CANARIES.GATEWAY_ADMIN_KEY });
+  const email = await startEmailProvider({ apiKey: CANARIES.EMAIL_API_KEY, ...options.email });
 
   // A run's connections are the next run's: what a new one has to load and plan costs more than a short run.
   const idle: Database[] = [];
@@ -112,8 +105,8 @@ export async function weeklyFixture(
             checkReadiness: () => checkReadiness(database.sql),
             application: applicationClient({
               baseUrl: new URL(application.url),
-              triggerSecret: new Secret(SECRETS.TRIGGER_SECRET),
-              editorialSecret: new Secret(SECRETS.SOCIAL_EDITORIALS_CRON_SECRET),
+              triggerSecret: new Secret(CANARIES.TRIGGER_SECRET),
+              editorialSecret: new Secret(CANARIES.SOCIAL_EDITORIALS_CRON_SECRET),
               ...(limits.application === undefined
                 ? {}
                 : { timeoutsMs: { analysis: limits.application, editorial: limits.application } }),
@@ -121,12 +114,12 @@ export async function weeklyFixture(
             setup: setupPeersOf({ application, gateway, email }),
             gateway: evolutionClient({
               baseUrl: new URL(gateway.url),
-              adminKey: new Secret(SECRETS.GATEWAY_ADMIN_KEY),
+              adminKey: new Secret(CANARIES.GATEWAY_ADMIN_KEY),
               ...limitOf(limits.gateway),
             }),
             emailProvider: resendClient({
               baseUrl: new URL(email.url),
-              apiKey: new Secret(SECRETS.EMAIL_API_KEY),
+              apiKey: new Secret(CANARIES.EMAIL_API_KEY),
               pace: emailPace,
               ...limitOf(limits.email),
             }),
@@ -193,10 +186,10 @@ export function setupPeersOf(
   const whatsapp = {
     senderTenantId: null,
     gatewayUrl: gateway.url,
-    adminKey: new Secret(SECRETS.GATEWAY_ADMIN_KEY),
+    adminKey: new Secret(CANARIES.GATEWAY_ADMIN_KEY),
     messagesPerMinute: null,
   };
-  const provider = { senderTenantId: null, apiUrl: email.url, apiKey: new Secret(SECRETS.EMAIL_API_KEY) };
+  const provider = { senderTenantId: null, apiUrl: email.url, apiKey: new Secret(CANARIES.EMAIL_API_KEY) };
   return setupPeers({ appBaseUrl: application.url, whatsapp, email: provider }, { limitMs });
 }
 
