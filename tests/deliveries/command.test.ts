@@ -75,9 +75,9 @@ describeDeliveries("opsctl deliveries", (ledger) => {
     const missing = await json("show", crypto.randomUUID());
     expect(missing).toMatchObject({ exitCode: 1, error: { code: "DELIVERY_NOT_FOUND" } });
     const { id } = await ledger.unknownDelivery("email");
-    const told = await json("reconcile", id, "--to", "failed", "--reason", "fulano@example.com says no");
-    expect(told).toMatchObject({ exitCode: 2, error: { code: "RECONCILE_REASON_PRIVATE" } });
-    expect(JSON.stringify(told)).not.toContain("fulano");
+    const refused = await json("reconcile", id, "--to", "failed", "--reason", "fulano@example.com says no");
+    expect(refused).toMatchObject({ exitCode: 2, error: { code: "RECONCILE_REASON_PRIVATE" } });
+    expect(JSON.stringify(refused)).not.toContain("fulano");
     const idOnFailure = ["--to", "failed", "--provider-message-id", "x", "--reason", "y"];
     expect(await opsctl(ledger, "deliveries", "reconcile", id, ...idOnFailure)).toMatchObject({
       exitCode: 2,

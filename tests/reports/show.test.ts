@@ -45,9 +45,9 @@ describeWeek("showReports()", (ledger) => {
     await ledger.reconcile(owner.whatsappId!, "sent", "3EB0", "seen on the\nsending phone", "ana");
     const [after] = await shown({ reportId: owner.reportId! });
     expect(after!.next).toEqual([]);
-    const told = after!.timeline.filter(({ at }) => at === "2026-11-24T12:00:00Z");
-    expect(told).toHaveLength(1);
-    expect(told[0]!.text).toMatch(
+    const lines = after!.timeline.filter(({ at }) => at === "2026-11-24T12:00:00Z");
+    expect(lines).toHaveLength(1);
+    expect(lines[0]!.text).toMatch(
       /^reconciled as sent by ana \(login \w+\): seen on the\nsending phone, provider id 3EB0$/,
     );
     expect(renderShown([after!])).toContain("  2026-11-24 09:00:00  WhatsApp  reconciled as sent by ana");
@@ -59,9 +59,9 @@ describeWeek("showReports()", (ledger) => {
     const reason =
       "opsctl deliveries look-up: the gateway keeps one message with this text to this recipient";
     await ledger.reconcile(owner.whatsappId!, "sent", "3EB1", reason, "ana");
-    const told = renderShown(await shown({ reportId: owner.reportId! }), { ...NO_TERMINAL, width: 80 });
-    expect(told.replaceAll(/\s+/g, " ")).toContain(reason);
-    expect(told.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    const lines = renderShown(await shown({ reportId: owner.reportId! }), { ...NO_TERMINAL, width: 80 });
+    expect(lines.replaceAll(/\s+/g, " ")).toContain(reason);
+    expect(lines.split("\n").filter((line) => line.length > 80)).toEqual([]);
   });
 
   test("tells both the decision that nothing was sent and the later send", async () => {
@@ -125,7 +125,7 @@ describeWeek("showReports()", (ledger) => {
     expect(renderShown(reports)).toContain("  Report    missing: no run has reached this owner\n");
   });
 
-  test("of an owner who gets no reports any more asks for no run", async () => {
+  test("an owner who gets no reports any more is no reason for a run", async () => {
     const owner = await ownerOf({ report: "failed", isEligible: false });
     const reports = await shown({ tenantId: owner.tenantId, week: undefined });
     expect(reports).toMatchObject([{ eligible: false, next: [] }]);

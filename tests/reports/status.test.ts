@@ -103,7 +103,7 @@ describeWeek("opsctl reports status", (ledger) => {
       expect(await readWeekStatus(ledger.sql, week)).toMatchObject({ ...WEEK, retryableUntil });
   });
 
-  test("of an older week is closed for good, also on a Monday", async () => {
+  test("an older week is closed for good, also on a Monday", async () => {
     await ledger.setClock("2026-11-30T11:00:00Z");
     const status = await readWeekStatus(ledger.sql, "2026-11-16");
     expect(status).toMatchObject({ ...WEEK, retryableUntil: null });

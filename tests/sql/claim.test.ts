@@ -66,7 +66,7 @@ describeLedger("a claim", (ledger) => {
   for (const [name, { leaseMinutes, of }] of Object.entries(KINDS)) {
     const lease = `${leaseMinutes} minutes`;
 
-    test(`of ${name} makes a running row with a token and a lease of ${lease}`, async () => {
+    test(`a claim of ${name} makes a running row with a token and a lease of ${lease}`, async () => {
       const { take, row } = await of(ledger);
       const claim = await take();
       expect(claim).toMatchObject({ outcome: "claimed", token: expect.stringMatching(UUID) });
@@ -77,7 +77,7 @@ describeLedger("a claim", (ledger) => {
       expect([made.lease_expires_at, made.created_at]).toEqual([claim.leaseEnd, new Date(MONDAY)]);
     });
 
-    test(`of ${name} is busy for everybody else until its lease ends, and changes nothing`, async () => {
+    test(`a claim of ${name} is busy for everybody else until its lease ends, and changes nothing`, async () => {
       const { take, row } = await of(ledger);
       const first = await take();
       const before = await row(first.id);
@@ -86,7 +86,7 @@ describeLedger("a claim", (ledger) => {
       expect(await row(first.id)).toEqual(before);
     });
 
-    test(`of ${name} is taken over at exactly the end of its lease, with a new token and a new lease`, async () => {
+    test(`a claim of ${name} is taken over at exactly the end of its lease, with a new token and a new lease`, async () => {
       const { take, row } = await of(ledger);
       const first = await take();
       await ledger.setClock(await shifted(ledger.sql, first.leaseEnd!, "0 seconds"));
@@ -105,7 +105,7 @@ describeLedger("a claim", (ledger) => {
       });
     });
 
-    test(`of ${name} that failed is resumed with a clean slate`, async () => {
+    test(`a claim of ${name} that failed is resumed with a clean slate`, async () => {
       const { take, row, fail } = await of(ledger);
       const first = await take();
       await fail(first);
@@ -115,7 +115,7 @@ describeLedger("a claim", (ledger) => {
       expect(await row(first.id)).toMatchObject({ status: "running", error_code: null, attempts: 2 });
     });
 
-    test(`of ${name} asked again with its token is the same claim, counted once, until its lease ends`, async () => {
+    test(`a claim of ${name} asked again with its token is the same claim, counted once, until its lease ends`, async () => {
       const { take, row, fail } = await of(ledger);
       const token = crypto.randomUUID();
       const first = await take({ token });
@@ -133,7 +133,7 @@ describeLedger("a claim", (ledger) => {
       expect([resumed.outcome, (await row(first.id)).attempts]).toEqual(["resumed", 3]);
     });
 
-    test(`of ${name} by two sessions goes to one: for no row yet, an expired lease, a failure`, async () => {
+    test(`a claim of ${name} by two sessions goes to one: for no row yet, an expired lease, a failure`, async () => {
       const fresh = await of(ledger);
       expectOneWinner(await holdAndRace(ledger, fresh), "claimed");
       await ledger.moveClock(lease);
@@ -143,7 +143,7 @@ describeLedger("a claim", (ledger) => {
       expectOneWinner(await holdAndRace(ledger, failed), "resumed");
     });
 
-    test(`of ${name} goes to the second session when the first rolls back`, async () => {
+    test(`a claim of ${name} goes to the second session when the first rolls back`, async () => {
       const { take } = await of(ledger);
       let second: Promise<Claim> | undefined;
       const rolledBack = ledger.sql.begin(async (sql) => {
@@ -156,7 +156,7 @@ describeLedger("a claim", (ledger) => {
       expect(await second!).toMatchObject({ outcome: "claimed" });
     });
 
-    test(`of ${name} by twenty sessions gives one token, and twenty questions with one token one claim`, async () => {
+    test(`a claim of ${name} by twenty sessions gives one token, and twenty questions with one token one claim`, async () => {
       const twenty = ({ take }: Claimable, token?: string) =>
         Promise.all(Array.from({ length: 20 }, () => take(token ? { token } : {})));
       const one = await of(ledger);

@@ -126,7 +126,7 @@ describeLedger("settle_weekly_performance_delivery()", (ledger) => {
       }
   });
 
-  test("of a row that went with its owner is erased, for any status", async () => {
+  test("a settlement of a row that went with its owner is erased, for any status", async () => {
     const gone = { id: crypto.randomUUID(), outcome: "claimed", token: crypto.randomUUID(), leaseEnd: null };
     expect(await ledger.settle(gone, "sent", "provider-id")).toEqual({ status: "erased", code: null });
     expect(await ledger.settle(gone, "failed", null, "x")).toEqual({ status: "erased", code: null });

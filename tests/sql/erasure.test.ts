@@ -182,21 +182,21 @@ describeLedger("the message of an erased owner", (ledger) => {
       await ledger.sql`select encode(digest, 'hex') as digest from weekly_performance_erased_messages`,
     );
 
-  async function doubtOfAnother(): Promise<string> {
+  async function unknownOfAnother(): Promise<string> {
     const { id } = await settledOf(ledger, await ledger.newOwner(), "unknown", null, "gateway_timeout");
     return id;
   }
 
   test("is never another delivery's, neither when it was recorded before nor after", async () => {
-    const doubt = await doubtOfAnother();
+    const other = await unknownOfAnother();
     const [before, after] = [await ledger.newOwner(), await ledger.newOwner()];
     await settledOf(ledger, before, "sent", "3EB0BEFORE", null);
     const underWay = await dispatchedOf(ledger, after);
     for (const owner of [before, after]) await eraseTenant(ledger, owner);
     expect(await ledger.settle(underWay, "sent", "3EB0AFTER")).toEqual({ status: "erased", code: null });
     for (const id of ["3EB0BEFORE", "3EB0AFTER"])
-      expect(await refusal(ledger.reconcile(doubt, "sent", id))).toStartWith("OW034");
-    expect(await ledger.reconcile(doubt, "sent", "3EB0ANOTHER")).toMatchObject({ status: "sent" });
+      expect(await refusal(ledger.reconcile(other, "sent", id))).toStartWith("OW034");
+    expect(await ledger.reconcile(other, "sent", "3EB0ANOTHER")).toMatchObject({ status: "sent" });
   });
 
   test("leaves a digest and nothing that tells the id, one that was not sent leaves nothing", async () => {

@@ -81,7 +81,7 @@ describeLedger("a deletion that has locked an owner's user", (ledger) => {
     expect(settled).toEqual({ status: "erased", code: null });
   });
 
-  test.each(ERASURE_NAMES.slice(0, 2))("goes on while a doubt is reconciled: %s", async (name) => {
+  test.each(ERASURE_NAMES.slice(0, 2))("goes on while an unknown result is reconciled: %s", async (name) => {
     const owner = await ledger.newOwner();
     const claim = await dispatchedOf(ledger, owner);
     await ledger.settle(claim, "unknown", null, "gateway_timeout");
@@ -198,7 +198,7 @@ describeLedger("many deletions, claims, settlings and reconciliations at once", 
   async function meet(owner: Owner, at: number): Promise<string[]> {
     const claim = await dispatchedOf(ledger, owner);
     const other = at % 2 === 0 ? await ledger.otherVersion(owner) : claim.reportId;
-    const doubt = at % 3 === 0 ? await ledger.settle(claim, "unknown", null, "gateway_timeout") : null;
+    const settled = at % 3 === 0 ? await ledger.settle(claim, "unknown", null, "gateway_timeout") : null;
     const result =
       at % 5 === 0
         ? { status: "failed", id: null, code: "gateway_400" }
@@ -209,7 +209,7 @@ describeLedger("many deletions, claims, settlings and reconciliations at once", 
       () => ledger.settle(claim, result.status, result.id, result.code),
       () => ledger.claimDelivery(other, "email"),
       () => ledger.claimReport(owner),
-      ...(doubt ? [() => ledger.reconcile(claim.id, "sent", `3EB0${at}`)] : []),
+      ...(settled ? [() => ledger.reconcile(claim.id, "sent", `3EB0${at}`)] : []),
     ];
     const turn = at % calls.length;
     return await Promise.all([...calls.slice(turn), ...calls.slice(0, turn)].map(codeOf));

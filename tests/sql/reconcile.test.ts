@@ -254,7 +254,7 @@ describeLedger("a lease that has expired", (ledger) => {
     expect(await refusal(ledger.settle(claim, "sent", "id"))).toBe("OW024 delivery_not_running");
   });
 
-  test("before dispatch is no doubt: there is nothing to reconcile", async () => {
+  test("a lease that expired before the dispatch is no unknown result: there is nothing to reconcile", async () => {
     const claim = await ledger.claimDelivery(await ledger.completedReport());
     await ledger.moveClock("1 day");
     expect(await refusal(ledger.reconcile(claim.id, "failed", null))).toBe("OW030 delivery_not_unknown");

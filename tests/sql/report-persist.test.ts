@@ -72,7 +72,7 @@ describeLedger("persist_weekly_performance_report()", (ledger) => {
     }
   });
 
-  test("of a week that does not begin or end with a second, wants the payload to say so", async () => {
+  test("a report of a week that does not begin or end with a second has to say so in its payload", async () => {
     for (const [instant, name, column] of [
       ["start", "windowStart", "window_start"],
       ["end", "windowEnd", "window_end"],

@@ -52,7 +52,7 @@ describeLedger("the timeline entry", (ledger) => {
     ]);
   });
 
-  test("is not written for an e-mail, a failure or a doubt", async () => {
+  test("is not written for an e-mail, a failure or an unknown result", async () => {
     const email = await ledger.dispatchedDelivery("email");
     await ledger.settle(email, "sent", "provider-id");
     const failed = await ledger.dispatchedDelivery();
@@ -62,7 +62,7 @@ describeLedger("the timeline entry", (ledger) => {
   });
 
   for (const when of ["at once", "at commit", "by a time limit"] as const)
-    test(`that fails ${when} leaves the message sent, with a remark`, async () => {
+    test(`a timeline entry that fails ${when} leaves the message sent, with a remark`, async () => {
       const claim = await ledger.dispatchedDelivery();
       const remark = { status: "sent", code: "timeline_entry_failed" };
       await withBrokenTimeline(ledger, when, async () => {
@@ -87,7 +87,7 @@ describeLedger("the timeline entry", (ledger) => {
     expect((await entriesOf(ledger, failed.id)).length).toBe(0);
   });
 
-  test("that fails during a reconciliation leaves it sent, with a remark", async () => {
+  test("a timeline entry that fails during a reconciliation leaves it sent, with a remark", async () => {
     const claim = await ledger.unknownDelivery();
     await withBrokenTimeline(ledger, "at once", async () => {
       expect(await ledger.reconcile(claim.id, "sent", "BAE5F002")).toEqual({

@@ -35,7 +35,7 @@ describeLedger("a report that another session is at", (ledger) => {
     expect(second).toEqual(first);
   });
 
-  test("and failed is not completed", async () => {
+  test("a report that another session failed is not completed", async () => {
     const owner = await ledger.newOwner();
     const claim = await ledger.claimReport(owner);
     const persist = () => ledger.persist(owner, claim);
@@ -45,7 +45,7 @@ describeLedger("a report that another session is at", (ledger) => {
     expect(await ledger.report(claim.id)).toMatchObject({ status: "failed", payload: null });
   });
 
-  test("and took over is not completed with the token before", async () => {
+  test("a report that another session took over is not completed with the token before", async () => {
     const owner = await ledger.newOwner();
     const claim = await ledger.claimReport(owner);
     const token = crypto.randomUUID();
@@ -78,7 +78,7 @@ describeLedger("a delivery that another session is at", (ledger) => {
     expect(await ledger.delivery(other.id)).toMatchObject({ masked_hint: "f***@example.com" });
   });
 
-  test("and took over is neither dispatched nor settled with the token before", async () => {
+  test("a delivery that another session took over is neither dispatched nor settled with the token before", async () => {
     for (const channel of ["whatsapp", "email"]) {
       const claim = await claimed(channel);
       const token = crypto.randomUUID();
@@ -99,7 +99,7 @@ describeLedger("a delivery that another session is at", (ledger) => {
     }
   });
 
-  test("and settled keeps the first outcome", async () => {
+  test("a delivery that another session settled keeps the first outcome", async () => {
     for (const channel of ["whatsapp", "email"]) {
       const claim = await ledger.dispatchedDelivery(channel);
       const settle = (session: Ledger) => session.settle(claim, "unknown", null, "provider_timeout");

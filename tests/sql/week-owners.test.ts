@@ -162,7 +162,7 @@ for (const major of MAJORS) {
         expect(countedAgain(rows)).toEqual(counts);
       });
 
-      test("of one tenant are that tenant's alone", async () => {
+      test("owners of one tenant are that tenant's alone", async () => {
         await emptyWeek(ledger);
         const [one] = await makeOwners(ledger, [
           { report: "completed", whatsapp: "sent", email: "sent" },

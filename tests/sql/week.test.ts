@@ -211,9 +211,9 @@ describeLedger("weekly_performance_week()", (ledger) => {
     expect(await week()).toMatchObject({ owners: 1, reports: { completed: 1 } });
   });
 
-  test("what nobody can mend for an owner who gets no reports any more is shown apart; doubts stay", async () => {
+  test("what nobody can repair for an owner who gets no reports any more is shown apart; unknown results stay", async () => {
     const owners = await Promise.all(Array.from({ length: 5 }, () => ledger.newOwner()));
-    const [failedReport, failedDelivery, unsent, doubt, whole] = owners as [
+    const [failedReport, failedDelivery, unsent, unsettled, whole] = owners as [
       Owner,
       Owner,
       Owner,
@@ -228,7 +228,7 @@ describeLedger("weekly_performance_week()", (ledger) => {
     };
     await ledger.settle(await deliver(failedDelivery), "failed", null, "gateway_400");
     await ledger.completedReport(unsent);
-    await ledger.settle(await deliver(doubt), "unknown", null, "gateway_timeout");
+    await ledger.settle(await deliver(unsettled), "unknown", null, "gateway_timeout");
     await ledger.settle(await deliver(whole), "sent", "3EB0");
     await ledger.sql`update credit_wallets set status = 'suspended'`;
 
@@ -268,7 +268,7 @@ describeLedger("weekly_performance_week()", (ledger) => {
     expect(await week()).toEqual(NOTHING);
   });
 
-  test("of several versions of a report the one that has gone farthest counts, once", async () => {
+  test("the version of a report that has gone farthest counts, once", async () => {
     const owner = await ledger.newOwner();
     const id = await ledger.completedReport(owner);
     await ledger.sql.unsafe(`

@@ -269,7 +269,7 @@ describe("a dry run looks at the log directory", () => {
       (logDir) => mkdirSync(join(logDir, HEARTBEAT_FILE)),
     ],
   ];
-  test.each(spoilt)("that is %s", async (_what, cause, spoil) => {
+  test.each(spoilt)("a log directory that is %s is named", async (_what, cause, spoil) => {
     await using weekly = await weeklyFixture();
     const { tenantId } = await seedOwner(weekly.db.sql);
     spoil(weekly.logDir);
@@ -281,7 +281,7 @@ describe("a dry run looks at the log directory", () => {
     expect(await weekly.run()).toMatchObject({ heartbeat: "failed", exitCode: 1 });
   });
 
-  requires("mount").test("that is full", async () => {
+  requires("mount").test("a full log directory is named", async () => {
     await using weekly = await weeklyFixture();
     using disk = smallDisk(1);
     const dry = () => weekly.run({ ...DRY, logDir: disk.directory });

@@ -214,7 +214,7 @@ describe("no secret, number, address, name or page is in summary, log or ledger"
   }
 });
 
-test("nor in what a dry run says", async () => {
+test("nothing private is in what a dry run says", async () => {
   await using weekly = await weeklyFixture();
   await seedOwner(weekly.db.sql, { phone: `Fulana Canary ${PHONE}`, email: `${NAME} <${EMAIL}>` });
   weekly.gateway.routes.state.next(echo(500));

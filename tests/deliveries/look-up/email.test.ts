@@ -87,7 +87,7 @@ describe("look-up of an e-mail", () => {
     ["suppressed", false],
     ["bounced", true],
     ["delivery_delayed", true],
-  ])("of an e-mail that the provider took and that is %s then, settles: %p", async (lastEvent, settled) => {
+  ])("an e-mail that the provider took and that is %s then is settled: %p", async (lastEvent, settled) => {
     const { lookUp, email } = await oneUnknown();
     email.lastEvent = lastEvent;
     const code = settled ? null : "evidence_not_sent";

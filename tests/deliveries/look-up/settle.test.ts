@@ -99,7 +99,7 @@ describe("look-up --settle", () => {
     },
   );
 
-  test("of two operators at once settles each delivery once, and the other sees it settled", async () => {
+  test("two operators at once settle each delivery once, and the other sees it settled", async () => {
     const { leaveUnknown, lookUp, weekly } = fixture();
     const unknowns = await leaveUnknown(
       ["whatsapp", "email"],

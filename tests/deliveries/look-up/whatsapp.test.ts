@@ -379,7 +379,7 @@ describe("a gateway that does not answer the question", () => {
     expect((await lookUp()).map(({ status }) => status)).toEqual(expected);
   });
 
-  test("that is not connected to its phone still has the message", async () => {
+  test("a gateway that is not connected to its phone still has the message", async () => {
     const { lookUp, weekly } = await oneUnknown();
     weekly.gateway.instances.set("ops", "close");
     expect(await lookUp()).toMatchObject([{ status: "found" }]);

@@ -122,7 +122,7 @@ describe.concurrent("opsctl reports preview", () => {
 });
 
 describe.concurrent("opsctl reports", () => {
-  test("of another login than the owner shows names, states and drafts", async () => {
+  test("opsctl reports under another login than the owner shows names, states and drafts", async () => {
     const { fixture, sent } = await openMixedFixture();
     await using _ = fixture;
     const { json } = await fixture.opsctl(["reports", "list", "--state", "missing", "--json"]);

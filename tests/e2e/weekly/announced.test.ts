@@ -208,15 +208,15 @@ describe.concurrent("after", () => {
 });
 
 describe.concurrent("a failed Monday", () => {
-  test("is told to the ping, and so is a good one; a dry run is not", async () => {
+  test("reaches the ping, and so does a good one; a dry run does not", async () => {
     await using fixture = await openFixture();
     const check = await startPing();
     fixture.env.OPSCTL_PING_URL = `${check.url}/canary-uuid`;
     await seedOwner(fixture.db.sql);
     await fixture.weekly(["--json", "--dry-run"]);
     expect(check.pings).toEqual([]);
-    const told = [await ENDS.failed(fixture), await ENDS.success(fixture)];
-    expect(told.map(({ summary }) => summary.status)).toEqual(["failed", "success"]);
+    const ended = [await ENDS.failed(fixture), await ENDS.success(fixture)];
+    expect(ended.map(({ summary }) => summary.status)).toEqual(["failed", "success"]);
     expect(check.pings).toEqual(["fail", "well"]);
     // A ping that fails, or cannot be used, is said and changes nothing.
     check.routes.ping.script = () => ({ status: 500 });
@@ -226,7 +226,7 @@ describe.concurrent("a failed Monday", () => {
     expect([failing.exitCode, unusable.exitCode]).toEqual([0, 0]);
     expect(failing.stderr).toContain("The ping of OPSCTL_PING_URL fails");
     expect(unusable.stderr).toContain("CONFIG_INVALID");
-    for (const { stdout, stderr } of [...told, failing, unusable])
+    for (const { stdout, stderr } of [...ended, failing, unusable])
       expect(stdout + stderr).not.toContain("canary-uuid");
     await check.stop();
   });
@@ -292,7 +292,7 @@ describe.concurrent("a webhook that", () => {
     },
   );
 
-  test("is full for a moment takes it a moment later; one that refuses afterwards is told again", async () => {
+  test("is full for a moment takes it a moment later; one that refuses afterwards is called again", async () => {
     await using heard = await openHeard();
     const { fixture, webhook } = heard;
     webhook.routes.alerts.next({ status: 503 });
@@ -361,7 +361,7 @@ describe.concurrent("a run that is", () => {
     expect(stdout).not.toContain("weekly_report_open_deliveries");
   });
 
-  test("ended by a signal is recorded and told", async () => {
+  test("ended by a signal is recorded and announced", async () => {
     await using heard = await openHeard();
     const { fixture } = heard;
     const running = await inTheMiddle(fixture);
@@ -372,7 +372,7 @@ describe.concurrent("a run that is", () => {
     expect(read(fixture)).toMatchObject(interrupted);
   });
 
-  test("on a full disk is told, and leaves no half of a file", async () => {
+  test("on a full disk is announced, and leaves no half of a file", async () => {
     await using heard = await openHeard();
     const { fixture } = heard;
     const script = 'trap "" XFSZ; ulimit -f 0; exec "$0" weekly --json';
@@ -383,7 +383,7 @@ describe.concurrent("a run that is", () => {
     expect(readdirSync(fixture.logDir)).toEqual(["weekly_performance_reports.success"]);
   });
 
-  test("open because another process works on it ends with 1 and is not told", async () => {
+  test("open because another process works on it ends with 1 and is not announced", async () => {
     await using heard = await openHeard();
     const { fixture, webhook } = heard;
     const first = await inTheMiddle(fixture);

@@ -106,7 +106,7 @@ describe.concurrent("a setting of opsctl weekly", () => {
     expect(ended.stdout + ended.stderr).not.toContain("canary");
   });
 
-  test("of a channel that is left out is not asked for", async () => {
+  test("the settings of a channel that is left out are not asked for", async () => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);
     for (const name of ["GATEWAY_URL", "EMAIL_API_URL"]) delete fixture.env[name];
@@ -140,7 +140,7 @@ describe.concurrent("a setting of opsctl weekly", () => {
     }
   });
 
-  test("that is missing for one sender fails that channel, and not the other", async () => {
+  test("a missing sender fails its channel, and not the other", async () => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);
     const noWhatsapp = await fixture.weekly(["--json"], {

@@ -4,7 +4,7 @@ import { closedBarrier } from "../support/barrier.ts";
 import { openFixture } from "../support/fixture.ts";
 
 describe("a database that cuts every connection of the run", () => {
-  test("and takes new ones has every report made and sent once", async () => {
+  test("a run whose connections are all cut makes and sends every report once when new ones are taken", async () => {
     await using fixture = await openFixture({ editorials: true });
     const { sql } = fixture.db;
     for (let i = 0; i < 3; i += 1) await seedOwner(sql);

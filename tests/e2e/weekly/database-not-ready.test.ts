@@ -177,7 +177,7 @@ describe.concurrent("a database that is not ready", () => {
     expect({ exitCode, code: summary.error?.code }).toEqual({ exitCode: 3, code: "DATABASE_UNREACHABLE" });
   });
 
-  test("is told to a person with the line that mends it", async () => {
+  test("is shown to a person with the line that repairs it", async () => {
     await using fixture = await openFixture();
     await sqlOf("revoke select on resend_email_events from service_role")(fixture);
     const { exitCode, stdout } = await fixture.weekly();

@@ -16,7 +16,7 @@ describe.concurrent("opsctl weekly --dry-run", () => {
     const notReady = await fixture.weekly(["--dry-run", "--json"]);
     const unchanged = await databaseSnapshot(sql);
     await sql`update users set phone = '+55 11 97777-1234' where id = ${noPhone.userId}`;
-    const mended = await databaseSnapshot(sql);
+    const repaired = await databaseSnapshot(sql);
     const ready = await fixture.weekly(["--dry-run", "--json"]);
     const forPeople = await fixture.weekly(["--dry-run"]);
 
@@ -37,7 +37,7 @@ describe.concurrent("opsctl weekly --dry-run", () => {
       error: null,
     });
     expect(forPeople.stdout).toStartWith("Ready: a real run would send every report");
-    expect(await databaseSnapshot(sql)).toEqual(mended);
+    expect(await databaseSnapshot(sql)).toEqual(repaired);
     expect(ready.summary.unproved).toEqual([
       "trigger_secret_unproved",
       "editorial_secret_unproved",

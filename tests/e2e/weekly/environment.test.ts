@@ -110,7 +110,7 @@ describe("the environment of the process", () => {
   });
 
   test.each(["DateStyle = 'German'", "TimeZone = 'Asia/Kathmandu'", "extra_float_digits = -15"])(
-    "and a database with %s change nothing either",
+    "an environment and a database with %s change nothing either",
     async (setting) => {
       await using fixture = await openSettledFixture();
       const plain = await traceOf(fixture, {});

@@ -119,10 +119,10 @@ async function theMonday(): Promise<void> {
   await print(fixture, 4);
   await sql`alter table timeline_entries drop constraint timeline_entries_kind_check`;
 
-  const [doubt] = await sql<[{ id: string }]>`
+  const [unknown] = await sql<[{ id: string }]>`
     select id from weekly_performance_deliveries where status = 'unknown'`;
   await print(fixture, 5, { columns: "100" });
-  await print(fixture, 8, doubt);
+  await print(fixture, 8, unknown);
   await print(fixture, 9);
   await print(fixture, 7);
   await print(fixture, 6, { columns: "100" });
@@ -137,7 +137,7 @@ async function theApplicationAway(): Promise<void> {
   await print(away, 12);
 }
 
-/** The part "On Tuesday": on one host a message failed for good, on another a doubt was settled without another run. */
+/** The part "On Tuesday": on one host a message failed for good, on another an unknown result was settled without another run. */
 async function theTuesday(): Promise<void> {
   await using failed = await openMonday();
   await seedOwner(failed.db.sql, { phone: null });

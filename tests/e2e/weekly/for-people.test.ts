@@ -9,7 +9,7 @@ function linesOf(text: string): string[] {
 }
 
 describe.concurrent("the words of opsctl weekly for a person", () => {
-  test("name what failed, how often, for whom, and what mends it", async () => {
+  test("name what failed, how often, for whom, and what repairs it", async () => {
     await using fixture = await openFixture();
     const owners: SeededOwner[] = [];
     for (let i = 0; i < 5; i += 1) owners.push(await seedOwner(fixture.db.sql, { phone: null }));

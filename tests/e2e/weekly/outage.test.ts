@@ -18,7 +18,7 @@ async function awayFixture(): Promise<Fixture> {
 /** Resolves with the log when the process says that it waits, and rejects when it ends before that. */
 async function waiting({ child, ended }: Running): Promise<string> {
   let log = "";
-  const told = new Promise<string>((resolve) => {
+  const logged = new Promise<string>((resolve) => {
     child.stderr!.on("data", (part) => {
       log += part;
       if (/APP_NOT_ANSWERING.*\n/.test(log)) resolve(log);
@@ -28,7 +28,7 @@ async function waiting({ child, ended }: Running): Promise<string> {
     throw new Error(`The run ended before it waited: ${stdout}${stderr}`);
   });
   early.catch(() => {});
-  return await Promise.race([told, early]);
+  return await Promise.race([logged, early]);
 }
 
 describe.concurrent("opsctl weekly while the application is away", () => {

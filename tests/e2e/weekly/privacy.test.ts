@@ -88,7 +88,7 @@ function echo(status: number): (entry: LedgerEntry) => Scripted {
 const DEBUG = { OPSCTL_LOG_LEVEL: "debug" };
 
 describe.concurrent("what opsctl weekly shows and keeps", () => {
-  test("of a success holds nothing private, and its processes carry it in no command line", async () => {
+  test("a successful run shows nothing private, and its processes carry it in no command line", async () => {
     await using fixture = await openFixture({ editorials: true });
     await seedPeople(fixture);
     const witness = join(fixture.folder, "children");

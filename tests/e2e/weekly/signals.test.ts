@@ -79,7 +79,7 @@ describe.concurrent("a signal in the middle of opsctl weekly", () => {
 });
 
 describe.concurrent("a signal before opsctl weekly has begun", () => {
-  test("while a vault's client keeps it waiting: one line of JSON, exit 1", async () => {
+  test("a signal while a vault's client keeps the run waiting: one line of JSON, exit 1", async () => {
     await using fixture = await openFixture();
     rmSync(join(fixture.secretsDir, "TRIGGER_SECRET"));
     const OPSCTL_SECRETS_COMMAND = join(fixture.folder, "client");
@@ -96,7 +96,7 @@ describe.concurrent("a signal before opsctl weekly has begun", () => {
     expect(fixture.heartbeat.isOld()).toBe(true);
   });
 
-  test("while the database does not answer: one line of JSON, exit 1", async () => {
+  test("a signal while the database does not answer: one line of JSON, exit 1", async () => {
     await using fixture = await openFixture();
     const connected = Promise.withResolvers<void>();
     await using silent = await listen(() => connected.resolve());
@@ -146,7 +146,7 @@ describe.concurrent("standard output that takes nothing", () => {
     expect([fixture.gateway.accepted.length, fixture.email.accepted.length]).toEqual([1, 1]);
   });
 
-  test("that was closed before the start: the run is done, and its end is no success", async () => {
+  test("standard output that was closed before the start: the run is done, and its end is no success", async () => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);
     const script = 'exec "$0" weekly --json >&-';
@@ -157,7 +157,7 @@ describe.concurrent("standard output that takes nothing", () => {
     expect([fixture.gateway.accepted.length, fixture.email.accepted.length]).toEqual([1, 1]);
   });
 
-  test("whose reader goes away in the middle of the run does not end the run", async () => {
+  test("a reader of standard output who goes away in the middle does not end the run", async () => {
     await using fixture = await openFixture();
     await seedOwners(fixture.db.sql, OWNERS);
     const barrier = holdAnalysis(fixture);

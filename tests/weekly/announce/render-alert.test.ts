@@ -32,7 +32,7 @@ const openWeek = (open: Parameters<typeof weekOf>[0], changes: Partial<WeeklySum
   failedWith([{ step: "whatsapp", code: "x" }], { week: weekOf(open), ...changes });
 const drained = { editorials: noEditorials("failed", "WORKER_TIMEOUT") };
 const brokeOff = (code: string) => ({ error: { code, message: "" } });
-const doubt = { whatsapp: { sent: 8, unknown: 1, partial: 1 }, email: { sent: 9, unknown: 1 } };
+const unknownSends = { whatsapp: { sent: 8, unknown: 1, partial: 1 }, email: { sent: 9, unknown: 1 } };
 const counted = summaryOf();
 
 const REPEAT = "Pode ser repetida até a meia-noite de 23/11 (São Paulo)";
@@ -82,7 +82,7 @@ const TEXTS: [name: string, summary: WeeklySummary, says: string[], offered: str
   ...([drained, { heartbeat: "failed" as const }, brokeOff("DATABASE_LOST")] as const).map(
     (changes): (typeof TEXTS)[number] => [
       `unknown results, and ${Object.keys(changes)[0]}`,
-      openWeek(doubt, changes),
+      openWeek(unknownSends, changes),
       [REPEAT],
       [LOOK_UP!, REPAIR!, RUN!],
     ],
@@ -90,7 +90,7 @@ const TEXTS: [name: string, summary: WeeklySummary, says: string[], offered: str
   ...(["scope", "editorials", "heartbeat", "readiness", "week", "run"] as const).map(
     (step): (typeof TEXTS)[number] => [
       `unknown results, and a failure beside the ledger: ${step}`,
-      { ...openWeek(doubt), failures: [{ step, code: "y" }] },
+      { ...openWeek(unknownSends), failures: [{ step, code: "y" }] },
       [REPEAT],
       [LOOK_UP!, REPAIR!, RUN!],
     ],
@@ -143,7 +143,7 @@ describe("renderFiring()", () => {
     expect(commands.slice(2)).toEqual(offered);
   });
 
-  test("of a run that was not ready speaks of neither numbers nor a time, and sends to doctor", () => {
+  test("an alert of a run that was not ready speaks of neither numbers nor a time, and sends to doctor", () => {
     expect(firing(notReady("DATABASE_UNREACHABLE")).annotations).toEqual({
       summary:
         "Semana de 16/11 a 22/11: nada foi enviado por esta execução (DATABASE_UNREACHABLE). " +

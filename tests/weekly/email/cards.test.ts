@@ -74,7 +74,7 @@ describe("the large figures of a card", () => {
     ],
     ["linkedin", { zeta: 1, alpha: 2, beta: null, gamma: 3, delta: 4 }, ["Alpha", "Delta", "Gamma"]],
     ["linkedin", { reach: null }, []],
-  ])("of %s with %j are %j", (name, metrics, expected) => {
+  ])("the figures of %s with %j are %j", (name, metrics, expected) => {
     const channel = { ...available({}, []), metrics } as Channel;
     expect(large(emailWith(name, channel))).toEqual(expected);
   });
@@ -104,7 +104,7 @@ describe("the line of zeros in the card of e-mails", () => {
       "Sem problemas de entrega: 0 spam (igual), 0 bloqueados",
     ],
     [{ complained: 0, bounced: 0 }, { bounced: 3 }, "Nenhum caso: 0 spam"],
-  ])("of %j after %j is %p", (metrics, previous, line) => {
+  ])("the line of zeros of %j after %j is %p", (metrics, previous, line) => {
     expect(zeros(metrics, previous)).toBe(line);
   });
 
@@ -203,7 +203,7 @@ describe("the rates of e-mails", () => {
       { "Taxa de cliques": "0,0%", "Taxa de entrega": "100,0%" },
     ],
   ])(
-    "of %j with the stored %j are as their counts give them",
+    "the rates of %j with the stored %j are as their counts give them",
     ({ sends, clicked, bounced }, rates, shown) => {
       const reached = { delivered: sends - bounced, opened: clicked, clicked };
       const metrics = { ...EMAIL_METRICS, ...rates, sends, bounced, noEvent: 0, reached };

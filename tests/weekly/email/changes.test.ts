@@ -60,7 +60,7 @@ describe("the change of a figure in a card", () => {
     ["engagement_rate", -0.5, -5, "sem comparação"],
     ["reach", 1.7e308, -1.7e308, "sem comparação"],
     ["reach", null, 5, null],
-  ])("of %s, %p after %p, is %p", (key, now, before, words) => {
+  ])("the change of %s, %p after %p, is %p", (key, now, before, words) => {
     expect(changeOf(key, now, before)).toBe(words);
   });
 
@@ -88,7 +88,7 @@ describe("the colour of a change", () => {
     // What more of it means is not known; an e-mail's trouble is no figure of a network.
     ["story_replies", 2, 1, "muted"],
     ["failed", 2, 1, "muted"],
-  ] as const)("of %s, %p after %p, is %s", (key, now, before, tone) => {
+  ] as const)("the colour of %s, %p after %p, is %s", (key, now, before, tone) => {
     const email = emailAbout(key, now, before);
     expect(email.toneOf(changeIn(email)!.replace(/, .*/, ""))).toBe(tone);
   });

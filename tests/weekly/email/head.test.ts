@@ -51,7 +51,7 @@ describe("the name in the head of the e-mail", () => {
     [`${"\u2800".repeat(70)}Padaria`, /^Padaria$/],
     [HOSTILE, /^">?<script>/],
     ["N".repeat(1_000), /^N{59}…$/],
-  ])("of %p is one clean line, or nothing", (tenantName, expected) => {
+  ])("a name of %p is one clean line, or nothing", (tenantName, expected) => {
     const { head } = showEmail(payloadOf({ since: tenantName === undefined ? {} : { tenantName } }));
     expect(head[0]).toBe("Seu desempenho semanal");
     expect(head[expected === null ? 1 : 2]).toBe("16/11 a 22/11");
@@ -62,7 +62,7 @@ describe("the name in the head of the e-mail", () => {
     ["Padaria S.A.", "responsável pela conta Padaria S.A."],
     ["Padaria", "responsável pela conta Padaria."],
     [null, "responsável por uma conta."],
-  ])("of %p ends the last sentence with one stop", (tenantName, end) => {
+  ])("a name of %p ends the last sentence with one stop", (tenantName, end) => {
     const { text } = showEmail(payloadOf({ since: { tenantName } }));
     expect(text).toContain(`${end}\n`);
   });
@@ -104,7 +104,7 @@ describe("the weeks of the score", () => {
     ],
     [[1, 2, 3, 4, 5, 6, 68, null], null, undefined],
     [[1, 2, 3, 4, 5, 6, null, 73], null, "Seu melhor score entre as semanas mostradas."],
-  ])("of %j, the one before now %p, say %p", (scores, previousScore, note) => {
+  ])("the scores %j, the one before now %p, say %p", (scores, previousScore, note) => {
     expect(noteOf(reportAfter(scores, previousScore))).toBe(note);
   });
 

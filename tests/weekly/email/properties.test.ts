@@ -149,7 +149,7 @@ describe("a weekly e-mail", () => {
   });
 
   test.each(Object.keys(PAYLOADS).filter((name) => !["huge", "hostile"].includes(name)))(
-    "of the report %s says no number that does not follow from its payload",
+    "the e-mail of the report %s says no number that does not follow from its payload",
     (name) => {
       const payload = PAYLOADS[name]!;
       const known = derivableNumbers(payload);

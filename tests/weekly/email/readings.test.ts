@@ -72,7 +72,7 @@ describe("the largest changes", () => {
     [19, 20, 0],
     [20, 19, 0],
   ])(
-    "of %p e-mails after %p are %p: only rates, of twenty at least in both weeks",
+    "the largest changes of %p e-mails after %p are %p: only rates, of twenty at least in both weeks",
     (sends, before, count) => {
       const now = { sends, openRate: 0.5, bounced: 0 };
       const email = compared(now, { sends: before, openRate: 0.25, bounced: 2_000 });

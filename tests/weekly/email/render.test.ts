@@ -22,7 +22,7 @@ describe("renderEmail()", () => {
     expect(render(PAYLOADS[name]!).subject).toBe(subject);
   });
 
-  describe.each(Object.keys(PAYLOADS))("of the report %s", (name) => {
+  describe.each(Object.keys(PAYLOADS))("the e-mail of the report %s", (name) => {
     const { subject, html, text } = render(PAYLOADS[name]!);
 
     test("is well-formed, has no script and fetches nothing", () => {

@@ -52,7 +52,7 @@ describe("the size of the e-mail", () => {
     ["&", 3, 2],
     ['"', 0, 1],
   ])(
-    "of %p leaves %p small figures a card and %p findings a channel, and counts the others",
+    "an e-mail of %p leaves %p small figures a card and %p findings a channel, and counts the others",
     (character, figures, findings) => {
       const { html, text } = renderEmail(payloadFullOf(character), OPTIONS);
       for (const part of [html, text]) {

@@ -70,7 +70,7 @@ describe("an outage of the application that is shorter than the run's patience",
     expect(away.callsInVain).toBeLessThanOrEqual(20 * concurrency + 2 * probes);
   });
 
-  test("that ends while a probe asks: the probe's failed call is made once more", async () => {
+  test("an outage that ends while a probe asks: the probe's failed call is made once more", async () => {
     const weekly = shared();
     await seedOwners(weekly.db.sql, 9);
     const { analysis } = weekly.application.routes;
@@ -81,7 +81,7 @@ describe("an outage of the application that is shorter than the run's patience",
     await expectAllReported(weekly, 9);
   });
 
-  test("and a run for one tenant alone: the report has every network", async () => {
+  test("a run for one tenant alone: the report has every network", async () => {
     const weekly = shared();
     const [owner] = await seedOwners(weekly.db.sql, 3);
     const away = outage(weekly, { fromCall: 1, seconds: 60 });
@@ -96,7 +96,7 @@ describe("a call that is on its way when the breaker trips", () => {
     ["well", undefined],
     ["with 503", { accept: { status: 503, json: { error: "away" } } }],
   ])(
-    "and is answered %s then lets nobody in, and its owner is asked for nothing more",
+    "a call that is answered %s then lets nobody in, and its owner is asked for nothing more",
     async (_how, answer) => {
       const weekly = shared();
       // One whose call is held, ten that trip the breaker with two networks each, and one for the probe.

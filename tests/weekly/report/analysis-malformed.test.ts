@@ -132,7 +132,7 @@ describe("an analysis", () => {
     if (insights !== undefined) expect(instagram.insights).toEqual(insights as typeof instagram.insights);
   });
 
-  test("of whatever content leaves a report that can be sent", async () => {
+  test("an analysis of whatever content leaves a report that can be sent", async () => {
     const all = Object.keys(reports).length + 1;
     expect(await weekly.run()).toMatchObject({
       ...{ status: "success", failures: [], reports: { reused: all } },

@@ -25,7 +25,7 @@ const metricsText = (metrics: AnalysisEvidence["metrics"]) =>
   /"metrics":(\{.*?\})/s.exec(fingerprint(withAnalysis({ metrics })).text)![1];
 
 describe("fingerprint()", () => {
-  test("of an empty week is known", () => {
+  test("the fingerprint of an empty week is known", () => {
     const text = '{"analyses":[],"email":null,"score":{"previous":null,"value":null}}';
     const sha256 = "5c284ca69e2e4749b2147d6308fdeda1cf462dfedbc868dc8b7cc59fca576774";
     expect(fingerprint(EMPTY).text).toBe(text);

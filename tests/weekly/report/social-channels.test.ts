@@ -283,7 +283,7 @@ describe("the Instagram channel of a report", () => {
 
 describe("the score of a report", () => {
   test.each(SCORES.map(([stored, score], i) => [stored, score, i] as const))(
-    "of a stored %p is %p",
+    "the score of a stored %p is %p",
     (_stored, score, i) => {
       const delta = score === null ? null : 0;
       expect(reports[`score ${i}`]!.payload.accountScore).toMatchObject({

@@ -32,7 +32,7 @@ describe.each([401, 409])("runWeekly() when the application answers %p", (status
   const code = `APP_HTTP_${status}`;
   const refusal = { status, json: { error: "refused" } };
 
-  test("to everybody: three owners are asked, nothing is sent, no drain, and the next run resumes", async () => {
+  test("everybody is refused: three owners are asked, nothing is sent, no drain, and the next run resumes", async () => {
     const { weekly } = await monday(5);
     weekly.application.routes.analysis.script = () => refusal;
     const time = virtualTime();
@@ -56,7 +56,7 @@ describe.each([401, 409])("runWeekly() when the application answers %p", (status
     expect(await weekly.run()).toMatchObject({ status: "success", reports: { completed: 5 } });
   });
 
-  test("to everybody, eight at a time: no call after those on their way, and nothing is stored or sent", async () => {
+  test("everybody is refused, eight at a time: no call after those on their way, and nothing is stored or sent", async () => {
     const { weekly } = await monday(20);
     weekly.application.routes.analysis.script = () => refusal;
     const summary = await weekly.run({ ...PATIENT, concurrency: 8 }, virtualTime());
@@ -90,7 +90,7 @@ describe.each([401, 409])("runWeekly() when the application answers %p", (status
     });
   });
 
-  test("to the only owner with a connection: nobody else can be asked, the run breaks off", async () => {
+  test("the only owner with a connection is refused: nobody else can be asked, the run breaks off", async () => {
     const { weekly, owners } = await monday(1);
     const idle = await seedOwner(weekly.db.sql, { networks: [] });
     answering(weekly, { [owners[0]!.connections[0]!.id]: refusal });

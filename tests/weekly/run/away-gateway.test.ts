@@ -72,7 +72,7 @@ describe("runWeekly() with a gateway that is away for a moment", () => {
     },
   );
 
-  test("that nothing answers for: the same", async () => {
+  test("a gateway at whose address nothing answers is waited for, and each owner gets the message", async () => {
     const weekly = await someOwners();
     const real = clientOf(weekly.gateway.url);
     const nobody = clientOf(`http://127.0.0.1:${await refusedPort()}`);
@@ -87,7 +87,7 @@ describe("runWeekly() with a gateway that is away for a moment", () => {
     expect(time.waitsMs).toEqual([5_000, 5_000, 5_000]);
   });
 
-  test("and away again for the next owner: it is waited for again", async () => {
+  test("a gateway that is away again for the next owner is waited for again", async () => {
     const weekly = await someOwners();
     const real = clientOf(weekly.gateway.url);
     const time = virtualTime();
@@ -105,7 +105,7 @@ describe("runWeekly() with a gateway that is away for a moment", () => {
     expect(time.waitsMs).toHaveLength(16 * OWNERS);
   });
 
-  test("that stays away costs the run one wait, and the next run sends", async () => {
+  test("a gateway that stays away costs the run one wait, and the next run sends", async () => {
     const weekly = await someOwners();
     const { gateway } = weekly;
     gateway.instances.set("ops", "close");

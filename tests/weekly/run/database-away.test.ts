@@ -220,9 +220,9 @@ describe("runWeekly() when the database is gone for good", () => {
     expect(isHeartbeatKept(weekly)).toBe(true);
   });
 
-  test("before the run begins: it is said that the run waits, and until when, before it goes on", async () => {
+  test("a database that is gone before the run begins: the run says that it waits, and until when, before it goes on", async () => {
     const weekly = await oneOwner();
-    const told: unknown[] = [];
+    const seen: unknown[] = [];
     const runId = "3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d";
     const summary = await weekly.run(
       {},
@@ -230,16 +230,16 @@ describe("runWeekly() when the database is gone for good", () => {
         ...virtualTime(),
         at: [1, 2, 3, 4, 5, 6].map((nth) => before(READ_CLOCK, () => "cut", { nth })),
         runId,
-        onDatabaseWait: (wait: DatabaseWait) => void told.push(wait),
-        onBegin: () => void told.push("begun"),
+        onDatabaseWait: (wait: DatabaseWait) => void seen.push(wait),
+        onBegin: () => void seen.push("begun"),
       },
     );
     expect(summary).toMatchObject({ status: "success" });
-    expect(told).toEqual([
+    expect(seen).toEqual([
       { version: "0.0.0-test", runId, code: "DATABASE_LOST", limitMs: expect.any(Number) },
       "begun",
     ]);
-    const [{ limitMs }] = told as [DatabaseWait];
+    const [{ limitMs }] = seen as [DatabaseWait];
     // Five minutes, but for the second and a half that were nothing to speak of.
     expect(limitMs).toBeGreaterThan(290_000);
     expect(limitMs).toBeLessThanOrEqual(298_500);

@@ -54,7 +54,7 @@ const endingAtOnce = (ms: number, signal?: AbortSignal) =>
   });
 
 describe("runWeekly() on a database that does not answer", () => {
-  test("to a result: a signal ends the run, the row stays as dispatched, and nobody sends it again", async () => {
+  test("no answer to a result: a signal ends the run, the row stays as dispatched, and nobody sends it again", async () => {
     const weekly = await monday();
     const signal = new AbortController();
     await whileLocked(weekly, "timeline_entries", async () => {
@@ -87,7 +87,7 @@ describe("runWeekly() on a database that does not answer", () => {
     expect(weekly.gateway.accepted).toHaveLength(1);
   });
 
-  test("to claims: each is given up at the limit, and the run ends by itself", async () => {
+  test("no answer to claims: each is given up at the limit, and the run ends by itself", async () => {
     const weekly = await monday(2);
     // The limit is a minute of this clock.
     const monotonicMs = () => (performance.now() * 60_000) / LIMIT_MS;
@@ -100,7 +100,7 @@ describe("runWeekly() on a database that does not answer", () => {
     expect(isHeartbeatKept(weekly)).toBe(true);
   });
 
-  test("to a claim that takes effect when the run has ended: it holds the owner until its lease ends, and sends nothing", async () => {
+  test("a claim that takes effect when the run has ended holds the owner until its lease ends, and sends nothing", async () => {
     const weekly = await monday();
     const monotonicMs = () => (performance.now() * 60_000) / LIMIT_MS;
     const claiming = () => weekly.run({}, { statementLimitMs: LIMIT_MS, monotonicMs });
@@ -121,7 +121,7 @@ describe("runWeekly() on a database that does not answer", () => {
     expect(weekly.gateway.accepted).toHaveLength(1);
   });
 
-  test("to the first questions: DATABASE_TIMEOUT", async () => {
+  test("no answer to the first questions: DATABASE_TIMEOUT", async () => {
     const weekly = await monday();
     const running = whileLocked(weekly, "tenants", () => weekly.run({}, { statementLimitMs: LIMIT_MS }));
     await expect(running).rejects.toMatchObject({
@@ -130,7 +130,7 @@ describe("runWeekly() on a database that does not answer", () => {
     });
   });
 
-  test("to the first questions, nor to a signal: the run ends all the same", async () => {
+  test("no answer to the first questions, and a signal: the run ends all the same", async () => {
     const weekly = await monday();
     const signal = new AbortController();
     const running = whileLocked(weekly, "tenants", async () => {

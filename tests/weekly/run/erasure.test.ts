@@ -72,7 +72,7 @@ describe("an owner whom the application deletes while the run works for it", () 
     expect(summary).toMatchObject({ exitCode: 0, whatsapp: { failed: 0, skipped: 1 }, failures: [] });
   });
 
-  test("while the report is claimed, its row has nobody to refer to: that is no failure either", async () => {
+  test("an owner who is deleted while the report is claimed leaves a row without anybody to refer to: no failure either", async () => {
     const weekly = shared();
     const { sql } = weekly.db;
     const { userId } = await seedOwner(sql, { networks: [], sends: [] });

@@ -123,7 +123,7 @@ describe("a report that another process holds", () => {
     ["completes it", { reused: 1, completed: 1, busy: 0 }, 1],
     ["fails it", { reused: 0, completed: 2, busy: 0 }, 0],
   ] as const)(
-    "and that %s before the end of this run: looked at again, exit 0",
+    "a report of another process that %s before the end of this run: looked at again, exit 0",
     async (what, reports, theirCompleted) => {
       const weekly = shared();
       const [other] = await owners(1);
@@ -181,7 +181,7 @@ describe("a delivery that another process holds", () => {
     expect(isHeartbeatKept(weekly)).toBe(true);
   });
 
-  test("whose lease ended before the dispatch: taken over and sent", async () => {
+  test("a delivery whose lease ended before the dispatch: taken over and sent", async () => {
     const weekly = await failedOnce();
     await holdDeliveries(weekly, { minutes: 0, dispatched: false });
     expect(await weekly.run()).toMatchObject({
@@ -191,7 +191,7 @@ describe("a delivery that another process holds", () => {
     });
   });
 
-  test("whose lease ended after the dispatch: unknown, and never sent by anybody", async () => {
+  test("a delivery whose lease ended after the dispatch: unknown, and never sent by anybody", async () => {
     const weekly = await failedOnce();
     await holdDeliveries(weekly, { minutes: 0, dispatched: true });
     for (let run = 0; run < 2; run += 1) {
@@ -209,7 +209,7 @@ describe("a delivery that another process holds", () => {
     expect(isHeartbeatKept(weekly)).toBe(true);
   });
 
-  test("and that is sent by the time we look again: reused, exit 0", async () => {
+  test("a delivery that is sent by the time we look again: reused, exit 0", async () => {
     const weekly = shared();
     await owners(2);
     const sending = Promise.withResolvers<void>();

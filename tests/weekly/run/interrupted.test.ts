@@ -43,7 +43,7 @@ async function expectNextRunFinishes(weekly: WeeklyFixture, owners: number): Pro
 }
 
 describe("runWeekly() that is asked to end", () => {
-  test("before it begins: nothing is claimed", async () => {
+  test("a signal before the run begins: nothing is claimed", async () => {
     const weekly = await monday();
     expectEnded(weekly, await weekly.run({}, { interrupt: AbortSignal.abort() }));
     expect((await reportsByOwner(weekly)).size).toBe(0);
@@ -69,7 +69,7 @@ describe("runWeekly() that is asked to end", () => {
     await expectNextRunFinishes(weekly, 3);
   });
 
-  test("while another process holds a report: it is not looked at again, and counted", async () => {
+  test("a signal while another process holds a report: it is not looked at again, and counted", async () => {
     const weekly = await monday(1);
     const { sql } = weekly.db;
     await sql`
@@ -96,7 +96,7 @@ describe("runWeekly() that is asked to end", () => {
     });
   });
 
-  test("while a claim is being made: its first analysis call does not begin", async () => {
+  test("a signal while a claim is being made: its first analysis call does not begin", async () => {
     const weekly = await monday();
     const signal = new AbortController();
     const at = [after(CLAIM_REPORT, () => signal.abort())];
@@ -148,7 +148,7 @@ describe("runWeekly() that is asked to end", () => {
     expect(weekly.email.routes.send.calls).toHaveLength(1);
   });
 
-  test("while messages wait for their turn: none of them is claimed", async () => {
+  test("a signal while messages wait for their turn: none of them is claimed", async () => {
     const weekly = await monday();
     const signal = new AbortController();
     const once = createPace({ perMinute: 0.01 });
@@ -168,7 +168,7 @@ describe("runWeekly() that is asked to end", () => {
     await expectNextRunFinishes(weekly, 3);
   });
 
-  test("while a throttled send waits: it is failed, not repeated, and sent by the next run", async () => {
+  test("a signal while a throttled send waits: it is failed, not repeated, and sent by the next run", async () => {
     const weekly = await monday(1);
     const signal = new AbortController();
     weekly.gateway.routes.send.script = () => ({ status: 429, headers: { "retry-after": "60" } });
@@ -189,7 +189,7 @@ describe("runWeekly() that is asked to end", () => {
     await expectNextRunFinishes(weekly, 1);
   });
 
-  test("before the drain: it is left out", async () => {
+  test("a signal before the drain: it is left out", async () => {
     const weekly = await monday(1);
     const signal = new AbortController();
     weekly.email.routes.send.script = () => {

@@ -66,7 +66,7 @@ describe("runWeekly() when midnight passes before a report is complete", () => {
     },
   );
 
-  test("before the claim: no row at all, and nobody is called", async () => {
+  test("midnight before the claim: no row at all, and nobody is called", async () => {
     const weekly = await monday(3);
     const summary = await endedRun(weekly, {}, { at: [before(CLAIM_REPORT, () => midnight(weekly))] });
     expect(summary).toMatchObject({ reports: { scopes: 3, failed: 0 }, failures: [] });
@@ -106,7 +106,7 @@ describe("runWeekly() when midnight passes between report and sends", () => {
     expect(states.filter((state) => !state.includes("failed MONDAY_ENDED"))).toEqual([]);
   });
 
-  test("while a message is on its way: its result is still written, with the timeline entry", async () => {
+  test("midnight while a message is on its way: its result is still written, with the timeline entry", async () => {
     const weekly = await monday(2);
     const summary = await endedRun(weekly, {}, { at: [before(SETTLE, () => midnight(weekly))] });
     expect(await deliveryStates(weekly)).toEqual(["whatsapp sent x1"]);
@@ -117,7 +117,7 @@ describe("runWeekly() when midnight passes between report and sends", () => {
     expect(weekly.application.routes.analysis.calls).toHaveLength(2);
   });
 
-  test("while the provider holds us back: the send is not repeated on Tuesday", async () => {
+  test("midnight while the provider holds us back: the send is not repeated on Tuesday", async () => {
     const weekly = await monday();
     weekly.email.routes.send.script = () => ({
       status: 429,
@@ -137,7 +137,7 @@ describe("runWeekly() when midnight passes after the sends", () => {
   };
 
   test.each([false, true])(
-    "before the heartbeat: everything is sent, none is written (--tenant %p)",
+    "midnight before the heartbeat: everything is sent, none is written (--tenant %p)",
     async (one) => {
       const weekly = await monday();
       const [owner] = await weekly.db.sql`select tenant_id as id from users where role = 'owner'`;
@@ -147,7 +147,7 @@ describe("runWeekly() when midnight passes after the sends", () => {
     },
   );
 
-  test("before the drain: no editorial call", async () => {
+  test("midnight before the drain: no editorial call", async () => {
     const weekly = await monday();
     const summary = await endedRun(weekly, { editorials: EDITORIALS }, afterLastSend(weekly));
     expect(weekly.application.routes.editorial.calls).toHaveLength(0);

@@ -33,7 +33,7 @@ async function sentByLaterVersion(): Promise<{ weekly: WeeklyFixture; owner: See
 }
 
 describe("a report that another version of opsctl has made", () => {
-  test("and sent is reused as it is, though this version cannot read it", async () => {
+  test("a report that was sent is reused as it is, though this version cannot read it", async () => {
     const { weekly } = await sentByLaterVersion();
     for (let run = 0; run < 2; run += 1)
       expect(await weekly.run()).toMatchObject({
@@ -49,7 +49,7 @@ describe("a report that another version of opsctl has made", () => {
     ]);
   });
 
-  test("and sent is mended where its timeline entry is missing", async () => {
+  test("a report that was sent gets the timeline entry that is missing", async () => {
     const { weekly } = await sentByLaterVersion();
     await setDeliveries(weekly, "error_code = 'timeline_entry_failed'", "channel = 'whatsapp'");
     await weekly.db.sql`delete from timeline_entries`;
@@ -58,7 +58,7 @@ describe("a report that another version of opsctl has made", () => {
     expect(row!.count).toBe(1);
   });
 
-  test("and left with an unknown result stays so, and nothing is sent", async () => {
+  test("a report with an unknown result stays so, and nothing is sent", async () => {
     const { weekly } = await sentByLaterVersion();
     await setDeliveries(
       weekly,
@@ -75,7 +75,7 @@ describe("a report that another version of opsctl has made", () => {
     expect(weekly.gateway.ledger).toEqual([]);
   });
 
-  test("and of which one channel is not sent fails by itself: this version cannot write that message", async () => {
+  test("a report of which one channel is not sent fails by itself: this version cannot write that message", async () => {
     const { weekly } = await sentByLaterVersion();
     await seedOwner(weekly.db.sql);
     await setDeliveries(
@@ -97,7 +97,7 @@ describe("a report that another version of opsctl has made", () => {
     });
   });
 
-  test("and never sent is not reused: this version makes its own, and sends it once", async () => {
+  test("a report that was never sent is not reused: this version makes its own, and sends it once", async () => {
     const { weekly } = await sentByLaterVersion();
     await weekly.db.sql.begin(async (tx) => {
       await tx`set local session_replication_role = replica`;

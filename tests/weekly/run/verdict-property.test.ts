@@ -17,8 +17,8 @@ const ownerArbitrary = fc.record({
   phone: pick(true, true, true, true, false),
   email: pick(true, true, true, true, false),
   analysis: fc.array(pick(200, 200, 403), { maxLength: 2 }),
-  whatsapp: pick("sent", "sent", "sent", "sent", "refused", "doubt"),
-  mail: pick("sent", "sent", "sent", "sent", "refused", "doubt"),
+  whatsapp: pick("sent", "sent", "sent", "sent", "refused", "unknown"),
+  mail: pick("sent", "sent", "sent", "sent", "refused", "unknown"),
   left: pick(
     "nothing",
     "nothing",
@@ -51,7 +51,7 @@ const weekArbitrary = fc.record({
 const answers = {
   sent: undefined,
   refused: { status: 404, json: { name: "not_found" } },
-  doubt: { status: 502, text: "Bad Gateway" },
+  unknown: { status: 502, text: "Bad Gateway" },
 } as const;
 
 /** Seeds the owner, and makes the peers answer for it as its case says. */

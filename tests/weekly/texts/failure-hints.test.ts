@@ -12,31 +12,34 @@ describe("hintFor()", () => {
       "gateway_http_502",
       "the gateway, or a proxy before it, answers HTTP 502. Look",
     ],
-  ])("of %p because of %p begins with %p", (code, cause, start) => {
+  ])("the hint for %p because of %p begins with %p", (code, cause, start) => {
     expect(hintFor({ step: "whatsapp", code, cause })).toStartWith(start);
   });
 
   // The message may have been sent: "it did not answer" would be half of the truth.
   test.each(["gateway_timeout", "gateway_http_500", "gateway_connection_lost", "gateway_answer_unreadable"])(
-    "of %p, met by a send, is none",
+    "the hint for %p, met by a send, is none",
     (code) => {
       expect(hintFor({ step: "whatsapp", code })).toBeUndefined();
     },
   );
 
-  test.each(["constructor", "toString", "meta_", "gateway_http_5"])("of %p is none", (code) => {
+  test.each(["constructor", "toString", "meta_", "gateway_http_5"])("the hint for %p is none", (code) => {
     expect(hintFor({ step: "whatsapp", code })).toBeUndefined();
     expect(hintFor({ step: "whatsapp", code: "sem_instancia_gateway", cause: code })).toBeUndefined();
   });
 
   test.each(["APP_HTTP_401", "APP_HTTP_409", "APP_HTTP_422"])(
-    "of %p at one network says that it is this connection's, not the run's",
+    "the hint for %p at one network says that it is this connection's, not the run's",
     (code) => {
       expect(hintFor({ step: "social", code })).toStartWith("the application refuses this connection alone");
     },
   );
 
-  test.each(["APP_HTTP_408", "APP_HTTP_429", "APP_HTTP_503"])("of %p at one network is none", (code) => {
-    expect(hintFor({ step: "social", code })).toBeUndefined();
-  });
+  test.each(["APP_HTTP_408", "APP_HTTP_429", "APP_HTTP_503"])(
+    "the hint for %p at one network is none",
+    (code) => {
+      expect(hintFor({ step: "social", code })).toBeUndefined();
+    },
+  );
 });

@@ -16,7 +16,7 @@ describe("metricName()", () => {
     ["instagram", "\u200B", "Sem nome"],
     ["instagram", "toString", "To string"],
     ["instagram", "sends", "Sends"],
-  ] as const)("of %s %p is %s", (channel, key, label) => {
+  ] as const)("the text of %s %p is %s", (channel, key, label) => {
     expect(metricName(channel, key).label).toBe(label);
   });
 
@@ -48,7 +48,7 @@ describe("metricValue()", () => {
     ["corporate", 1, "1"],
     ["reach", null, "sem dado"],
     ["reach", JSON.parse("{}"), "sem dado"],
-  ])("of %s %p is %s", (key, value, text) => {
+  ])("the text of %s %p is %s", (key, value, text) => {
     expect(metricValue(key, value)).toBe(text);
   });
 });
