@@ -4,8 +4,10 @@ import { connect, createServer, type Socket } from "node:net";
 import { freePort } from "../support/free-port.ts";
 
 /** A running relay. */
-export type TcpProxy = {
+export type TcpProxy = AsyncDisposable & {
   port: number;
+  /** How many connections it has had. */
+  connections: number;
   /** How often an answer was lost by `loseAnswerTo`. */
   lost: number;
   /** Cuts every connection; new ones are still taken. */
@@ -30,8 +32,11 @@ export type TcpProxy = {
 /** The end of a successful answer: the command's tag, then "ready, no transaction open", so it is committed. */
 const COMMITTED = Buffer.from("SELECT 1\0Z\0\0\0\x05I", "latin1");
 
-/** Starts a relay to a port of this machine. */
-export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+/** Starts a relay to a port of this machine; `rewrite` may change what the server says. */
+export async function startTcpProxy(
+  targetPort: number,
+  rewrite = (bytes: Buffer) => bytes,
+): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let closed = false;
   let target = targetPort;
@@ -39,6 +44,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   let wanted: string | null = null;
 
   const server = createServer((client) => {
+    proxy.connections += 1;
     if (closed) return void client.destroy();
     const upstream = connect(target, "127.0.0.1");
     let losing = false;
@@ -67,7 +73,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
         client.destroy();
         return;
       }
-      client.write(bytes);
+      client.write(rewrite(bytes));
     });
   });
 
@@ -77,6 +83,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const proxy: TcpProxy = {
     port: 0,
     lost: 0,
+    connections: 0,
     cut,
     close() {
       closed = true;
@@ -104,6 +111,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
         server.close(() => resolve());
         cut();
       }),
+    [Symbol.asyncDispose]: () => proxy.stop(),
   };
   proxy.port = await freePort();
   await new Promise<void>((resolve) => server.listen(proxy.port, "127.0.0.1", resolve));

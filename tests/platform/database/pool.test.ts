@@ -8,7 +8,7 @@ import { faultOf, outcome } from "../../support/database-fault.ts";
 import { PASSWORD, type PostgresServer, sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
 import { until } from "../../support/until.ts";
 import { cuttingProxy } from "../support/cutting-proxy.ts";
-import { announceOtherProcess, countingPooler, listen, proxyTo } from "../support/wire.ts";
+import { announceOtherProcess, countingPooler, listen } from "../support/wire.ts";
 
 let server: PostgresServer;
 let database: TestDatabase;
@@ -104,7 +104,7 @@ describe("openDatabase() on a server", () => {
 
 describe("openDatabase() behind a pooler", () => {
   test("prepares nothing, neither before it knows nor afterwards", async () => {
-    await using pooler = await proxyTo(server.port, announceOtherProcess);
+    await using pooler = await startTcpProxy(server.port, announceOtherProcess);
     const db = await open(at(pooler.port), { max: 1 });
     await db.sql`select ${1}::int`;
     const prepared = await db.sql`select count(*)::int as n from pg_prepared_statements where ${true}`;
@@ -135,7 +135,7 @@ describe("openDatabase() behind a pooler", () => {
   });
 
   test("sends nothing after close(), also of what waited for a turn in connections that were given up", async () => {
-    await using pooler = await proxyTo(server.port, announceOtherProcess);
+    await using pooler = await startTcpProxy(server.port, announceOtherProcess);
     const db = await open(at(pooler.port), { max: 1 });
     const silent = outcome(db.sql`select pg_sleep(600)`);
     const waiting = outcome(db.sql`create table too_late (n int)`);
@@ -349,13 +349,13 @@ describe("a server that refuses a write as read-only", () => {
   const pid = async (sql: Database["sql"]) => (await sql`select pg_backend_pid() as pid`)[0]?.pid;
 
   test("gets no further statement on that connection: the next one leads to the new primary", async () => {
-    await using proxy = await proxyTo(server.port);
+    await using proxy = await startTcpProxy(server.port);
     const db = await open(at(proxy.port), { max: 1 });
     const before = await pid(db.sql);
     expect(await pid(db.sql)).toBe(before);
     expect(await readOnly(db.sql)).toMatchObject({ code: "DATABASE_READ_ONLY", transient: true });
     expect(await pid(db.sql)).not.toBe(before);
-    expect(proxy.connections()).toBe(2);
+    expect(proxy.connections).toBe(2);
     await db.close();
   });
 
@@ -391,7 +391,7 @@ describe("a server that refuses a write as read-only", () => {
 
 describe("a lost connection", () => {
   test("ends the statement in flight, and the next one goes through", async () => {
-    await using proxy = await proxyTo(server.port);
+    await using proxy = await startTcpProxy(server.port);
     const db = await open(at(proxy.port));
     const slow = db.sql`select pg_sleep(600)`.then(undefined, faultOf);
     await db.sql`select 1`;
@@ -402,7 +402,7 @@ describe("a lost connection", () => {
   });
 
   test("leaves no statement unanswered that is begun while it breaks", async () => {
-    await using proxy = await proxyTo(server.port);
+    await using proxy = await startTcpProxy(server.port);
     const db = await open(at(proxy.port), { max: 4 });
     const codes = new Set<string>();
     for (let round = 0; round < 30; round++) {
@@ -420,22 +420,22 @@ describe("a lost connection", () => {
   });
 
   test("is found again when the server is back", async () => {
-    await using proxy = await proxyTo(server.port);
+    await using proxy = await startTcpProxy(server.port);
     const db = await open(at(proxy.port));
     const asked = () => outcome(db.sql`select 1 as n`);
-    proxy.cut({ refusing: true });
+    proxy.close();
     expect([await asked(), await asked(), await asked()]).toEqual([
       "DATABASE_LOST",
       "DATABASE_LOST",
       "DATABASE_LOST",
     ]);
-    proxy.acceptNew();
+    proxy.open();
     expect(await asked()).toBe("ok");
     await db.close();
   });
 
   test("in a transaction ends the transaction", async () => {
-    await using proxy = await proxyTo(server.port);
+    await using proxy = await startTcpProxy(server.port);
     const db = await open(at(proxy.port));
     const broken = db.sql.begin(async (sql) => {
       await sql`select 1`;
@@ -451,7 +451,7 @@ describe("a lost connection", () => {
     ["a server", (bytes: Buffer) => bytes],
     ["a pooler", announceOtherProcess],
   ])("under a transaction's statement with parameters ends the transaction, at %s", async (_at, rewrite) => {
-    await using proxy = await proxyTo(server.port, rewrite);
+    await using proxy = await startTcpProxy(server.port, rewrite);
     const db = await open(at(proxy.port), { max: 1 });
     const broken = db.sql.begin("read only", async (sql) => {
       await sql`select 1`;
@@ -464,7 +464,7 @@ describe("a lost connection", () => {
   });
 
   test("in a transaction that is waiting for something else fails it, and not the process", async () => {
-    await using proxy = await proxyTo(server.port);
+    await using proxy = await startTcpProxy(server.port);
     const db = await open(at(proxy.port));
     for (const endsWell of [true, false]) {
       const broken = db.sql.begin(async (sql) => {

@@ -4,13 +4,6 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 /** A listening server; `connections` counts those it has had, `open` those it has. */
 export type Listening = AsyncDisposable & { port: number; connections: () => number; open: () => number };
 
-/** A proxy in front of PostgreSQL. */
-export type Proxy = Listening & {
-  /** Breaks every connection; while `refusing`, new ones are closed as soon as they come. */
-  cut(options?: { refusing: boolean }): void;
-  acceptNew(): void;
-};
-
 /** Listens on a free port and hands every connection to `serve`. */
 export async function listen(serve: (socket: Socket) => void): Promise<Listening> {
   const open = new Set<Socket>();
@@ -31,36 +24,6 @@ export async function listen(serve: (socket: Socket) => void): Promise<Listening
       await new Promise((resolve) => server.close(resolve));
     },
   };
-}
-
-/** Passes everything on to `port`; `rewrite` may change what the server says. */
-export async function proxyTo(port: number, rewrite = (bytes: Buffer) => bytes): Promise<Proxy> {
-  const pairs = new Set<Socket>();
-  let refusing = false;
-  const listening = await listen((socket) => {
-    if (refusing) {
-      socket.end();
-      return;
-    }
-    const upstream = connect(port, "127.0.0.1");
-    pairs.add(socket);
-    upstream.on("error", () => {}).on("data", (bytes: Buffer) => socket.write(rewrite(bytes)));
-    upstream.on("close", () => socket.destroy());
-    socket.on("data", (bytes) => upstream.write(bytes));
-    socket.on("close", () => {
-      pairs.delete(socket);
-      upstream.destroy();
-    });
-  });
-  return Object.assign(listening, {
-    cut(options = { refusing: false }) {
-      refusing = options.refusing;
-      for (const socket of pairs) socket.destroy();
-    },
-    acceptNew() {
-      refusing = false;
-    },
-  });
 }
 
 /** Announces another process id than the backend's, as a pooler does. */

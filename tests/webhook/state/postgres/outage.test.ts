@@ -5,7 +5,7 @@ import type postgres from "postgres";
 import { Secret } from "../../../../lib/platform/secrets/secret.ts";
 import type { AcceptOutcome, State } from "../../../../lib/webhook/state/contract.ts";
 import { openPostgresState } from "../../../../lib/webhook/state/postgres/state.ts";
-import { announceOtherProcess, listen, proxyTo } from "../../../platform/support/wire.ts";
+import { announceOtherProcess, listen } from "../../../platform/support/wire.ts";
 import { startTcpProxy, type TcpProxy } from "../../../standins/tcp-proxy.ts";
 import { sharedPostgres, type TestDatabase } from "../../../support/postgres.ts";
 import { silentLog } from "../../../support/silent-log.ts";
@@ -303,7 +303,7 @@ describe("a state whose database is away at the start", () => {
 
 test("a state behind a transaction pooler prepares nothing and works", async () => {
   await store.empty(START_MS);
-  await using pooler = await proxyTo((await sharedPostgres()).port, announceOtherProcess);
+  await using pooler = await startTcpProxy((await sharedPostgres()).port, announceOtherProcess);
   state = await openThrough(pooler.port, LONG_MS);
   const { messageRow } = await acceptOne(state, sampleAlert());
   expect(await dueIds(state, "message")).toEqual([messageRow]);
