@@ -130,17 +130,24 @@ export async function seedOwners(sql: postgres.Sql, count: number): Promise<Seed
   return owners;
 }
 
+/** The columns of an analysis; what is left out is that of a healthy one, and texts are JSON as it is stored. */
+export type AnalysisContent = {
+  score?: number | null;
+  coverageStatus?: string;
+  reason?: string | null;
+  metrics?: object | string;
+  insights?: object[] | string;
+  evidence?: object[] | string;
+  triggers?: unknown[] | string;
+  updatedAt?: string;
+  channel?: string;
+};
+
 /** What the application's analysis writes for one connection: a score, and the channel's analysis. */
 export async function writeAnalysis(
   sql: postgres.Sql,
   call: { tenantId: string; userId: string; connectionId: string; windowStart: string; windowEnd: string },
-  content: {
-    score?: number | null;
-    coverageStatus?: string;
-    reason?: string | null;
-    metrics?: object;
-    insights?: object[];
-  } = {},
+  content: AnalysisContent = {},
 ): Promise<void> {
   const { tenantId, userId, connectionId, windowStart, windowEnd } = call;
   if (content.score !== undefined) {
@@ -149,17 +156,23 @@ export async function writeAnalysis(
       values (${tenantId}, ${userId}, ${windowStart}, ${windowEnd}, ${content.score})
       on conflict (tenant_id, user_id, window_start, window_end) do update set score = excluded.score`;
   }
-  const metrics = JSON.stringify(content.metrics ?? { followers: 1200, reach: 5400, engagementRate: 0.042 });
-  const insights = JSON.stringify(
+  const json = (value: object | string) => (typeof value === "string" ? value : JSON.stringify(value));
+  const metrics = json(content.metrics ?? { followers: 1200, reach: 5400, engagementRate: 0.042 });
+  const insights = json(
     content.insights ?? [{ code: "reach_up", text: "O alcance cresceu 12% na semana", metric: "reach" }],
   );
+  // Instants go as text: the driver would cut a parameter of type timestamptz to milliseconds.
   await sql`
     insert into social_channel_analyses
       (tenant_id, user_id, connection_id, channel, window_start, window_end, coverage_status, reason,
-       metrics, insights, evidence, triggers)
-    select ${tenantId}, ${userId}, c.id, c.network, ${windowStart}, ${windowEnd},
+       metrics, insights, evidence, triggers, updated_at)
+    select ${tenantId}, ${userId}, c.id, coalesce(${content.channel ?? null}, c.network),
+           ${windowStart}::text::timestamptz, ${windowEnd}::text::timestamptz,
            ${content.coverageStatus ?? "complete"}, ${content.reason ?? null},
-           ${metrics}::text::jsonb, ${insights}::text::jsonb, '[{"posts": 7}]'::jsonb, '["weekly"]'::jsonb
+           ${metrics}::text::jsonb, ${insights}::text::jsonb,
+           ${json(content.evidence ?? [{ posts: 7 }])}::text::jsonb,
+           ${json(content.triggers ?? ["weekly"])}::text::jsonb,
+           coalesce(${content.updatedAt ?? null}::text::timestamptz, now())
     from social_connections as c where c.id = ${connectionId}
     on conflict (connection_id, window_start, window_end) do update
       set metrics = excluded.metrics, insights = excluded.insights, updated_at = now()`;

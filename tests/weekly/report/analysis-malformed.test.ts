@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type SeededOwner, seedOwner, writeAnalysis } from "../../support/seed.ts";
-import { type AnalysisContent, type Reported, reportsOf } from "../support/reported-owners.ts";
+import { type AnalysisContent, type SeededOwner, seedOwner, writeAnalysis } from "../../support/seed.ts";
+import { type Reported, reportsOf } from "../support/reported-owners.ts";
 import { storedReport } from "../support/stored-report.ts";
 import { recordingLog, type WeeklyFixture, weeklyFixture } from "../support/weekly-fixture.ts";
 
@@ -35,8 +35,8 @@ const MALFORMED: Record<string, AnalysisContent> = {
   "evidence without a bottom": { evidence: nested(9000) },
   "a text for the triggers": { triggers: '"weekly"' },
   "triggers beyond all numbers": { triggers: "[1e999]" },
-  "a coverage that nobody knows": { coverage: "full" },
-  "a coverage in capitals": { coverage: "Complete" },
+  "a coverage that nobody knows": { coverageStatus: "full" },
+  "a coverage in capitals": { coverageStatus: "Complete" },
 };
 
 const READABLE: Record<string, { content: AnalysisContent; metrics: object; insights?: object[] }> = {

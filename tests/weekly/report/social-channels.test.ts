@@ -2,19 +2,19 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type postgres from "postgres";
 import { whatsappPlain } from "../../../lib/text/whatsapp-plain.ts";
-import { type SeededOwner, seedOwner, WEEK } from "../../support/seed.ts";
+import { type SeededOwner, seedOwner, WEEK, writeAnalysis } from "../../support/seed.ts";
 import { weeksBefore } from "../support/past-report.ts";
 import {
   type Analysis,
   type Reported,
   type ReportedOwner,
   reportsOf,
-  writeAnalysis,
   writeScore,
 } from "../support/reported-owners.ts";
 
 type Expected = Record<string, unknown>;
 
+const THIS_WEEK = { windowStart: WEEK.start, windowEnd: WEEK.end };
 const BEFORE = weeksBefore(WEEK, 1);
 /** Windows that touch, cover or nearly equal the week without being it. */
 const OTHER_WINDOWS = [
@@ -70,7 +70,7 @@ const CHANNELS: Record<
     triggers: ["weekly"],
   },
   "keeps the reason of a partial analysis": {
-    analyses: [{ coverage: "partial", reason: "Faltam dados de segunda" }],
+    analyses: [{ coverageStatus: "partial", reason: "Faltam dados de segunda" }],
     channel: { status: "available", coverageStatus: "partial", reason: "Faltam dados de segunda" },
     sources: [OK],
   },
@@ -95,18 +95,18 @@ const CHANNELS: Record<
     channel: unavailable("analysis_missing"),
   },
   "keeps a code as the reason of an analysis without data, and its triggers": {
-    analyses: [{ coverage: "unavailable", reason: "insufficient_history", triggers: ["weekly"] }],
+    analyses: [{ coverageStatus: "unavailable", reason: "insufficient_history", triggers: ["weekly"] }],
     channel: unavailable("insufficient_history"),
     sources: [["missing", "insufficient_history"]],
     triggers: ["weekly"],
   },
   "keeps a sentence as the reason, and a code for its source": {
-    analyses: [{ coverage: "unavailable", reason: "Conta nova, sem histórico" }],
+    analyses: [{ coverageStatus: "unavailable", reason: "Conta nova, sem histórico" }],
     channel: unavailable("Conta nova, sem histórico"),
     sources: [["missing", "analysis_unavailable"]],
   },
   "is analysis_unavailable without a reason": {
-    analyses: [{ coverage: "unavailable" }],
+    analyses: [{ coverageStatus: "unavailable" }],
     channel: unavailable("analysis_unavailable"),
     sources: [["missing", "analysis_unavailable"]],
   },
@@ -143,7 +143,7 @@ const CHANNELS: Record<
     },
   },
   "is partial where one of several has nothing to show": {
-    analyses: [{ metrics: { reach: 1 } }, { coverage: "unavailable" }],
+    analyses: [{ metrics: { reach: 1 } }, { coverageStatus: "unavailable" }],
     channel: {
       status: "available",
       coverageStatus: "partial",
@@ -159,11 +159,12 @@ const CHANNELS: Record<
     analyses: [null],
     also: async (sql, owner) => {
       for (const { start, end } of [BEFORE, ...OTHER_WINDOWS])
-        await writeAnalysis(
-          sql,
-          { ...owner, connectionId: owner.connections[0]!.id, windowStart: start, windowEnd: end },
-          {},
-        );
+        await writeAnalysis(sql, {
+          ...owner,
+          connectionId: owner.connections[0]!.id,
+          windowStart: start,
+          windowEnd: end,
+        });
     },
     channel: unavailable("analysis_missing"),
   },
@@ -171,7 +172,7 @@ const CHANNELS: Record<
     analyses: [null],
     also: async (sql, owner) => {
       const colleague = await seedOwner(sql, { tenantId: owner.tenantId, role: "member" });
-      await writeAnalysis(sql, { ...colleague, connectionId: owner.connections[0]!.id }, {});
+      await writeAnalysis(sql, { ...colleague, connectionId: owner.connections[0]!.id, ...THIS_WEEK });
     },
     channel: unavailable("analysis_missing"),
   },
@@ -179,7 +180,7 @@ const CHANNELS: Record<
     analyses: [null],
     also: async (sql, owner) => {
       const { tenantId } = await seedOwner(sql, { role: "member" });
-      await writeAnalysis(sql, { ...owner, tenantId, connectionId: owner.connections[0]!.id }, {});
+      await writeAnalysis(sql, { ...owner, tenantId, connectionId: owner.connections[0]!.id, ...THIS_WEEK });
     },
     channel: unavailable("analysis_missing"),
   },
@@ -220,12 +221,12 @@ const STEPS: [ReportedOwner, string[]][] = [
   [
     {
       networks: ["instagram", "linkedin"],
-      analyses: [{ coverage: "unavailable", reason: "Token expirado" }, {}],
+      analyses: [{ coverageStatus: "unavailable", reason: "Token expirado" }, {}],
     },
     ["check_instagram"],
   ],
   [
-    { networks: ["instagram", "linkedin"], analyses: [{ coverage: "unavailable" }, {}] },
+    { networks: ["instagram", "linkedin"], analyses: [{ coverageStatus: "unavailable" }, {}] },
     ["gather_instagram"],
   ],
   // Nothing about a failure of ours.

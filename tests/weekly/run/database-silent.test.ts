@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { seedOwner } from "../../support/seed.ts";
+import { seedOwners } from "../../support/seed.ts";
 import { until } from "../../support/until.ts";
 import { deliveriesByOwner, isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
@@ -12,7 +12,7 @@ const shared = sharedWeekly();
 
 async function monday(owners = 1): Promise<WeeklyFixture> {
   const weekly = shared();
-  for (let i = 0; i < owners; i += 1) await seedOwner(weekly.db.sql);
+  await seedOwners(weekly.db.sql, owners);
   plantHeartbeat(weekly);
   return weekly;
 }

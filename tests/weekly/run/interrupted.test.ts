@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createPace } from "../../../lib/platform/rate/pace.ts";
 import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
 import { after, before } from "../../standins/statement-proxy.ts";
-import { seedOwner, WEEK } from "../../support/seed.ts";
+import { seedOwners, WEEK } from "../../support/seed.ts";
 import { until } from "../../support/until.ts";
 import { deliveryStates, isHeartbeatKept, plantHeartbeat, reportsByOwner } from "../support/ledger.ts";
 import { sharedWeekly } from "../support/shared-weekly.ts";
@@ -14,7 +14,7 @@ const shared = sharedWeekly();
 
 async function monday(owners = 3): Promise<WeeklyFixture> {
   const weekly = shared();
-  for (let i = 0; i < owners; i += 1) await seedOwner(weekly.db.sql);
+  await seedOwners(weekly.db.sql, owners);
   plantHeartbeat(weekly);
   return weekly;
 }

@@ -2,7 +2,13 @@
 import { randomUUID } from "node:crypto";
 import type postgres from "postgres";
 import type { AnalysisBody } from "../../standins/application.ts";
-import { type SeededOwner, seedOwner, WEEK } from "../../support/seed.ts";
+import {
+  type AnalysisContent,
+  type SeededOwner,
+  seedOwner,
+  WEEK,
+  writeAnalysis,
+} from "../../support/seed.ts";
 import { type PastReport, weeksBefore, writePastReport } from "./past-report.ts";
 import type { StoredReport } from "./stored-report.ts";
 import { type WeeklyFixture, weeklyFixture } from "./weekly-fixture.ts";
@@ -18,18 +24,6 @@ export type SendEvent = { type: string; at?: string; id?: string; tenantId?: str
  * Shape: a status is an answer that fails; `null` is an answer without an analysis; texts are JSON as it is stored.
  */
 export type Analysis = number | null | AnalysisContent;
-
-/** The columns of an analysis; what is left out is that of a healthy one. */
-export type AnalysisContent = {
-  coverage?: string;
-  reason?: string;
-  metrics?: object | string;
-  insights?: object[] | string;
-  evidence?: object[] | string;
-  triggers?: unknown[] | string;
-  updatedAt?: string;
-  channel?: string;
-};
 
 /**
  * One owner whose report is wanted.
@@ -99,7 +93,7 @@ export async function reportsOf<Name extends string>(
   };
   weekly.onAnalyze = async (body) => {
     const content = answers.get(body.connectionId);
-    if (typeof content === "object" && content !== null) await writeAnalysis(sql, body, content);
+    if (typeof content === "object" && content !== null) await writeAnalysis(sql, body, analysisOf(content));
   };
   const { reports } = await weekly.run({ skipWhatsapp: true, skipEmail: true });
   if (reports.failed > 0) throw new Error(`${reports.failed} reports failed`);
@@ -158,23 +152,14 @@ export async function writeScore(
     values (${tenantId}, ${userId}, ${start}::text::timestamptz, ${end}::text::timestamptz, ${score})`;
 }
 
-/** Writes the analysis of one connection, for the window of the call or another one. */
-export async function writeAnalysis(
-  sql: postgres.Sql,
-  call: Omit<AnalysisBody, "windowStart" | "windowEnd"> & { windowStart?: string; windowEnd?: string },
-  content: AnalysisContent,
-): Promise<void> {
-  const { tenantId, userId, connectionId, windowStart = WEEK.start, windowEnd = WEEK.end } = call;
-  const json = (value: object | string) => (typeof value === "string" ? value : JSON.stringify(value));
-  await sql`
-    insert into social_channel_analyses
-      (tenant_id, user_id, connection_id, channel, window_start, window_end, coverage_status, reason, metrics,
-       insights, evidence, triggers, updated_at)
-    select ${tenantId}, ${userId}, c.id, coalesce(${content.channel ?? null}, c.network),
-           ${windowStart}::text::timestamptz, ${windowEnd}::text::timestamptz, ${content.coverage ?? "complete"},
-           ${content.reason ?? null}, ${json(content.metrics ?? { reach: 5400 })}::text::jsonb,
-           ${json(content.insights ?? [])}::text::jsonb, ${json(content.evidence ?? [])}::text::jsonb,
-           ${json(content.triggers ?? [])}::text::jsonb,
-           ${content.updatedAt ?? "2026-11-23T10:00:00Z"}::text::timestamptz
-    from social_connections as c where c.id = ${connectionId}`;
+/** The analysis of a case: of what it leaves out, as little as an analysis can have. */
+function analysisOf(content: AnalysisContent): AnalysisContent {
+  return {
+    metrics: { reach: 5400 },
+    insights: [],
+    evidence: [],
+    triggers: [],
+    updatedAt: "2026-11-23T10:00:00Z",
+    ...content,
+  };
 }
