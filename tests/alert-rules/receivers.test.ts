@@ -59,7 +59,7 @@ describe.each([false, true])("applyRules() with receivers, on an old platform: %
       expect(rule.notification_settings).toEqual({ ...beside, receiver: "opsctl-webhook" });
   });
 
-  test("without one neither compares nor removes what a person set, also while it mends the rest", async () => {
+  test("without one neither compares nor removes what a person set, also while it corrects the rest", async () => {
     await using open = await openWithPoints({ isOld });
     const { platform, client } = open;
     const byHand = { receiver: "plantão", group_wait: "1m" };

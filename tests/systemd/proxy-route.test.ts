@@ -46,7 +46,7 @@ describe("the shipped route", () => {
     ["a server without its address", "- url:", "- address:"],
     ["a router without a rule", /rule: .*/, ""],
     ["a router without TLS", /tls:\n.*certResolver.*/, ""],
-  ])("with %s would be refused", (_what, from, to) => {
+  ])("a route with %s would be refused", (_what, from, to) => {
     expect(isTaken(ROUTE.replace(from, to))).toBe(false);
   });
 });

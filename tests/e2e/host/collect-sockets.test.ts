@@ -59,14 +59,14 @@ describe("opsctl collect-metrics counts sockets as ss does", () => {
   // On the machine's own network others open and close sockets meanwhile: only those in CLOSE-WAIT can be compared.
   const onOwnNetwork = requires("network");
 
-  test("in CLOSE-WAIT, IPv4 and IPv6", async () => {
+  test("sockets in CLOSE-WAIT are counted, IPv4 and IPv6", async () => {
     await using _a = await holdSockets("127.0.0.1", 300, "close-wait");
     await using _b = await holdSockets("::1", 300, "close-wait");
     await expectAsSs("close-wait", (byState) => (byState["CLOSE-WAIT"] ?? 0) >= 600);
   });
 
   onOwnNetwork.test(
-    "in all states: listening, open, half closed, half open, IPv4, IPv6, mapped",
+    "sockets in all states are counted: listening, open, half closed, half open, IPv4, IPv6, mapped",
     async () => {
       await using _a = await holdSockets("127.0.0.1", 300, "close-wait");
       await using _b = await holdSockets("::1", 300, "close-wait");
@@ -80,7 +80,7 @@ describe("opsctl collect-metrics counts sockets as ss does", () => {
     },
   );
 
-  onOwnNetwork.test("in TIME-WAIT", async () => {
+  onOwnNetwork.test("sockets in TIME-WAIT are counted", async () => {
     await endSockets(50);
     await expectAsSs("all", (byState) => (byState["TIME-WAIT"] ?? 0) >= 50);
   });

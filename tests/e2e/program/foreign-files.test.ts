@@ -74,7 +74,7 @@ describe("the state, as root", () => {
     return (json.error as { hint: string }).hint;
   };
 
-  test("in a directory of another account is refused, and what its lock links to is not emptied", async () => {
+  test("a state in a directory of another account is refused, and what its lock links to is not emptied", async () => {
     const state = directory("state", 0o700);
     symlinkSync(victim, join(state, "state.lock"));
     giveAway(state, join(state, "state.lock"));
@@ -94,7 +94,7 @@ describe("the state, as root", () => {
     },
   );
 
-  test.each([0o770, 0o1777])("in a directory of mode 0o%o is refused", async (mode) => {
+  test.each([0o770, 0o1777])("a state in a directory of mode 0o%o is refused", async (mode) => {
     const state = directory("state", mode);
     expect(await refused(state)).toContain(`chmod go-w ${state}`);
     expect(readdirSync(state)).toEqual([]);

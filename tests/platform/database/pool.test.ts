@@ -210,7 +210,7 @@ async function recordingPeer() {
 }
 
 describe("openDatabase() fails", () => {
-  test("with a code of its own for a wrong password and a missing database", async () => {
+  test("a wrong password and a missing database have codes of their own", async () => {
     const wrong = await failure(open(at(server.port, (url) => (url.password = "canary-wrong"))));
     expect(wrong.code).toBe("DATABASE_AUTH_FAILED");
     const missing = await failure(open(at(server.port, (url) => (url.pathname = "/not_there"))));
@@ -219,14 +219,14 @@ describe("openDatabase() fails", () => {
       expect(JSON.stringify([error.message, error.hint])).not.toContain("canary");
   });
 
-  test("for a URL that cannot be used", async () => {
+  test("a URL that cannot be used is refused", async () => {
     expect(await failure(open("mysql://u:canary@h/d"))).toMatchObject({
       code: "CONFIG_INVALID",
       message: "Cannot connect to the database: DATABASE_URL is not a postgres:// URL",
     });
   });
 
-  test("when nobody listens, and for a name that does not exist", async () => {
+  test("a port where nobody listens and a name that does not exist are unreachable", async () => {
     expect((await failure(open(at(1)))).code).toBe("DATABASE_UNREACHABLE");
     const unknown = open(at(server.port, (url) => (url.hostname = "does-not-exist.invalid")));
     expect((await failure(unknown)).code).toBe("DATABASE_UNREACHABLE");
@@ -369,7 +369,7 @@ describe("a server that refuses a write as read-only", () => {
     await db.close();
   });
 
-  test("in a transaction: it fails as read-only, and the process goes on", async () => {
+  test("a transaction fails as read-only, and the process goes on", async () => {
     const db = await open(at(server.port), { max: 1 });
     const before = await pid(db.sql);
     const refused = db.sql.begin("read only", async (tx) => await tx`create table never (n int)`);
@@ -434,7 +434,7 @@ describe("a lost connection", () => {
     await db.close();
   });
 
-  test("in a transaction ends the transaction", async () => {
+  test("a connection lost in a transaction ends the transaction", async () => {
     await using proxy = await startTcpProxy(server.port);
     const db = await open(at(proxy.port));
     const broken = db.sql.begin(async (sql) => {
@@ -450,20 +450,23 @@ describe("a lost connection", () => {
   test.each([
     ["a server", (bytes: Buffer) => bytes],
     ["a pooler", announceOtherProcess],
-  ])("under a transaction's statement with parameters ends the transaction, at %s", async (_at, rewrite) => {
-    await using proxy = await startTcpProxy(server.port, rewrite);
-    const db = await open(at(proxy.port), { max: 1 });
-    const broken = db.sql.begin("read only", async (sql) => {
-      await sql`select 1`;
-      proxy.cut();
-      await sql`select ${2}::int`;
-    });
-    expect(await outcome(broken)).toBe("DATABASE_LOST");
-    expect(await db.sql.begin((sql) => sql`select ${1}::int as n`.then(([row]) => row?.n))).toBe(1);
-    await db.close();
-  });
+  ])(
+    "a connection lost under a statement with parameters ends the transaction, at %s",
+    async (_at, rewrite) => {
+      await using proxy = await startTcpProxy(server.port, rewrite);
+      const db = await open(at(proxy.port), { max: 1 });
+      const broken = db.sql.begin("read only", async (sql) => {
+        await sql`select 1`;
+        proxy.cut();
+        await sql`select ${2}::int`;
+      });
+      expect(await outcome(broken)).toBe("DATABASE_LOST");
+      expect(await db.sql.begin((sql) => sql`select ${1}::int as n`.then(([row]) => row?.n))).toBe(1);
+      await db.close();
+    },
+  );
 
-  test("in a transaction that is waiting for something else fails it, and not the process", async () => {
+  test("a connection lost while its transaction waits for something else fails that, and not the process", async () => {
     await using proxy = await startTcpProxy(server.port);
     const db = await open(at(proxy.port));
     for (const endsWell of [true, false]) {

@@ -102,7 +102,7 @@ describe("renderTable()", () => {
     expect(renderTable([{ title: "ID" }], [[ID]], terminal(20))).toBe(`id:\n    ${ID}\n`);
   });
 
-  test("without rows shows the titles", () => {
+  test("a table without rows shows the titles", () => {
     expect(renderTable(COLUMNS, [], NO_TERMINAL)).toBe("TENANT  ID  STATE  NOTES\n");
     expect(renderTable(COLUMNS, [], terminal(10))).toBe("");
   });
