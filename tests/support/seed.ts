@@ -81,25 +81,55 @@ export async function seedOwner(sql: postgres.Sql, spec: OwnerSpec = {}): Promis
   return { tenantId, userId, phone, email, connections };
 }
 
-/** Writes sends in the middle of the week, each with its events one minute apart. */
+/** Writes sends in the middle of the week, or at another time, each with its events one minute apart. */
 export async function seedSends(
   sql: postgres.Sql,
   owner: { tenantId: string; userId: string },
   sends: string[][],
-  sentAt = "2026-11-18T12:00:00Z",
+  at = "2026-11-18T12:00:00Z",
 ): Promise<void> {
   if (sends.length === 0) return;
-  const written = sends.map((types) => ({ id: `em_${randomUUID()}`, types }));
+  const minutesAfter = (minutes: number) => new Date(Date.parse(at) + minutes * 60_000).toISOString();
+  const events = (types: string[]) => types.map((type, i) => ({ type, at: minutesAfter(i + 1) }));
+  await writeSends(
+    sql,
+    owner,
+    sends.map((types) => ({ at, events: events(types) })),
+  );
+}
+
+/** `count` e-mails and the events of each, by their short types, a minute apart where they say no time. */
+export type Sends = { count?: number; at?: string; events?: (string | SendEvent)[] };
+/** An event of a send; without `tenantId` it is the sender's. */
+type SendEvent = { type: string; at?: string; id?: string; tenantId?: string };
+
+/** Writes e-mails and their events, instants as text with microseconds. */
+export async function writeSends(
+  sql: postgres.Sql,
+  { tenantId, userId }: { tenantId: string; userId: string },
+  sends: readonly Sends[],
+): Promise<void> {
+  const noon = Date.parse("2026-11-18T12:00:00Z");
+  const rows = sends.map(({ count = 1, at = new Date(noon).toISOString(), events = [] }) => ({
+    ...{ count, at, key: randomUUID() },
+    events: events.map((event, i) => ({
+      at: new Date(noon + (i + 1) * 60_000).toISOString(),
+      tenantId,
+      ...(typeof event === "string" ? { type: `email.${event}` } : event),
+    })),
+  }));
   await sql`
-    with s as (
-      select e ->> 'id' as id, e -> 'types' as types
-      from jsonb_array_elements(${JSON.stringify(written)}::text::jsonb) as a(e)),
+    with each as (
+      select e, e ->> 'key' || '-' || n as id
+      from jsonb_array_elements(${JSON.stringify(rows)}::text::jsonb) as a(e),
+        generate_series(1, (e ->> 'count')::integer) as n),
     sent as (
-      insert into resend_email_sends (tenant_id, user_id, provider_email_id, subject, sent_at)
-      select ${owner.tenantId}::uuid, ${owner.userId}::uuid, id, 'Novidades', ${sentAt}::timestamptz from s)
-    insert into resend_email_events (tenant_id, provider_email_id, type, occurred_at)
-    select ${owner.tenantId}::uuid, s.id, t.type, ${sentAt}::timestamptz + t.n * interval '1 minute'
-    from s cross join jsonb_array_elements_text(s.types) with ordinality as t(type, n)`;
+      insert into resend_email_sends (tenant_id, user_id, provider_email_id, sent_at)
+      select ${tenantId}::uuid, ${userId}::uuid, id, (e ->> 'at')::timestamptz from each)
+    insert into resend_email_events (id, tenant_id, provider_email_id, type, occurred_at)
+    select coalesce((v ->> 'id')::uuid, gen_random_uuid()), (v ->> 'tenantId')::uuid, id, v ->> 'type',
+           (v ->> 'at')::timestamptz
+    from each cross join jsonb_array_elements(e -> 'events') as b(v)`;
 }
 
 /** The central sender tenants: one with a messaging instance, one with a verified e-mail sender. */

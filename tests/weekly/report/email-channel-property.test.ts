@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { assertInDatabase } from "../../support/property.ts";
-import { seedOwner, WEEK } from "../../support/seed.ts";
-import { reportsOf, type Sends, writeSends } from "../support/reported-owners.ts";
+import { type Sends, seedOwner, WEEK, writeSends } from "../../support/seed.ts";
+import { reportsOf } from "../support/reported-owners.ts";
 import { startOver } from "../support/shared-weekly.ts";
 import { type WeeklyFixture, weeklyFixture } from "../support/weekly-fixture.ts";
 

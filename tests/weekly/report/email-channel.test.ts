@@ -1,13 +1,7 @@
 /** The e-mail channel of a stored report: which sends and events count, what they have reached, and what is said of it. */
 import { beforeAll, describe, expect, test } from "bun:test";
-import { type SeededOwner, seedOwner, WEEK } from "../../support/seed.ts";
-import {
-  type Reported,
-  type ReportedOwner,
-  reportsOf,
-  type Sends,
-  writeSends,
-} from "../support/reported-owners.ts";
+import { type SeededOwner, type Sends, seedOwner, WEEK, writeSends } from "../../support/seed.ts";
+import { type Reported, type ReportedOwner, reportsOf } from "../support/reported-owners.ts";
 
 type Rate = number | null;
 // biome-ignore lint/suspicious/noExplicitAny: what a matcher is given

@@ -1,22 +1,18 @@
 /** Reports of many owners, made by one run: what is known of each owner's week, and the report that is stored of it. */
-import { randomUUID } from "node:crypto";
 import type postgres from "postgres";
 import type { AnalysisBody } from "../../standins/application.ts";
 import {
   type AnalysisContent,
   type SeededOwner,
+  type Sends,
   seedOwner,
   WEEK,
   writeAnalysis,
+  writeSends,
 } from "../../support/seed.ts";
 import { type PastReport, weeksBefore, writePastReport } from "./past-report.ts";
 import type { StoredReport } from "./stored-report.ts";
 import { type WeeklyFixture, weeklyFixture } from "./weekly-fixture.ts";
-
-/** `count` e-mails and the events of each, by their short types, a minute apart where they say no time. */
-export type Sends = { count?: number; at?: string; events?: (string | SendEvent)[] };
-/** An event of a send; without `tenantId` it is the sender's. */
-export type SendEvent = { type: string; at?: string; id?: string; tenantId?: string };
 
 /**
  * What the application makes of one connection.
@@ -109,35 +105,6 @@ async function reportOfWeek(sql: postgres.Sql, owner: SeededOwner): Promise<Stor
     where tenant_id = ${owner.tenantId} and user_id = ${owner.userId} and window_start = ${WEEK.start}
       and window_end = ${WEEK.end} and schema_version = 1`;
   return report!;
-}
-
-/** Writes e-mails and their events, instants as text with microseconds. */
-export async function writeSends(
-  sql: postgres.Sql,
-  { tenantId, userId }: { tenantId: string; userId: string },
-  sends: readonly Sends[],
-): Promise<void> {
-  const noon = Date.parse("2026-11-18T12:00:00Z");
-  const rows = sends.map(({ count = 1, at = new Date(noon).toISOString(), events = [] }) => ({
-    ...{ count, at, key: randomUUID() },
-    events: events.map((event, i) => ({
-      at: new Date(noon + (i + 1) * 60_000).toISOString(),
-      tenantId,
-      ...(typeof event === "string" ? { type: `email.${event}` } : event),
-    })),
-  }));
-  await sql`
-    with each as (
-      select e, e ->> 'key' || '-' || n as id
-      from jsonb_array_elements(${JSON.stringify(rows)}::text::jsonb) as a(e),
-        generate_series(1, (e ->> 'count')::integer) as n),
-    sent as (
-      insert into resend_email_sends (tenant_id, user_id, provider_email_id, sent_at)
-      select ${tenantId}::uuid, ${userId}::uuid, id, (e ->> 'at')::timestamptz from each)
-    insert into resend_email_events (id, tenant_id, provider_email_id, type, occurred_at)
-    select coalesce((v ->> 'id')::uuid, gen_random_uuid()), (v ->> 'tenantId')::uuid, id, v ->> 'type',
-           (v ->> 'at')::timestamptz
-    from each cross join jsonb_array_elements(e -> 'events') as b(v)`;
 }
 
 /** Writes a score; the window goes in as text, because the driver would cut its microseconds. */
