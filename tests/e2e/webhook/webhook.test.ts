@@ -119,7 +119,7 @@ describe("opsctl webhook serve whose alert ends, or whose phone is not paired", 
 });
 
 describe("opsctl webhook serve does not start", () => {
-  test("without its settings, all of which it names at once", async () => {
+  test("a missing setting stops the start, and all of them are named at once", async () => {
     const { exitCode, stderr } = await opsctl(["webhook", "serve"], { env: { WEBHOOK_SECRET: "  " } });
     expect(exitCode).toBe(3);
     for (const name of ["WEBHOOK_SECRET", "MESSAGING_API_URL", "MESSAGING_API_KEY", "MESSAGING_PHONE"])
@@ -127,7 +127,7 @@ describe("opsctl webhook serve does not start", () => {
     for (const name of ["ISSUE_TRACKER_TOKEN", "ISSUE_TRACKER_TEAM_ID"]) expect(stderr).toContain(name);
   });
 
-  test("with a phone that is none, or a secret sent in the clear; and quotes neither", async () => {
+  test("a phone that is none, or a secret sent in the clear, stops the start and is not quoted", async () => {
     await using arena = await openWebhookArena();
     const env = { MESSAGING_PHONE: "12-canary", MESSAGING_API_URL: "http://gateway.example.com" };
     const { exitCode, stderr } = await beside(arena, ["webhook", "serve", "--port", "0"], env);
@@ -137,7 +137,7 @@ describe("opsctl webhook serve does not start", () => {
     expect(stderr).not.toContain("12-canary");
   });
 
-  test("on a port that is taken", async () => {
+  test("a port that is taken stops the start", async () => {
     await using arena = await openWebhookArena();
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -149,7 +149,7 @@ describe("opsctl webhook serve does not start", () => {
     expect(stderr).toContain("LISTEN_FAILED");
   });
 
-  test("on a state directory that is missing", async () => {
+  test("a state directory that is missing stops the start", async () => {
     await using arena = await openWebhookArena();
     const env = { OPSCTL_STATE_DIR: join(arena.directory, "missing") };
     const { exitCode, stderr } = await beside(

@@ -173,7 +173,7 @@ describe("parseAlerts() refuses", () => {
     expect(alone).toMatchObject({ invalid: { length: listed }, invalidTotal: count });
   });
 
-  test("without repeating anything that the sender wrote, however long or deep", () => {
+  test("a refusal repeats nothing that the sender wrote, however long or deep", () => {
     const key = "k".repeat(1_000_000);
     const deep = `${'{"labels":'.repeat(50_000)}1${"}".repeat(50_000)}`;
     for (const entry of [`["${key}"]`, `[${deep}]`, `"${key}"`])
@@ -212,7 +212,7 @@ describe("parseAlerts() reads an entry", () => {
     expect(alert.status).toBe(typeof status === "string" ? status : null);
   });
 
-  test("without anything in it, or with labels and annotations that are no objects", () => {
+  test("an entry without anything in it, or with labels and annotations that are no objects, is an alert", () => {
     const odd = [7, "x", false, [], [{ alertname: "x", summary: "y" }], 1e300];
     const entries = odd.map((value) => ({ labels: value, annotations: value }));
     for (const entry of [{}, { labels: null, annotations: null }, ...entries])
@@ -229,13 +229,13 @@ describe("parseAlerts() reads an entry", () => {
       });
   });
 
-  test("with labels of other kinds", () => {
+  test("labels of other kinds are texts, or left out", () => {
     const labels = { alertname: 7, up: true, ratio: 0.5, gone: null, list: [1], map: { a: 1 }, empty: "" };
     expect(only({ labels }).labels).toEqual({ alertname: "7", up: "true", ratio: "0.5", empty: "" });
     expect(only({ labels }).name).toBe("7");
   });
 
-  test("whose labels are called like parts of every object", () => {
+  test("labels that are called like parts of every object are kept as any other", () => {
     const alert = only(
       fromJson(
         '{"labels":{"__proto__":"p","constructor":"c","toString":"t","toJSON":"j","hasOwnProperty":"h"},"annotations":{"__proto__":{"summary":"x"}}}',
@@ -254,11 +254,11 @@ describe("parseAlerts() reads an entry", () => {
     ...["VPS-INFRA", "vps-infra ", "vps-infra-2", "", "toString", null, 7, ["vps-infra"]].map(
       (ruleGroup) => [ruleGroup, "geral"] as const,
     ),
-  ])("of the rule group %p as one for the squad %s", (ruleGroup, squad) => {
+  ])("the rule group %p belongs to the squad %s", (ruleGroup, squad) => {
     expect<unknown>(only({ labels: { ruleGroup } }).squad).toBe(squad);
   });
 
-  test("with a name of several lines as one line", () => {
+  test("a name of several lines becomes one line", () => {
     expect(only({ labels: { alertname: " Disco\r\n\u0000\u2028 Raiz\u202E " } }).name).toBe("Disco Raiz");
     expect(only({ labels: { alertname: "\n\u200B" } }).name).toBeNull();
   });

@@ -2,15 +2,8 @@
 import { describe, expect } from "bun:test";
 import type { Scripted } from "../../standins/standin.ts";
 import { requires } from "../../support/requires.ts";
-import {
-  MINUTE_MS,
-  onFailingStores,
-  phone,
-  refuse,
-  startDegraded,
-  startFailing,
-} from "../support/failing-store.ts";
-import { alertOf, type Service } from "../support/start-service.ts";
+import { onFailingStores, phone, refuse, startDegraded, startFailing } from "../support/failing-store.ts";
+import { alertOf, MINUTE_MS, type Service } from "../support/start-service.ts";
 
 const { test } = requires("mount");
 
@@ -119,7 +112,7 @@ describe("an issue", () => {
   const post = async (service: Service, name = "a") => (await service.post([alertOf(name)])).body.alerts[0]!;
 
   onFailingStores(
-    "that was made from memory is the one of the next firings, also after a restart",
+    "an issue that was made from memory is the one of the next firings, also after a restart",
     async (store) => {
       await using service = await startDegraded({ store });
       const [ofA, ofB] = [await post(service, "a"), await post(service, "b")];

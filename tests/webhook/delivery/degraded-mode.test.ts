@@ -4,7 +4,6 @@ import { requires } from "../../support/requires.ts";
 import {
   alertWith,
   loseStore,
-  MINUTE_MS,
   onFailingStores,
   phone,
   refuse,
@@ -12,7 +11,7 @@ import {
   startDegraded,
   startFailing,
 } from "../support/failing-store.ts";
-import { alertOf, type Service, START_MS } from "../support/start-service.ts";
+import { alertOf, MINUTE_MS, type Service, START_MS } from "../support/start-service.ts";
 
 // The rules of degraded mode are those of the service; a full disk is the failing store that costs least time.
 const { test, describe } = requires("mount");
@@ -89,7 +88,7 @@ async function useUpBurst(service: Service): Promise<void> {
 }
 
 describe("the messages", () => {
-  test("of posts that wait together are one for each alert", async () => {
+  test("posts that wait together send one message for each alert", async () => {
     await using service = await startDegraded(SLOW);
     await useUpBurst(service);
     const posts = [service.post([alertOf("a")]), service.post([alertOf("a"), alertOf("a")])];
@@ -98,7 +97,7 @@ describe("the messages", () => {
     expect(service.tracker.issues).toHaveLength(1);
   });
 
-  test("of a firing, its end and another firing are three, with one issue", async () => {
+  test("a firing, its end and another firing are three messages, with one issue", async () => {
     await using service = await startDegraded();
     const end = { status: "resolved", endsAt: "2026-11-16T14:00:00Z" };
     const later = { startsAt: "2026-11-16T14:10:00Z" };
@@ -133,7 +132,7 @@ describe("the messages", () => {
     expect(service.sends).toHaveLength(sends);
   });
 
-  test("of a large post go out a part each time that it comes, until all have", async () => {
+  test("a large post goes out a part each time that it comes, until all of it has", async () => {
     await using service = await startDegraded({ messagesPerMinute: 60 });
     const alerts = Array.from({ length: 50 }, (_, at) => alertOf(`a${at}`));
     const statuses = [];
@@ -143,7 +142,7 @@ describe("the messages", () => {
     expect([phone(service).length, service.tracker.issues.length]).toEqual([50, 50]);
   });
 
-  test("of a crowd keep no critical alert waiting", async () => {
+  test("a crowd of messages keeps no critical alert waiting", async () => {
     await using service = await startDegraded(SLOW);
     await useUpBurst(service);
     const crowd = await service.postOnly(Array.from({ length: 2_000 }, (_, at) => alertOf(`a${at}`)));

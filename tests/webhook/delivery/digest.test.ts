@@ -1,8 +1,6 @@
 /** Messages that one message tells together, with --digest-after. */
 import { expect, test } from "bun:test";
-import { alertOf, onBothStores, type Service, startService } from "../support/start-service.ts";
-
-const MINUTE_MS = 60_000;
+import { alertOf, MINUTE_MS, onBothStores, type Service, startService } from "../support/start-service.ts";
 
 const host = (at: number) => `h${String(at).padStart(5, "0")}`;
 const of = (at: number, changes: { status?: string; severity?: string } = {}) =>

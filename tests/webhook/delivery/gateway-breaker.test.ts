@@ -1,8 +1,7 @@
 /** A gateway that refuses us, or fails again and again: messages wait, none is given up, one finds out when it is over. */
 import { describe, expect, test } from "bun:test";
-import { alertOf, onBothStores, type Service, startService } from "../support/start-service.ts";
+import { alertOf, MINUTE_MS, onBothStores, type Service, startService } from "../support/start-service.ts";
 
-const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const AWAY = { status: 502, text: "Bad Gateway" };

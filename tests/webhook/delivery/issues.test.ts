@@ -2,9 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { isEndless, playedBy } from "../../cases/answer-case.ts";
 import { REFUSED_ISSUES, UNCLEAR_ISSUES } from "../../cases/tracker-answers.ts";
-import { alertOf, onBothStores, type Service, startService } from "../support/start-service.ts";
-
-const MINUTE_MS = 60_000;
+import { alertOf, MINUTE_MS, onBothStores, type Service, startService } from "../support/start-service.ts";
 
 const fire = async (service: Service) => (await service.post([alertOf("abc")])).body.alerts[0]!;
 const issues = (service: Service) => service.tracker.issues.map(({ id }) => id);

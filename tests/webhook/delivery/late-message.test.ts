@@ -1,8 +1,14 @@
 /** What a message says that could not be sent at first. */
 import { expect, test } from "bun:test";
-import { alertOf, onBothStores, type Service, START_MS, startService } from "../support/start-service.ts";
+import {
+  alertOf,
+  MINUTE_MS,
+  onBothStores,
+  type Service,
+  START_MS,
+  startService,
+} from "../support/start-service.ts";
 
-const MINUTE_MS = 60_000;
 const OWN_FAILURE = { status: 413, json: { status: 413, error: "Payload Too Large" } };
 const startsAt = new Date(START_MS - MINUTE_MS).toISOString();
 

@@ -5,6 +5,7 @@ import type { KeptRow } from "../../standins/gateway.ts";
 import type { Scripted } from "../../standins/standin.ts";
 import {
   alertOf,
+  MINUTE_MS,
   onBothStores,
   PHONE,
   type Service,
@@ -12,7 +13,6 @@ import {
   startService,
 } from "../support/start-service.ts";
 
-const MINUTE_MS = 60_000;
 const UNCLEAR = refusal(500, "Timed Out");
 const OUTAGE = { status: 504, text: "Gateway Timeout" };
 

@@ -2,9 +2,8 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { alertOf, onBothStores, type Service, startService } from "../support/start-service.ts";
+import { alertOf, MINUTE_MS, onBothStores, type Service, startService } from "../support/start-service.ts";
 
-const MINUTE_MS = 60_000;
 const AWAY = { status: 502, text: "Bad Gateway" };
 const OWN_FAILURE = { status: 413, json: { status: 413, error: "Payload Too Large" } };
 

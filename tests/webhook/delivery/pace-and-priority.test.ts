@@ -1,8 +1,6 @@
 /** How many messages the phone gets in a minute, and which ones go first. */
 import { expect, test } from "bun:test";
-import { alertOf, onBothStores, type Sent, startService } from "../support/start-service.ts";
-
-const MINUTE_MS = 60_000;
+import { alertOf, MINUTE_MS, onBothStores, type Sent, startService } from "../support/start-service.ts";
 
 /** As installed: 30 in any minute, up to ten of them at once. */
 const PACE = { messagesPerMinute: 30 };

@@ -1,9 +1,7 @@
 /** What a restart keeps, and what it waits for. */
 import { expect } from "bun:test";
 import { until } from "../../support/until.ts";
-import { alertOf, onBothStores, startService } from "../support/start-service.ts";
-
-const MINUTE_MS = 60_000;
+import { alertOf, MINUTE_MS, onBothStores, startService } from "../support/start-service.ts";
 
 onBothStores(
   "a restart goes on with what was accepted and not delivered, and keeps which alerts have an issue",

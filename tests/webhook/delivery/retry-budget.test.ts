@@ -1,9 +1,8 @@
 /** For how long a message is tried, what does not count as trying, and what becomes of it afterwards. */
 import { describe, expect, test } from "bun:test";
 import { refusedPort } from "../../standins/raw-peer.ts";
-import { alertOf, onBothStores, type Service, startService } from "../support/start-service.ts";
+import { alertOf, MINUTE_MS, onBothStores, type Service, startService } from "../support/start-service.ts";
 
-const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 /** The longest wait for which a row is put off. */
@@ -86,7 +85,7 @@ describe("no message is given up for", () => {
     expect(service.messages).toHaveLength(1);
   });
 
-  test("standing behind others for days", async () => {
+  test("no message is given up because it stands behind others for days", async () => {
     await using service = await startService({ messagesPerMinute: 1 });
     service.gateway.routes.send.script = () => ({ status: 413, json: { status: 413, error: "Too Large" } });
     await service.post(Array.from({ length: 5 }, (_, at) => alertOf(`f${at}`, { status: "resolved" })));

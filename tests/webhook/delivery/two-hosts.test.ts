@@ -1,8 +1,6 @@
 /** Two hosts with one database: one delivers, the other takes over, and nothing is done twice. */
 import { expect, test } from "bun:test";
-import { alertOf, type Service, startService } from "../support/start-service.ts";
-
-const MINUTE_MS = 60_000;
+import { alertOf, MINUTE_MS, type Service, startService } from "../support/start-service.ts";
 
 const two = async (options = {}): Promise<[Service, Service]> => {
   const one = await startService({ store: "postgres", ...options });

@@ -5,13 +5,13 @@ import type { Scripted } from "../../standins/standin.ts";
 import { until } from "../../support/until.ts";
 import {
   alertOf,
+  MINUTE_MS,
   onBothStores,
   type Service,
   type ServiceOptions,
   startService,
 } from "../support/start-service.ts";
 
-const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 

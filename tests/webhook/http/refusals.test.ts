@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { request, speak } from "../../platform/support/raw-http.ts";
-import { MINUTE_MS, onFailingStores, startFailing } from "../support/failing-store.ts";
+import { onFailingStores, startFailing } from "../support/failing-store.ts";
 import { alertBody } from "../support/raw-service.ts";
-import { alertOf, SECRET, type Service, startService } from "../support/start-service.ts";
+import { alertOf, MINUTE_MS, SECRET, type Service, startService } from "../support/start-service.ts";
 
 const OWN = `X-Webhook-Secret: ${SECRET}`;
 const PROXY = "X-Forwarded-For: 198.51.100.1, 203.0.113.9";

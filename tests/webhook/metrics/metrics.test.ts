@@ -11,6 +11,7 @@ import { requires } from "../../support/requires.ts";
 import { parsePrometheus } from "../../text/support/prometheus-parser.ts";
 import {
   alertOf,
+  MINUTE_MS,
   PHONE,
   SECRET,
   type Service,
@@ -18,7 +19,6 @@ import {
   startService,
 } from "../support/start-service.ts";
 
-const MINUTE_MS = 60_000;
 const metricsOf = async (service: Service) => (await service.get("/metrics")).text;
 
 /** Every sample as `name{labels}`, with its value; without those of how long requests took. */

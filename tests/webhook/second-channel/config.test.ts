@@ -34,7 +34,7 @@ describe("the settings of the watch", () => {
     expect(await load(empty)).toMatchObject(off);
   });
 
-  test("of the second channel are all there, or none", async () => {
+  test("the settings of the second channel are all there, or none", async () => {
     const { secondChannel } = await load(EMAIL);
     expect(secondChannel).toMatchObject({
       apiUrl: "https://api.resend.com",
@@ -51,7 +51,7 @@ describe("the settings of the watch", () => {
     }
   });
 
-  test("of the second channel are named with all other problems at once", async () => {
+  test("the settings of the second channel are named with all other problems at once", async () => {
     const message = await problem({ ALERT_EMAIL_TO: "ops", MESSAGING_PHONE: "7" });
     for (const name of ["ALERT_EMAIL_TO", "ALERT_EMAIL_FROM", "ALERT_EMAIL_API_KEY", "MESSAGING_PHONE"])
       expect(message).toContain(`  ${name}: `);

@@ -2,8 +2,8 @@
 import { describe, expect } from "bun:test";
 import { requires } from "../../support/requires.ts";
 import { loseStore, onFailingStores, startFailing } from "../support/failing-store.ts";
-import { alertOf, type Service, type Store } from "../support/start-service.ts";
-import { critical, MINUTE_MS, mails, setGateway, told } from "../support/two-channels.ts";
+import { alertOf, MINUTE_MS, type Service, type Store } from "../support/start-service.ts";
+import { critical, mails, setGateway, told } from "../support/two-channels.ts";
 
 const { test } = requires("mount");
 

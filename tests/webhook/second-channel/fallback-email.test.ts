@@ -1,13 +1,18 @@
 /** The fallback e-mail: which alerts that WhatsApp does not take are mailed, when, how often, and after which answers. */
 import { describe, expect, test } from "bun:test";
 import type { Scripted } from "../../standins/standin.ts";
-import { alertOf, type Service, type ServiceOptions, startService } from "../support/start-service.ts";
+import {
+  alertOf,
+  MINUTE_MS,
+  type Service,
+  type ServiceOptions,
+  startService,
+} from "../support/start-service.ts";
 import {
   critical,
   type EmailTrouble,
   type GatewayTrouble,
   type Mail,
-  MINUTE_MS,
   mailCalls,
   mails,
   STEP_MS,

@@ -151,7 +151,7 @@ async function postgresStore(): Promise<FullStore & { analyze(): Promise<unknown
 }
 
 describe("while many rows wait, no call reads along all of them", () => {
-  test("in a file, also when all were tried", async () => {
+  test("a file finds its rows by an index, also when all were tried", async () => {
     store = fileStore();
     await fill();
     await expectLittleRead(READS);
@@ -165,7 +165,7 @@ describe("while many rows wait, no call reads along all of them", () => {
     await expectLittleRead({ "due(message)": due("message") });
   });
 
-  test("on PostgreSQL, whether its statistics know them or not", async () => {
+  test("PostgreSQL finds its rows by an index, whether its statistics know them or not", async () => {
     const { analyze, ...database } = await postgresStore();
     store = database;
     await fill();

@@ -44,6 +44,9 @@ export const EMAIL_KEY = "canary-email-key";
 export const TEAM = "0f0e0d0c-0b0a-4908-8706-050403020100";
 export const PHONE = "5511912345678";
 
+/** A minute, by which most tests advance the clock. */
+export const MINUTE_MS = 60_000;
+
 /** When the clock of each service starts. */
 export const START_MS = Date.UTC(2026, 10, 16, 14);
 

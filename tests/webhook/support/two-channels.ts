@@ -1,7 +1,6 @@
 /** A service with both ways to a person, gateway and fallback e-mail: their troubles, and what each of them told. */
 import { alertOf, type Service, START_MS } from "./start-service.ts";
 
-export const MINUTE_MS = 60_000;
 /** As far as the clock moves at once where minutes pass: no watch of the service looks more often. */
 export const STEP_MS = 5_000;
 

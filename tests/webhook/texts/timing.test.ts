@@ -28,7 +28,7 @@ describe("timing() of an alert that fires", () => {
     expect<string | null>(of(startsAt, now)).toBe(text);
   });
 
-  test("that is told again says that it goes on", () => {
+  test("an alert that is repeated says that it goes on", () => {
     expect(of("2026-03-02T21:10:00Z", "2026-03-03T01:12:00Z", true)).toBe(
       "continua desde 18:10 (há 4 h 2 min)",
     );

@@ -1,8 +1,8 @@
 /** The ping of OPSCTL_PING_URL: a check elsewhere hears each minute whether the alarm is well. */
 import { describe, expect, test } from "bun:test";
 import { loseStore, onFailingStores, startFailing } from "../support/failing-store.ts";
-import { type Service, startService } from "../support/start-service.ts";
-import { critical, MINUTE_MS, STEP_MS, setGateway } from "../support/two-channels.ts";
+import { MINUTE_MS, type Service, startService } from "../support/start-service.ts";
+import { critical, STEP_MS, setGateway } from "../support/two-channels.ts";
 
 /** The pings of so many minutes from now on. */
 async function pingsOf(service: Service, minutes: number, stepMs = STEP_MS): Promise<string> {

@@ -1,7 +1,7 @@
 /** The gateway's connection to WhatsApp: the service asks for it, holds messages meanwhile, and sends them afterwards. */
 import { describe, expect, test } from "bun:test";
-import { alertOf, type Service, startService } from "../support/start-service.ts";
-import { MINUTE_MS, setGateway } from "../support/two-channels.ts";
+import { alertOf, MINUTE_MS, type Service, startService } from "../support/start-service.ts";
+import { setGateway } from "../support/two-channels.ts";
 
 const NOT_OPEN = "sem_instancia_gateway";
 
@@ -62,15 +62,7 @@ describe("an instance", () => {
     },
   );
 
-  test("that was renamed is found again", async () => {
-    await using service = await startService();
-    service.gateway.instances.clear();
-    service.gateway.instances.set("new", "open");
-    await service.advance(2 * MINUTE_MS);
-    expect([await gauge(service), await held(service)]).toEqual([1, null]);
-  });
-
-  test("that is one of two is not known", async () => {
+  test("an instance that is one of two is not known", async () => {
     await using service = await startService();
     service.gateway.instances.set("second", "open");
     await service.restart();
@@ -92,7 +84,7 @@ describe("the gateway is asked", () => {
     expect(asked[3]).toBeLessThanOrEqual(2);
   });
 
-  test("at once after a send that fails", async () => {
+  test("the gateway is asked at once after a send that fails", async () => {
     await using service = await startService();
     service.gateway.routes.send.script = () => "drop_unread";
     const before = questions(service);
@@ -125,7 +117,7 @@ describe("messages", () => {
     expect(await service.post([alertOf("a")])).toMatchObject({ body: { alerts: [{ whatsapp: "sent" }] } });
   });
 
-  test("that a refused send has held go when the gateway says that it is connected, and only then", async () => {
+  test("messages that a refused send has held go when the gateway says that it is connected, and only then", async () => {
     await using service = await startService();
     setGateway(service, "closed");
     // The send's own question is answered, and no other.
@@ -141,7 +133,7 @@ describe("messages", () => {
     expect(await held(service)).toBeNull();
   });
 
-  test("of an account that Meta refuses stay held although the instance is connected", async () => {
+  test("messages of an account that Meta refuses stay held although the instance is connected", async () => {
     await using service = await startService();
     service.gateway.integrations.set("ops", "WHATSAPP-BUSINESS");
     service.gateway.metaError = { message: "no", type: "OAuthException", code: 190, fbtrace_id: "A" };

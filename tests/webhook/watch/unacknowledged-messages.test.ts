@@ -1,7 +1,7 @@
 /** Messages that the gateway took and WhatsApp does not acknowledge: counted, mailed where urgent, told to the ping. */
 import { describe, expect, test } from "bun:test";
-import { alertOf, type Service, startService } from "../support/start-service.ts";
-import { critical, MINUTE_MS, mails, STEP_MS, told } from "../support/two-channels.ts";
+import { alertOf, MINUTE_MS, type Service, startService } from "../support/start-service.ts";
+import { critical, mails, STEP_MS, told } from "../support/two-channels.ts";
 
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
@@ -102,7 +102,7 @@ describe("the metrics count", () => {
     expect(await counts(service)).toEqual([1, 0]);
   });
 
-  test("on the host that delivers", async () => {
+  test("only the host that delivers counts messages that are not acknowledged", async () => {
     await using service = await startService({ store: "postgres" });
     const other = await service.another();
     for (const name of ["a", "b"]) await send(service, name, ...(name === "a" ? ["READ"] : []));

@@ -10,13 +10,12 @@ import { requires } from "../../../support/requires.ts";
 import { hostileText } from "../../support/alert.ts";
 import {
   alertOf,
+  MINUTE_MS,
   PHONE,
   type Service,
   type ServiceOptions,
   startService,
 } from "../../support/start-service.ts";
-
-const MINUTE_MS = 60_000;
 
 /** What a person reads: without markup and style, each run of blanks one. */
 function readOf(page: string): string {
@@ -201,7 +200,7 @@ describe("the status page shows", () => {
     for (const said of row.saysNot ?? []) expect(read).not.toContain(said);
   });
 
-  test("that the store does not answer, with 503, and what is known without it", async () => {
+  test("a store that does not answer is shown with 503, and what is known without it", async () => {
     await using service = await startService({ store: "postgres", canFail: true, storeLimitMs: 300 });
     await service.post([alertOf("Disco")]);
     service.failStore();
@@ -214,7 +213,7 @@ describe("the status page shows", () => {
     expect(read).not.toContain("DATABASE");
   });
 
-  requires("mount").test("that no alert can be kept, on a full disk", async () => {
+  requires("mount").test("a full disk is shown: no alert can be kept", async () => {
     await using service = await startService({ canFail: true });
     service.failStore();
     const { status, text } = await service.get("/");

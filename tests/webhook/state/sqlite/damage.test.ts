@@ -112,7 +112,7 @@ describe("a damaged state file", () => {
     await state.close();
   });
 
-  test("that was cut off keeps the rows that can be read", async () => {
+  test("a file that was cut off keeps the rows that can be read", async () => {
     await fill();
     truncateSync(path, Math.floor(statSync(path).size / PAGE / 2) * PAGE);
     const state = await open();
@@ -200,7 +200,7 @@ describe("a damaged state file", () => {
     await again.close();
   });
 
-  test("that is found in operation refuses alerts, is moved aside, and then accepts them", async () => {
+  test("a damage that is found in operation refuses alerts until the file is moved aside", async () => {
     await fill();
     const state = await open();
     breakRows();

@@ -39,7 +39,7 @@ describe("a state whose directory", () => {
     expect(exitStatusOf("STATE_UNAVAILABLE")).toBe(3);
   });
 
-  requires("root").test("or whose file is another account's cannot be opened", async () => {
+  requires("root").test("a state whose file is another account's cannot be opened", async () => {
     await (await open()).close();
     chmodSync(directory, 0o755);
     await expect(asNobody(open)).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });

@@ -119,7 +119,7 @@ function textTests(fixture: () => StateFixture): void {
 }
 
 function endTests(fixture: () => StateFixture): void {
-  test("that failed is recorded with its time and whether its end was unclear, however long the row then waits", async () => {
+  test("an attempt that failed is recorded with its time and whether its end was unclear, however long the row then waits", async () => {
     const { state, setClock, reopen } = fixture();
     const [row] = await acceptRows(state, "f1");
     await state.begin(row, { text: "t" });
@@ -132,7 +132,7 @@ function endTests(fixture: () => StateFixture): void {
     expect(await onlyDue(await reopen())).toMatchObject({ ...counted, waitedMs: 30 * DAY_MS, text: "t" });
   });
 
-  test("for an issue is recorded like one for a message", async () => {
+  test("an attempt for an issue is recorded like one for a message", async () => {
     const { state } = fixture();
     const row = issueRowOf(await acceptOne(state, sampleAlert()));
     expect(await state.begin(row, { text: "body" })).toBe(true);
@@ -197,7 +197,7 @@ function triedBeforeTests(fixture: () => StateFixture): void {
 }
 
 function unansweredTests(fixture: () => StateFixture): void {
-  test("that a proxy answered stays known, over clear ones and a restart, until the row has another text", async () => {
+  test("an attempt that a proxy answered stays known, over clear ones and a restart, until the row has another text", async () => {
     const { state, setClock, reopen } = fixture();
     const [row] = await acceptRows(state, "f1");
     await state.begin(row, { text: "one" });
@@ -217,7 +217,7 @@ function unansweredTests(fixture: () => StateFixture): void {
     expect(await onlyDue(again)).toMatchObject({ text: "two", unansweredForMs: null });
   });
 
-  test("that a proxy answered is known when its row is revived, and by the members of its text", async () => {
+  test("an attempt that a proxy answered is known when its row is revived, and by the members of its text", async () => {
     const { state, setClock } = fixture();
     const [row, member] = await acceptRows(state, "f1", "f2");
     await state.begin(row, { text: "both", members: [member] });
@@ -239,7 +239,7 @@ function unansweredTests(fixture: () => StateFixture): void {
 }
 
 function doubtTests(fixture: () => StateFixture): void {
-  test("in doubt is kept, counted and listed, lets the next row go, and is not repeated", async () => {
+  test("a row in doubt is kept, counted and listed, lets the next row go, and is not repeated", async () => {
     const { state, setClock } = fixture();
     const [first, second] = await acceptRows(state, "f1", "f1");
     await state.begin(first, { text: "t" });
@@ -257,7 +257,7 @@ function doubtTests(fixture: () => StateFixture): void {
     expect((await state.latest("f1")).message?.status).toBe("delivered");
   });
 
-  test("in doubt can be dropped, or revived with its text and the time of its first attempt", async () => {
+  test("a row in doubt can be dropped, or revived with its text and the time of its first attempt", async () => {
     const { state, setClock } = fixture();
     const [revived, dropped] = await acceptRows(state, "f1", "f2");
     for (const row of [revived, dropped]) {

@@ -124,7 +124,7 @@ function dueTests(fixture: () => StateFixture): void {
       },
     ],
   ];
-  test.each(WITHOUT)("there is none %s", async (_, before) => {
+  test.each(WITHOUT)("an end leaves no comment %s", async (_, before) => {
     const { state } = fixture();
     await before(state);
     await acceptOne(state, resolvedAlert());

@@ -91,13 +91,13 @@ function endTests(fixture: () => StateFixture): void {
     ["is in doubt keeps", IN_DOUBT, "duplicate"],
     ["is dead gives back", DEAD, "first"],
   ] as const;
-  test.each(ENDS)("that %s its claim", async (_, end, next) => {
+  test.each(ENDS)("an issue that %s its claim", async (_, end, next) => {
     const { state } = fixture();
     await state.settle(issueRowOf(await acceptOne(state, sampleAlert())), end);
     expect(await statusOfNext(state)).toBe(next);
   });
 
-  test("that is dropped while it waits gives its claim back", async () => {
+  test("an issue that is dropped while it waits gives its claim back", async () => {
     const { state } = fixture();
     const issue = issueRowOf(await acceptOne(state, sampleAlert()));
     expect(await state.dropQueued([issue])).toBe(1);
@@ -105,7 +105,7 @@ function endTests(fixture: () => StateFixture): void {
     expect(await statusOfNext(state)).toBe("first");
   });
 
-  test("that dies late leaves the claim of the next one alone", async () => {
+  test("an issue that dies late leaves the claim of the next one alone", async () => {
     const { state, setClock } = fixture();
     const old = issueRowOf(await acceptOne(state, sampleAlert()));
     await setClock(START_MS + ISSUE_TTL_MS);
@@ -114,7 +114,7 @@ function endTests(fixture: () => StateFixture): void {
     expect(await statusOfNext(state)).toBe("duplicate");
   });
 
-  test("that is revived has its claim again, and the time of its claim, of which its id is made", async () => {
+  test("an issue that is revived has its claim again, and the time of its claim, of which its id is made", async () => {
     const { state, setClock } = fixture();
     await state.settle(issueRowOf(await acceptOne(state, sampleAlert())), DEAD);
     const revivedMs = START_MS + MINUTE_MS;
@@ -142,7 +142,7 @@ function endTests(fixture: () => StateFixture): void {
 }
 
 function madeWithoutTests(fixture: () => StateFixture): void {
-  test("that was made without the state is remembered from when it was made on", async () => {
+  test("an issue that was made without the state is remembered from when it was made on", async () => {
     const { state, setClock } = fixture();
     await setClock(START_MS + MINUTE_MS);
     await state.rememberIssues([
@@ -155,7 +155,7 @@ function madeWithoutTests(fixture: () => StateFixture): void {
     expect(await statusOfNext(state, sampleAlert({ fingerprint: ODD }))).toBe("first");
   });
 
-  test("that was made without the state changes no claim in force, and is forgotten when it is too old", async () => {
+  test("an issue that was made without the state changes no claim in force, and is forgotten when it is too old", async () => {
     const { state, setClock } = fixture();
     await acceptOne(state, sampleAlert({ fingerprint: "held" }));
     const ages = { held: 1, old: ISSUE_TTL_MS, ahead: -ISSUE_TTL_MS, soon: -MINUTE_MS };
@@ -172,7 +172,7 @@ function madeWithoutTests(fixture: () => StateFixture): void {
     expect(await state.issueClaim("soon")).toBeNull();
   });
 
-  test("that was tried without the state is tried on under the same time, and claimed from now on", async () => {
+  test("an issue that was tried without the state is tried on under the same time, and claimed from now on", async () => {
     const { state, setClock } = fixture();
     const alert = sampleAlert({ fingerprint: ODD });
     const [outcome] = await state.accept([[alert, alert, resolvedAlert({ fingerprint: ODD })]], TRIED);
@@ -188,7 +188,7 @@ function madeWithoutTests(fixture: () => StateFixture): void {
     expect(await state.issueClaim(ODD)).toBeNull();
   });
 
-  test("that has a claim keeps its time, whatever was tried without the state", async () => {
+  test("an issue that has a claim keeps its time, whatever was tried without the state", async () => {
     const { state } = fixture();
     const { alert } = await acceptOne(state, sampleAlert());
     await state.accept([[alert]], TRIED);

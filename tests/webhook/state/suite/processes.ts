@@ -20,7 +20,7 @@ export function processTests(fixture: () => StateFixture): void {
     states = [fixture().state, await fixture().another()];
   });
 
-  test("that accept the same alerts in any order claim each issue once, and keep every message", async () => {
+  test("processes that accept the same alerts in any order claim each issue once, and keep every message", async () => {
     const alerts = Array.from({ length: 20 }, (_, at) => sampleAlert({ fingerprint: `f${at}` }));
     const batches = Array.from({ length: 8 }, (_, at) => {
       const ordered = at % 4 < 2 ? alerts : alerts.toReversed();

@@ -367,7 +367,7 @@ describe("renderMessage() of long texts", () => {
     expect(text).toContain(`d…\ninstance=${long("l", 500)}\nValor: ${long("v", 500)}\nPainel: https`);
   });
 
-  test("then summary, labels, value and name, never below what can be read", () => {
+  test("after the description it shortens summary, labels, value and name, never below what can be read", () => {
     const all = {
       summary: long("s", 9000),
       description: long("d", 9000),
