@@ -1,11 +1,7 @@
 /** What bodies of 8 MiB cost the service, and how long a small alert takes meanwhile. */
-import {
-  openWebhookArena,
-  postAlerts,
-  SECRET,
-  type Serving,
-  type WebhookArena,
-} from "../e2e/support/webhook-process.ts";
+
+import { openWebhookArena, postAlerts, type Serving, type WebhookArena } from "../e2e/support/serve.ts";
+import { SECRET } from "../webhook/support/settings.ts";
 import { peakBytes } from "./child.ts";
 import type { Figure } from "./figure.ts";
 

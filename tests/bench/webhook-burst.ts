@@ -2,7 +2,7 @@
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
-import { openWebhookArena, postAlerts, type Serving } from "../e2e/support/webhook-process.ts";
+import { openWebhookArena, postAlerts, type Serving } from "../e2e/support/serve.ts";
 import { holdSocket } from "../platform/support/held-socket.ts";
 import { BURSTS, type BurstKind } from "./burst.ts";
 import { peakBytes, ROOT } from "./child.ts";

@@ -7,10 +7,11 @@ import { openCollectArena } from "../metrics/support/dependencies.ts";
 import { startGateway } from "../standins/gateway.ts";
 import { startMonitoring } from "../standins/grafana.ts";
 import { MONDAY, seedOwner, setClock } from "../support/seed.ts";
+import { SECRET } from "../webhook/support/settings.ts";
 import { closedBarrier } from "./support/barrier.ts";
 import { type Fixture, openFixture } from "./support/fixture.ts";
 import { type Ended, opsctl } from "./support/opsctl.ts";
-import { openWebhookArena, postAlerts, SECRET } from "./support/webhook-process.ts";
+import { openWebhookArena, postAlerts } from "./support/serve.ts";
 
 const ON_DENO = { runtime: "deno" } as const;
 

@@ -10,10 +10,11 @@ import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { findAlertmanager, startAlertmanager } from "../e2e/support/monitoring-process.ts";
-import { openWebhookArena, SECRET, type Serving, type WebhookArena } from "../e2e/support/webhook-process.ts";
+import { openWebhookArena, type Serving, type WebhookArena } from "../e2e/support/serve.ts";
 import { type HeldSocket, holdSocket } from "../platform/support/held-socket.ts";
 import { request, speak } from "../platform/support/raw-http.ts";
 import { until } from "../support/until.ts";
+import { SECRET } from "../webhook/support/settings.ts";
 import { type ProxyName, startProxy } from "./proxy.ts";
 
 const NAMES: readonly ProxyName[] = ["nginx as documented", "nginx, kept alive", "haproxy", "Caddy"];

@@ -5,7 +5,7 @@ import { openDatabase } from "../../../lib/platform/database/pool.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { ensureStateSchema } from "../../../lib/webhook/state/postgres/schema.ts";
 import { opsctl } from "../../e2e/support/opsctl.ts";
-import { openWebhookArena, postAlerts, type WebhookArena } from "../../e2e/support/webhook-process.ts";
+import { openWebhookArena, postAlerts, type WebhookArena } from "../../e2e/support/serve.ts";
 import { type EmailProvider, startEmailProvider } from "../../standins/email-provider.ts";
 import { freePort } from "../../support/free-port.ts";
 import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";

@@ -1,12 +1,7 @@
 /** Two hosts of the webhook with one state: killed, frozen and cut off while alerts arrive and their database moves. */
 import { expect } from "bun:test";
 import { setTimeout as delay } from "node:timers/promises";
-import {
-  openWebhookArena,
-  postAlerts,
-  type Serving,
-  type WebhookArena,
-} from "../../e2e/support/webhook-process.ts";
+import { openWebhookArena, postAlerts, type Serving, type WebhookArena } from "../../e2e/support/serve.ts";
 import { startTcpProxy, type TcpProxy } from "../../standins/tcp-proxy.ts";
 import { type PostgresServer, startPostgres, type TestDatabase } from "../../support/postgres.ts";
 import { until } from "../../support/until.ts";

@@ -2,12 +2,7 @@
 import { expect } from "bun:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { opsctl } from "../../e2e/support/opsctl.ts";
-import {
-  openWebhookArena,
-  postAlerts,
-  type Serving,
-  type WebhookArena,
-} from "../../e2e/support/webhook-process.ts";
+import { openWebhookArena, postAlerts, type Serving, type WebhookArena } from "../../e2e/support/serve.ts";
 import type { Scripted } from "../../standins/standin.ts";
 import { type SmallDisk, smallDisk } from "../../support/small-disk.ts";
 import { until } from "../../support/until.ts";

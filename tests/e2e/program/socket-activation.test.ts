@@ -1,7 +1,7 @@
 /** The listening sockets that systemd hands to the service: found by their names, and only when meant for it. */
 import { describe, expect, test } from "bun:test";
 import { holdSocket } from "../../platform/support/held-socket.ts";
-import { openWebhookArena, postAlerts } from "../support/webhook-process.ts";
+import { openWebhookArena, postAlerts } from "../support/serve.ts";
 
 const ALERTS = { alerts: [{ status: "firing", labels: { alertname: "DiskFull" } }] };
 

@@ -13,6 +13,7 @@ import { openCollectArena } from "../../metrics/support/dependencies.ts";
 import { projectOf } from "../../standins/hosting.ts";
 import { requires } from "../../support/requires.ts";
 import { until } from "../../support/until.ts";
+import { SECRET } from "../../webhook/support/settings.ts";
 import {
   findMonitoring,
   startAlertmanager,
@@ -20,7 +21,7 @@ import {
   startPrometheus,
 } from "../support/monitoring-process.ts";
 import { opsctl } from "../support/opsctl.ts";
-import { openWebhookArena, SECRET } from "../support/webhook-process.ts";
+import { openWebhookArena } from "../support/serve.ts";
 
 /** Prometheus looks for Alertmanagers only every five seconds, and four programs are slow on a busy machine. */
 const LIMIT_MS = 100_000;

@@ -2,8 +2,9 @@
 import { expect } from "bun:test";
 import { requires } from "../../support/requires.ts";
 import { until } from "../../support/until.ts";
+import { SECRET } from "../../webhook/support/settings.ts";
 import { findAlertmanager, startAlertmanager } from "../support/monitoring-process.ts";
-import { openWebhookArena, SECRET } from "../support/webhook-process.ts";
+import { openWebhookArena } from "../support/serve.ts";
 
 async function tell(url: string, alert: object): Promise<void> {
   const response = await fetch(`${url}/api/v2/alerts`, {

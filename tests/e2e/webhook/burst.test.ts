@@ -5,7 +5,7 @@ import { BURSTS, type BurstKind, noBurst, sendBurst } from "../../bench/burst.ts
 import { type HeldSocket, holdSocket } from "../../platform/support/held-socket.ts";
 import { until } from "../../support/until.ts";
 import { logLines } from "../support/opsctl.ts";
-import { openWebhookArena, postAlerts, type Serving } from "../support/webhook-process.ts";
+import { openWebhookArena, postAlerts, type Serving } from "../support/serve.ts";
 
 const MIB = 1_048_576;
 /** How much memory the service may have taken at its peak. */

@@ -5,7 +5,7 @@ import { connect, type Socket } from "node:net";
 import { holdSocket } from "../../platform/support/held-socket.ts";
 import { until } from "../../support/until.ts";
 import { logLines } from "../support/opsctl.ts";
-import { openWebhookArena, postAlerts } from "../support/webhook-process.ts";
+import { openWebhookArena, postAlerts } from "../support/serve.ts";
 
 const DESCRIPTORS = 1_024;
 const SILENT = 1_200;

@@ -5,7 +5,7 @@ import { sharedPostgres } from "../../support/postgres.ts";
 import { requires } from "../../support/requires.ts";
 import { smallDisk } from "../../support/small-disk.ts";
 import { until } from "../../support/until.ts";
-import { openWebhookArena, postAlerts, type Serving, type WebhookArena } from "../support/webhook-process.ts";
+import { openWebhookArena, postAlerts, type Serving, type WebhookArena } from "../support/serve.ts";
 
 /** Room for a new state, and for little else. */
 const DISK_MIB = 6;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { startTcpProxy } from "../../standins/tcp-proxy.ts";
 import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
 import { until } from "../../support/until.ts";
-import { openWebhookArena, postAlerts } from "../support/webhook-process.ts";
+import { openWebhookArena, postAlerts } from "../support/serve.ts";
 
 let db: TestDatabase;
 // One each: the lease of a host that a test has killed would make the next one wait.

@@ -6,8 +6,9 @@ import { expect, test } from "bun:test";
 import { type Monitoring, startMonitoring } from "../../standins/grafana.ts";
 import { type FiredAlert, notify } from "../../standins/grafana-notification.ts";
 import { until } from "../../support/until.ts";
+import { SECRET } from "../../webhook/support/settings.ts";
 import { opsctl } from "../support/opsctl.ts";
-import { openWebhookArena, SECRET } from "../support/webhook-process.ts";
+import { openWebhookArena } from "../support/serve.ts";
 
 const TOKEN = "glsa_canaryMonitoringToken";
 const DISK = "opsctl-root-disk";

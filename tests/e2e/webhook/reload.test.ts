@@ -9,9 +9,10 @@ import { freePort } from "../../support/free-port.ts";
 import { silentLog } from "../../support/silent-log.ts";
 import { until } from "../../support/until.ts";
 import { sampleAlert } from "../../webhook/support/sample-alert.ts";
+import { SECRET } from "../../webhook/support/settings.ts";
 import { acceptAll } from "../../webhook/support/state-fixture.ts";
 import { logLines, opsctl } from "../support/opsctl.ts";
-import { openWebhookArena, SECRET, type Serving, type WebhookArena } from "../support/webhook-process.ts";
+import { openWebhookArena, type Serving, type WebhookArena } from "../support/serve.ts";
 
 const NEW_SECRET = "canary-webhook-secret-of-tomorrow";
 const TAKEN = "The settings were read again and are in force";

@@ -5,7 +5,7 @@ import { unitEnvironment } from "../../support/started-environment.ts";
 import { unreadPipe } from "../../support/unread-pipe.ts";
 import { until } from "../../support/until.ts";
 import { startOpsctl } from "../support/opsctl.ts";
-import { openWebhookArena, postAlerts } from "../support/webhook-process.ts";
+import { openWebhookArena, postAlerts } from "../support/serve.ts";
 
 /** Far more lines than a pipe holds. */
 const [POSTS, ALERTS_PER_POST] = [40, 10];

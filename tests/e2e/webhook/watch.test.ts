@@ -6,7 +6,7 @@ import { startEmailProvider } from "../../standins/email-provider.ts";
 import { startPing } from "../../standins/ping.ts";
 import { until } from "../../support/until.ts";
 import { logLines } from "../support/opsctl.ts";
-import { openWebhookArena, postAlerts } from "../support/webhook-process.ts";
+import { openWebhookArena, postAlerts } from "../support/serve.ts";
 
 test("opsctl webhook serve tells systemd that it is ready and lives, and its check that it is well", async () => {
   await using arena = await openWebhookArena();

@@ -5,16 +5,9 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { request, speak } from "../../platform/support/raw-http.ts";
 import { until } from "../../support/until.ts";
+import { KEY, PHONE, SECRET, TOKEN } from "../../webhook/support/settings.ts";
 import { type Ended, opsctl } from "../support/opsctl.ts";
-import {
-  KEY,
-  openWebhookArena,
-  PHONE,
-  postAlerts,
-  SECRET,
-  TOKEN,
-  type WebhookArena,
-} from "../support/webhook-process.ts";
+import { openWebhookArena, postAlerts, type WebhookArena } from "../support/serve.ts";
 
 const ALERT = {
   status: "firing",

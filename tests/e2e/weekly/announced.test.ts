@@ -25,10 +25,11 @@ import { opsctlBinary } from "../../support/binary.ts";
 import { freePort } from "../../support/free-port.ts";
 import { MONDAY, seedOwner, setClock } from "../../support/seed.ts";
 import { until } from "../../support/until.ts";
+import { SECRET } from "../../webhook/support/settings.ts";
 import { failedWith, notReady, weekOf } from "../../weekly/announce/support.ts";
 import { type Fixture, openFixture } from "../support/fixture.ts";
 import { opsctl, startProgram } from "../support/opsctl.ts";
-import { openWebhookArena, SECRET } from "../support/webhook-process.ts";
+import { openWebhookArena } from "../support/serve.ts";
 
 const WEEK = "2026-11-16";
 const NAME = "Relatório semanal falhou";

@@ -11,7 +11,7 @@ const of = (at: number, changes: { status?: string; severity?: string } = {}) =>
 const together = ({ text }: { text: string }) => Number(/(\d+) alertas nesta mensagem/.exec(text)?.[1] ?? 1);
 
 /** How many messages tell each host. */
-function told(service: Service): Map<string, number> {
+function onPhone(service: Service): Map<string, number> {
   const count = new Map<string, number>();
   for (const { text } of service.messages)
     for (const name of new Set(text.match(/\bh\d{5}\b/g))) count.set(name, (count.get(name) ?? 0) + 1);
@@ -30,7 +30,7 @@ onBothStores(
     expect([critical.second <= 25, together(critical)]).toEqual([true, 1]);
     await service.advance(4 * MINUTE_MS, 2_000);
     expect((await service.health()).message).toMatchObject({ queued: 0, dead: 0 });
-    expect([told(service).size, new Set(told(service).values())]).toEqual([501, new Set([1])]);
+    expect([onPhone(service).size, new Set(onPhone(service).values())]).toEqual([501, new Set([1])]);
     expect(service.messages.length).toBeLessThan(120);
     expect(await service.metric('opsctl_webhook_sent_total{kind="whatsapp"}')).toBe(501);
   },

@@ -3,11 +3,11 @@ import { describe, expect, test } from "bun:test";
 import { refusal } from "../../cases/gateway-answers.ts";
 import type { KeptRow } from "../../standins/gateway.ts";
 import type { Scripted } from "../../standins/standin.ts";
+import { PHONE } from "../support/settings.ts";
 import {
   alertOf,
   MINUTE_MS,
   onBothStores,
-  PHONE,
   type Service,
   START_MS,
   startService,

@@ -1,6 +1,7 @@
 /** What becomes of an alert while gateway and tracker are well: the answer, the message, the issue, the comment's link. */
 import { expect, test } from "bun:test";
-import { alertOf, onBothStores, PHONE, startService, TEAM } from "../support/start-service.ts";
+import { PHONE, TEAM } from "../support/settings.ts";
+import { alertOf, onBothStores, startService } from "../support/start-service.ts";
 
 test("a firing alert becomes a message, then an issue, and the answer says so", async () => {
   await using service = await startService();

@@ -7,7 +7,7 @@ import { alertOf, MINUTE_MS, onBothStores, type Service, startService } from "..
 const AWAY = { status: 502, text: "Bad Gateway" };
 const OWN_FAILURE = { status: 413, json: { status: 413, error: "Payload Too Large" } };
 
-const told = (service: Service) => service.messages.map(({ text }) => /n\d+/.exec(text)?.[0]);
+const onPhone = (service: Service) => service.messages.map(({ text }) => /n\d+/.exec(text)?.[0]);
 const note = (fingerprint: string, summary: string, status = "firing") =>
   alertOf(fingerprint, { status, annotations: { summary } });
 
@@ -29,12 +29,12 @@ onBothStores(TROUBLES, async ({ first }, store) => {
   await service.post([note("abc", "n3", "resolved")]);
   await service.advance(30_000);
   // A failure that meets every message may keep the other one waiting as well, for some seconds.
-  expect(told(service)).toEqual(["n7"]);
+  expect(onPhone(service)).toEqual(["n7"]);
   expect(service.sends.filter(({ text }) => /n[23]/.test(text))).toEqual([]);
   await service.restart();
   service.gateway.routes.send.scriptByBody = null;
   await service.advance(5 * MINUTE_MS, 5_000);
-  expect(told(service)).toEqual(["n7", "n1", "n2", "n3"]);
+  expect(onPhone(service)).toEqual(["n7", "n1", "n2", "n3"]);
   expect(service.tracker.issues).toHaveLength(2);
 });
 
@@ -47,7 +47,7 @@ onBothStores("a message that is given up holds nothing back", async (store) => {
   service.gateway.routes.send.script = null;
   expect(await service.operator.dropQueued([first!.id])).toBe(1);
   await service.advance(5 * MINUTE_MS, 5_000);
-  expect(told(service)).toEqual(["n2"]);
+  expect(onPhone(service)).toEqual(["n2"]);
 });
 
 test("a row that cannot be read is given up, and takes nothing else with it", async () => {
@@ -60,5 +60,5 @@ test("a row that cannot be read is given up, and takes nothing else with it", as
   await service.advance(10_000);
   expect(await service.operator.dead()).toMatchObject([{ code: "alert_unreadable" }]);
   await service.post([note("bad", "n2", "resolved")]);
-  expect(told(service)).toEqual(["n2"]);
+  expect(onPhone(service)).toEqual(["n2"]);
 });

@@ -4,7 +4,8 @@ import { connect } from "node:net";
 import { request, speak } from "../../platform/support/raw-http.ts";
 import { onFailingStores, startFailing } from "../support/failing-store.ts";
 import { alertBody } from "../support/raw-service.ts";
-import { alertOf, MINUTE_MS, SECRET, type Service, startService } from "../support/start-service.ts";
+import { SECRET } from "../support/settings.ts";
+import { alertOf, MINUTE_MS, type Service, startService } from "../support/start-service.ts";
 
 const OWN = `X-Webhook-Secret: ${SECRET}`;
 const PROXY = "X-Forwarded-For: 198.51.100.1, 203.0.113.9";

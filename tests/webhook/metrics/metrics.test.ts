@@ -9,11 +9,10 @@ import { trackerError } from "../../standins/tracker.ts";
 import { findPromtool } from "../../support/promtool.ts";
 import { requires } from "../../support/requires.ts";
 import { parsePrometheus } from "../../text/support/prometheus-parser.ts";
+import { PHONE, SECRET } from "../support/settings.ts";
 import {
   alertOf,
   MINUTE_MS,
-  PHONE,
-  SECRET,
   type Service,
   type ServiceOptions,
   startService,

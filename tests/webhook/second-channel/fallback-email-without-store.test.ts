@@ -3,7 +3,7 @@ import { describe, expect } from "bun:test";
 import { requires } from "../../support/requires.ts";
 import { loseStore, onFailingStores, startFailing } from "../support/failing-store.ts";
 import { alertOf, MINUTE_MS, type Service, type Store } from "../support/start-service.ts";
-import { critical, mails, setGateway, told } from "../support/two-channels.ts";
+import { critical, mails, onPhone, setGateway } from "../support/two-channels.ts";
 
 const { test } = requires("mount");
 
@@ -28,13 +28,13 @@ describe("an alert that neither store nor gateway takes", () => {
     setGateway(service, "away");
     const before = service.second;
     expect(new Set(await postFor(service, "a", 4))).toEqual(new Set([503]));
-    expect(mails(service).map(({ tells }) => tells)).toEqual([["a"]]);
+    expect(mails(service).map(({ alerts }) => alerts)).toEqual([["a"]]);
     expect(mails(service)[0]!.second - before).toBeLessThanOrEqual(240);
     expect(service.email.accepted[0]!.text).not.toContain("a mensagem também chega por lá");
     await postFor(service, "a", 2);
     setGateway(service, "none");
     expect(await service.post([critical("a")])).toMatchObject({ status: 200, body: { durable: false } });
-    expect(told(service)).toEqual(["a"]);
+    expect(onPhone(service)).toEqual(["a"]);
     service.restoreStore();
     await service.advance(5 * MINUTE_MS, stepOf(store));
     expect(mails(service)).toHaveLength(1);
@@ -52,7 +52,7 @@ describe("an alert that neither store nor gateway takes", () => {
     expect(mails(service)).toHaveLength(1);
     setGateway(service, "none");
     await service.advance(6 * MINUTE_MS, 5_000);
-    expect(told(service)).toEqual(["a"]);
+    expect(onPhone(service)).toEqual(["a"]);
   });
 });
 
@@ -63,13 +63,13 @@ describe("an alert that waits in a store that fails then", () => {
     expect((await service.post([critical("a"), alertOf("alert-minor")])).status).toBe(200);
     service.failStore();
     await service.advance(3.5 * MINUTE_MS, stepOf(store));
-    expect(mails(service).map(({ tells }) => tells)).toEqual([["a"]]);
+    expect(mails(service).map(({ alerts }) => alerts)).toEqual([["a"]]);
     await service.advance(2 * MINUTE_MS, stepOf(store));
     setGateway(service, "none");
     service.restoreStore();
     await service.advance(10 * MINUTE_MS, 5_000);
     expect(mails(service)).toHaveLength(1);
-    expect(told(service).toSorted()).toEqual(["a", "minor"]);
+    expect(onPhone(service).toSorted()).toEqual(["a", "minor"]);
   });
 
   test("is mailed beside one that is not kept, each once", async () => {
@@ -79,7 +79,7 @@ describe("an alert that waits in a store that fails then", () => {
     service.failStore();
     await service.post([alertOf("alert-minor")]);
     await postFor(service, "lost", 5);
-    const mailed = mails(service).flatMap(({ tells }) => tells);
+    const mailed = mails(service).flatMap(({ alerts }) => alerts);
     expect(mailed.toSorted()).toEqual(["kept", "lost"]);
   });
 
@@ -90,12 +90,12 @@ describe("an alert that waits in a store that fails then", () => {
       return undefined;
     };
     await service.post([critical("a")]);
-    expect(told(service)).toEqual(["a"]);
+    expect(onPhone(service)).toEqual(["a"]);
     service.gateway.routes.send.scriptByBody = null;
     await service.advance(10 * MINUTE_MS, 5_000);
     service.restoreStore();
     await service.advance(10 * MINUTE_MS, 5_000);
     expect(service.email.ledger).toHaveLength(0);
-    expect(told(service)).toEqual(["a"]);
+    expect(onPhone(service)).toEqual(["a"]);
   });
 });

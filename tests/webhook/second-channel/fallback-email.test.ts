@@ -15,10 +15,10 @@ import {
   type Mail,
   mailCalls,
   mails,
+  onPhone,
   STEP_MS,
   setEmail,
   setGateway,
-  told,
 } from "../support/two-channels.ts";
 
 const minutes = (service: Service, count: number) => service.advance(count * MINUTE_MS, STEP_MS);
@@ -60,8 +60,8 @@ describe("an alert that waits for the gateway:", () => {
       await using service = await startInTrouble(row.alert, row.trouble);
       await minutes(service, 13);
       expect(service.email.ledger).toHaveLength(1);
-      const [{ second, tells }] = mails(service) as [Mail];
-      expect([tells, second >= 180, second <= 190]).toEqual([["a"], true, true]);
+      const [{ second, alerts }] = mails(service) as [Mail];
+      expect([alerts, second >= 180, second <= 190]).toEqual([["a"], true, true]);
       const [mail] = service.email.accepted;
       expect(mail).toMatchObject({ from: "alarm@mail.example", to: ["ops@client.example"] });
       expect(mail!.idempotencyKey).toMatch(/^opsctl-alert-email\/[0-9a-f]{64}$/);
@@ -69,7 +69,7 @@ describe("an alert that waits for the gateway:", () => {
       expect(mail!.text).toContain("a mensagem também chega por lá");
       setGateway(service, "none");
       await minutes(service, 5);
-      expect(told(service)).toEqual(["a"]);
+      expect(onPhone(service)).toEqual(["a"]);
       expect(service.messages[0]!.text).toContain("1 alerta avisado por e-mail");
     },
   );
@@ -80,7 +80,7 @@ describe("an alert that waits for the gateway:", () => {
     expect(service.email.ledger).toHaveLength(0);
     setGateway(service, "none");
     await minutes(service, 5);
-    expect(told(service)).toEqual(["a"]);
+    expect(onPhone(service)).toEqual(["a"]);
     expect(service.messages[0]!.text).not.toContain("e-mail");
   });
 
@@ -88,7 +88,7 @@ describe("an alert that waits for the gateway:", () => {
     await using service = await startInTrouble(critical("a"), "unclear");
     await minutes(service, 8);
     expect((await service.health()).message.inDoubt).toBe(1);
-    expect(mails(service).map(({ tells }) => tells)).toEqual([["a"]]);
+    expect(mails(service).map(({ alerts }) => alerts)).toEqual([["a"]]);
     expect(service.email.accepted[0]!.text).toContain("não se sabe se o WhatsApp entregou");
   });
 
@@ -98,7 +98,7 @@ describe("an alert that waits for the gateway:", () => {
     expect(service.email.ledger).toHaveLength(0);
     await service.reload({ email: true });
     await service.advance(STEP_MS);
-    expect(mails(service).map(({ tells }) => tells)).toEqual([["a"]]);
+    expect(mails(service).map(({ alerts }) => alerts)).toEqual([["a"]]);
   });
 
   test("one is mailed by the host that delivers, and by the next one when that is gone", async () => {
@@ -107,11 +107,11 @@ describe("an alert that waits for the gateway:", () => {
     setGateway(service, "away");
     await other.post([critical("a")]);
     await minutes(service, 4);
-    expect(mails(service).map(({ tells }) => tells)).toEqual([["a"]]);
+    expect(mails(service).map(({ alerts }) => alerts)).toEqual([["a"]]);
     await service.end();
     await other.post([critical("b")]);
     await service.advance(4 * MINUTE_MS, STEP_MS);
-    expect(mails(service).map(({ tells }) => tells)).toEqual([["a"], ["b"]]);
+    expect(mails(service).map(({ alerts }) => alerts)).toEqual([["a"], ["b"]]);
   });
 });
 
@@ -129,7 +129,7 @@ describe("e-mails about several alerts", () => {
     const seconds = mails(service).map(({ second }) => second);
     for (const [at, second] of seconds.entries())
       if (at > 0) expect(second - seconds[at - 1]!).toBeGreaterThanOrEqual(60);
-    const mailed = mails(service).flatMap(({ second, tells }) => tells.map((name) => ({ name, second })));
+    const mailed = mails(service).flatMap(({ second, alerts }) => alerts.map((name) => ({ name, second })));
     expect(mailed.map(({ name }) => name)).toEqual([...acceptedAt.keys()]);
     for (const { name, second } of mailed) expect(second - acceptedAt.get(name)!).toBeLessThanOrEqual(200);
   });
@@ -142,8 +142,8 @@ describe("e-mails about several alerts", () => {
     await service.post(names.map(critical));
     await minutes(service, 5);
     expect(mails(service)).toEqual([
-      { second: expect.any(Number), tells: names.slice(0, 100) },
-      { second: expect.any(Number), tells: names.slice(100) },
+      { second: expect.any(Number), alerts: names.slice(0, 100) },
+      { second: expect.any(Number), alerts: names.slice(100) },
     ]);
   });
 });
@@ -231,7 +231,7 @@ describe("the e-mail provider gives", () => {
       await service.advance(80_000, STEP_MS);
       await service.post([critical("b")]);
       await minutes(service, 7);
-      const ofLater = mails(service).filter(({ tells }) => tells.includes("b"));
+      const ofLater = mails(service).filter(({ alerts }) => alerts.includes("b"));
       expect(ofLater).toHaveLength(1);
       expect(ofLater[0]!.second).toBeLessThanOrEqual(80 + 240);
       expect(mails(service)).toHaveLength(count > 4 ? 1 : 2);
@@ -248,7 +248,7 @@ describe("the e-mail provider gives", () => {
     await service.advance(3.1 * MINUTE_MS, STEP_MS);
     setGateway(service, "none");
     await minutes(service, 6);
-    expect(told(service)).toEqual(["a"]);
+    expect(onPhone(service)).toEqual(["a"]);
     expect(service.email.ledger).toHaveLength(1);
   });
 
@@ -264,11 +264,11 @@ describe("the e-mail provider gives", () => {
       await minutes(service, 6);
       const calls = mailCalls(service);
       const [first, again, later] = ["a", "a", "b"].map((name, at) =>
-        calls.filter(({ tells }) => tells.includes(name)).at(at % 2),
+        calls.filter(({ alerts }) => alerts.includes(name)).at(at % 2),
       );
       expect([again!.key, again!.body]).toEqual([first!.key, first!.body]);
       expect(later!.key).not.toBe(first!.key);
-      expect(mails(service).map(({ tells }) => tells)).toEqual([["a"], ["b"]]);
+      expect(mails(service).map(({ alerts }) => alerts)).toEqual([["a"], ["b"]]);
       expect(calls).toHaveLength(3);
     },
   );
@@ -313,20 +313,20 @@ describe("a critical alert is heard within four minutes, all by WhatsApp in the 
       await minutes(service, 1);
     }
     await minutes(service, 3.5);
-    const mailed = mails(service).flatMap(({ tells }) => tells);
+    const mailed = mails(service).flatMap(({ alerts }) => alerts);
     expect(new Set(mailed).size).toBe(mailed.length);
     const heard = [
       ...mails(service),
-      ...service.messages.map(({ second, text }) => ({ second, tells: [/alert-(\w+)/.exec(text)![1]!] })),
+      ...service.messages.map(({ second, text }) => ({ second, alerts: [/alert-(\w+)/.exec(text)![1]!] })),
     ];
     for (const [name, second] of acceptedAt) {
-      const first = Math.min(...heard.filter(({ tells }) => tells.includes(name)).map((one) => one.second));
+      const first = Math.min(...heard.filter(({ alerts }) => alerts.includes(name)).map((one) => one.second));
       expect([name, first - second <= 240]).toEqual([name, true]);
     }
     setGateway(service, "none");
     setEmail(service, "none");
     await minutes(service, 20);
-    expect(told(service).toSorted()).toEqual([...acceptedAt.keys()].toSorted());
+    expect(onPhone(service).toSorted()).toEqual([...acceptedAt.keys()].toSorted());
     expect((await service.health()).message).toMatchObject({ queued: 0, dead: 0, inDoubt: 0 });
   });
 });

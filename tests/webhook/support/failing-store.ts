@@ -8,7 +8,7 @@ import { alertOf, type Service, type ServiceOptions, type Store, startService } 
 export const STARTS_ON_FULL_DISK = { reserve: { rows: 1, rowBytes: 4_096, logBytes: 65_536 } };
 
 /** The gateway refuses a message, and only that one. */
-export const REFUSED: Scripted = { status: 413, json: { status: 413, error: "Payload Too Large" } };
+const REFUSED: Scripted = { status: 413, json: { status: 413, error: "Payload Too Large" } };
 
 /** Defines a test for each store that can fail on this machine: a full disk, a database that is away. */
 export function onFailingStores(title: string, run: (store: Store) => Promise<void>): void {

@@ -8,6 +8,7 @@ export const SECRET = "s3cret-of-the-prob\u00e9";
 
 /** The header with it. */
 export const OWN = `X-Webhook-Secret: ${SECRET}`;
+/** The header of a body in chunks. */
 export const CHUNKED = "Transfer-Encoding: chunked";
 
 /** What a test of the raw port has. */

@@ -34,15 +34,11 @@ import { startTcpProxy, type TcpProxy } from "../../standins/tcp-proxy.ts";
 import { startTracker, type Tracker } from "../../standins/tracker.ts";
 import { type SmallDisk, smallDisk } from "../../support/small-disk.ts";
 import { createStateDatabase, type StateDatabase } from "./postgres-state.ts";
+import { KEY, PHONE, SECRET, TEAM, TOKEN } from "./settings.ts";
 import { type TestClock, testClock } from "./test-clock.ts";
 import { type ServiceSettings, startWebhookProcess, type WebhookProcess } from "./webhook-process.ts";
 
-export const SECRET = "canary-webhook-secret-0123456789";
-export const TOKEN = "lin_api_canarytoken0123456789";
-export const KEY = "canary-gateway-key";
-export const EMAIL_KEY = "canary-email-key";
-export const TEAM = "0f0e0d0c-0b0a-4908-8706-050403020100";
-export const PHONE = "5511912345678";
+const EMAIL_KEY = "canary-email-key";
 
 /** A minute, by which most tests advance the clock. */
 export const MINUTE_MS = 60_000;
@@ -51,7 +47,7 @@ export const MINUTE_MS = 60_000;
 export const START_MS = Date.UTC(2026, 10, 16, 14);
 
 /** The stores that the service knows. */
-export const STORES = ["sqlite", "postgres"] as const;
+const STORES = ["sqlite", "postgres"] as const;
 
 /** One of them. */
 export type Store = (typeof STORES)[number];
@@ -65,7 +61,7 @@ export type Store = (typeof STORES)[number];
 export type ServiceOptions = Partial<ServiceSettings> & { store?: Store; canFail?: boolean };
 
 /** The answer to a post. */
-export type Answer = {
+type Answer = {
   status: number;
   body: {
     accepted: number;
@@ -80,10 +76,10 @@ export type Answer = {
 export type Sent = { second: number; name: string; text: string };
 
 /** A line of the log, with its values. */
-export type LogLine = { level: string; msg: string; code?: string; second: number } & Record<string, unknown>;
+type LogLine = { level: string; msg: string; code?: string; second: number } & Record<string, unknown>;
 
 /** What /healthz says. */
-export type Health = {
+type Health = {
   status: string;
   leading: boolean;
   holds: Record<"message" | "issue" | "comment", string | null>;
@@ -146,7 +142,6 @@ export type Service = AsyncDisposable & {
     dead(): Promise<DeadRow[]>;
     queued(): Promise<QueuedRow[]>;
     retryDead(rows: readonly number[] | null): Promise<number>;
-    dropDead(rows: readonly number[] | null): Promise<number>;
     dropQueued(rows: readonly number[] | null): Promise<number>;
   };
   stop(): Promise<void>;
@@ -375,7 +370,6 @@ async function startHost(world: World, started: ServiceSettings): Promise<Servic
       dead: () => now().state.listDead(),
       queued: () => now().state.listQueued(1_000),
       retryDead: (rows) => now().state.retryDead(rows),
-      dropDead: (rows) => now().state.dropDead(rows),
       dropQueued: (rows) => now().state.dropQueued(rows),
     },
     stop: world.close,

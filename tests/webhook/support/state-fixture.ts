@@ -34,6 +34,7 @@ export type OpenStateFixture = (options?: {
 /** Where the clock of a new fixture stands: within a second, because boundaries are exact to the millisecond. */
 export const START_MS = Date.UTC(2026, 10, 16, 14, 0, 0, 250);
 
+/** Times of the state, in milliseconds. */
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 24 * 60 * MINUTE_MS;

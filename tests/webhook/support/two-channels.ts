@@ -1,4 +1,4 @@
-/** A service with both ways to a person, gateway and fallback e-mail: their troubles, and what each of them told. */
+/** A service with both ways to a person, gateway and fallback e-mail: their troubles, and what each of them delivered. */
 import { alertOf, type Service, START_MS } from "./start-service.ts";
 
 /** As far as the clock moves at once where minutes pass: no watch of the service looks more often. */
@@ -6,6 +6,8 @@ export const STEP_MS = 5_000;
 
 /** `away` is a proxy that has lost its gateway, `closed` one without its phone, `unclear` breaks off each send. */
 export type GatewayTrouble = "none" | "away" | "closed" | "unclear";
+
+/** `away` is a provider that closes each connection, `unclear` one that sends and answers 500. */
 export type EmailTrouble = "none" | "away" | "unclear";
 
 /** Puts the gateway into this trouble, and out of any other. */
@@ -32,12 +34,12 @@ export function setEmail({ email }: Service, trouble: EmailTrouble): void {
 export const critical = (name: string): Record<string, unknown> =>
   alertOf(`alert-${name}`, { labels: { severity: "critical" } });
 
-/** An e-mail: when it was taken, or sent, and the alerts that it tells. */
-export type Mail = { second: number; tells: string[] };
+/** An e-mail: when it was taken, or sent, and the alerts that it names. */
+export type Mail = { second: number; alerts: string[] };
 
 /** The e-mails that the provider took, in their order. */
 export const mails = ({ email }: Service): Mail[] =>
-  email.accepted.map(({ at, text = "" }) => ({ second: secondOf(at), tells: namesIn(text) }));
+  email.accepted.map(({ at, text = "" }) => ({ second: secondOf(at), alerts: namesIn(text) }));
 
 /** The calls by which e-mails were sent, answered or not. */
 export const mailCalls = ({ email }: Service) =>
@@ -45,11 +47,11 @@ export const mailCalls = ({ email }: Service) =>
     second: secondOf(at),
     key: headers["idempotency-key"]!,
     body: rawBody,
-    tells: namesIn(rawBody),
+    alerts: namesIn(rawBody),
   }));
 
-/** The alerts that are on the phone, in their order. */
-export const told = ({ messages }: Service): string[] => messages.flatMap(({ text }) => namesIn(text));
+/** The alerts of the messages on the phone, in their order. */
+export const onPhone = ({ messages }: Service): string[] => messages.flatMap(({ text }) => namesIn(text));
 
 const secondOf = (at: Date) => (at.getTime() - START_MS) / 1_000;
 

@@ -1,7 +1,7 @@
 /** Messages that the gateway took and WhatsApp does not acknowledge: counted, mailed where urgent, told to the ping. */
 import { describe, expect, test } from "bun:test";
 import { alertOf, MINUTE_MS, type Service, startService } from "../support/start-service.ts";
-import { critical, mails, STEP_MS, told } from "../support/two-channels.ts";
+import { critical, mails, onPhone, STEP_MS } from "../support/two-channels.ts";
 
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
@@ -149,7 +149,7 @@ test("three in a row are mailed where they are urgent, once, and the ping fails 
   expect([mails(service), service.ping.pings.at(-1)]).toEqual([[], "well"]);
   await post(alertOf("alert-three", { labels: { via: "other" } }));
   await minutes(service, 4);
-  expect(mails(service).map(({ tells }) => tells.toSorted())).toEqual([["one", "three"]]);
+  expect(mails(service).map(({ alerts }) => alerts.toSorted())).toEqual([["one", "three"]]);
   expect(service.email.accepted[0]!.text).toStartWith(
     "Por e-mail porque o gateway aceitou as últimas mensagens e o WhatsApp não confirmou",
   );
@@ -158,12 +158,12 @@ test("three in a row are mailed where they are urgent, once, and the ping fails 
   await post(critical("four"));
   await minutes(service, 5);
   expect(service.ping.pings.at(-1)).toBe("fail");
-  expect(mails(service).map(({ tells }) => tells.toSorted())).toEqual([["one", "three"], ["four"]]);
+  expect(mails(service).map(({ alerts }) => alerts.toSorted())).toEqual([["one", "three"], ["four"]]);
   await post(critical("five"));
   acknowledge(service, "five", "DELIVERY_ACK");
   await minutes(service, 4);
   expect(service.ping.pings.at(-1)).toBe("well");
   const troubles = service.log.filter(({ trouble }) => trouble !== undefined).map(({ trouble }) => trouble);
   expect(new Set(troubles)).toEqual(new Set(["messages_unacknowledged"]));
-  expect([mails(service).length, told(service).length]).toEqual([2, 6]);
+  expect([mails(service).length, onPhone(service).length]).toEqual([2, 6]);
 });

@@ -8,10 +8,10 @@ import { trackerError } from "../../../standins/tracker.ts";
 import { contrast } from "../../../support/contrast.ts";
 import { requires } from "../../../support/requires.ts";
 import { hostileText } from "../../support/alert.ts";
+import { PHONE } from "../../support/settings.ts";
 import {
   alertOf,
   MINUTE_MS,
-  PHONE,
   type Service,
   type ServiceOptions,
   startService,

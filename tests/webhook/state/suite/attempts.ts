@@ -28,7 +28,7 @@ export function attemptTests(fixture: () => StateFixture): void {
   endTests(fixture);
   triedBeforeTests(fixture);
   unansweredTests(fixture);
-  doubtTests(fixture);
+  inDoubtTests(fixture);
 }
 
 function beginTests(fixture: () => StateFixture): void {
@@ -238,7 +238,7 @@ function unansweredTests(fixture: () => StateFixture): void {
   });
 }
 
-function doubtTests(fixture: () => StateFixture): void {
+function inDoubtTests(fixture: () => StateFixture): void {
   test("a row in doubt is kept, counted and listed, lets the next row go, and is not repeated", async () => {
     const { state, setClock } = fixture();
     const [first, second] = await acceptRows(state, "f1", "f1");

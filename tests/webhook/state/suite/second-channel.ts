@@ -120,7 +120,7 @@ export function secondChannelTests(fixture: () => StateFixture): void {
     expect(await again.detour()).toEqual({ emailed: 2, givenUp: 0 });
   });
 
-  test("detour() counts what went the other way and what was given up, until a message has told it", async () => {
+  test("detour() counts what went the other way and what was given up, until a message has said so", async () => {
     const { state } = fixture();
     const [first, second] = await acceptAll(
       state,
@@ -131,10 +131,10 @@ export function secondChannelTests(fixture: () => StateFixture): void {
     await state.recordEmailed([first!.messageRow]);
     await state.settle(second!.messageRow, DEAD);
     await state.settle(issueRowOf(first!), DEAD);
-    const told = await state.detour();
-    expect(told).toEqual({ emailed: 1, givenUp: 1 });
+    const detour = await state.detour();
+    expect(detour).toEqual({ emailed: 1, givenUp: 1 });
     await state.settle(first!.messageRow, DEAD);
-    await state.recordDetourTold(told);
+    await state.recordDetourTold(detour);
     expect(await state.detour()).toEqual({ emailed: 0, givenUp: 1 });
     await state.recordDetourTold({ emailed: 5, givenUp: 5 });
     expect(await state.detour()).toEqual({ emailed: 0, givenUp: 0 });

@@ -49,12 +49,12 @@ Issue: https://linear.app/x/issue/OPS-1
   });
 
   test("says of one in doubt that it may have arrived", () => {
-    const doubtful = unheard({ status: "in_doubt" });
-    const alone = email([doubtful], "gateway_timeout").text;
+    const inDoubt = unheard({ status: "in_doubt" });
+    const alone = email([inDoubt], "gateway_timeout").text;
     expect(alone).toStartWith("Por e-mail porque não se sabe se o WhatsApp entregou (gateway_timeout):");
     expect(alone).toContain("\nRecebido 05:16. Pode ter chegado pelo WhatsApp: não houve confirmação.\n");
     const queued = [3, 2].map((minutes) => unheard({ acceptedAtMs: nowMs - minutes * MINUTE }));
-    const both = email([doubtful, ...queued]).text;
+    const both = email([inDoubt, ...queued]).text;
     expect(both).toStartWith("Por e-mail porque o WhatsApp não recebe desde 05:17.");
   });
 

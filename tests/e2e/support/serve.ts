@@ -8,13 +8,8 @@ import { startTracker, type Tracker } from "../../standins/tracker.ts";
 import { freePort } from "../../support/free-port.ts";
 import { unitEnvironment } from "../../support/started-environment.ts";
 import { until } from "../../support/until.ts";
+import { KEY, PHONE, SECRET, TEAM, TOKEN } from "../../webhook/support/settings.ts";
 import { type Running, type RuntimeName, startOpsctl } from "./opsctl.ts";
-
-export const SECRET = "canary-webhook-secret-0123456789";
-export const TOKEN = "lin_api_canarytoken0123456789";
-export const KEY = "canary-gateway-key";
-export const TEAM = "0f0e0d0c-0b0a-4908-8706-050403020100";
-export const PHONE = "5511912345678";
 
 /** Gateway, tracker and a state directory, and services that use them. */
 export type WebhookArena = {
