@@ -30,10 +30,10 @@ install uninstall: export PREFIX := $(PREFIX)
 install uninstall: export SYSCONFDIR := $(SYSCONFDIR)
 
 .DEFAULT_GOAL := help
-.PHONY: help bun setup build man build-all install uninstall release demo test run-tests check types-bun types-deno style bench chaos peers pictures clean
+.PHONY: help bun setup build man build-all install uninstall release demo test run-tests check types-bun types-deno style bench chaos integration pictures clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # What is there already is checked each time, too; one that is named, as in `make BUN=<path>`, is the caller's own choice.
 bun:
@@ -88,7 +88,7 @@ release: ## Make what is published, in dist/release: tarballs, Debian packages, 
 		$$list linux-arm64 @oven/bun-linux-aarch64 $(BUN_SHA256_linux-aarch64) && \
 		sh packaging/release.sh "$$version"
 
-demo: build ## Watch a Monday fail and mend, then a host's alarm in trouble: two minutes, stand-in peers
+demo: build ## Watch a Monday fail and mend, then a host's alarm in trouble: two minutes, stand-in services
 	$(BUN) tests/demo/demo.ts
 
 # Beside each other: each of them leaves a core idle for a while.
@@ -117,8 +117,8 @@ bench: build ## Measure speed and memory against baselines of the same run (ONLY
 chaos: build ## Some fifteen minutes: kill -9 at every step, outages, failovers (CHAOS_ROUNDS=20: more of it)
 	FAILOVER_SECONDS=2,30 $(BUN) test --timeout 900000 ./tests/chaos/long.ts ./tests/weekly/run/failover.test.ts
 
-peers: build ## As root: against real systemd, Docker, … (ONLY=systemd,docker: some); ends with 1 when one failed
-	$(BUN) tests/peers/peers.ts $(ONLY)
+integration: build ## As root: against real systemd, Docker, … (ONLY=systemd,docker: some); ends with 1 when one failed
+	$(BUN) tests/integration/integration.ts $(ONLY)
 
 pictures: setup ## Draw the pictures of documents and tests again (CHROMIUM=<program>: the e-mails, too)
 	CHROMIUM="$(CHROMIUM)" $(BUN) tests/pictures/make.ts

@@ -103,7 +103,7 @@ describe("collectMetrics()", () => {
     expect(valuesOf(series, "opsctl_collector_up")).toContainEqual(["hosting", 0]);
   });
 
-  test("ends when every peer hangs, each source at its own limit", async () => {
+  test("ends when every external service hangs, each source at its own limit", async () => {
     arena.engine.routes.stats.script = () => "hang";
     arena.hosting.routes.projects.script = () => "hang";
     const never = () => new Promise<never>(() => {});

@@ -1,7 +1,7 @@
 /**
  * The database work of opsctl through PgBouncer in transaction mode, where no session belongs to a client.
  *
- * `make peers ONLY=pooler` runs it with Debian's `pgbouncer`; alone it needs the machine's: `bun test
+ * `make integration ONLY=pooler` runs it with Debian's `pgbouncer`; alone it needs the machine's: `bun test
  * ./tests/pooler/pooler.ts`.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";

@@ -1,7 +1,7 @@
 /**
  * `opsctl webhook serve` behind reverse proxies, judged by what the gateway and the tracker got.
  *
- * `make peers ONLY=proxies` runs it with Debian's programs; alone it needs the machine's: `bun test
+ * `make integration ONLY=proxies` runs it with Debian's programs; alone it needs the machine's: `bun test
  * ./tests/proxies/proxies.ts`.
  */
 import { expect, test } from "bun:test";

@@ -151,7 +151,7 @@ function problemOfGateway({ code, cause }: Omit<Problem, "step">): Problem {
   return { step: "whatsapp", code: "gateway_unreachable", ...behind };
 }
 
-describe("a dry run asks the peers themselves, and finds that", () => {
+describe("a dry run asks the external services themselves, and finds that", () => {
   let weekly: WeeklyFixture;
   let seeded: SeededOwner;
   beforeAll(async () => {

@@ -25,7 +25,7 @@ async function readOverTls(peer: RawPeer, trust: Record<string, string> = {}) {
 }
 
 describe.concurrent("a read over TLS", () => {
-  test("asks nothing of a peer whose certificate is not trusted, whatever the environment says", async () => {
+  test("sends nothing to a service whose certificate is not trusted, whatever the environment says", async () => {
     const peer = await startTlsPeer("{}");
     try {
       const ended = await readOverTls(peer);
@@ -36,7 +36,7 @@ describe.concurrent("a read over TLS", () => {
     }
   });
 
-  test("asks a peer whose certificate the operator trusts", async () => {
+  test("calls a service whose certificate the operator trusts", async () => {
     const peer = await startTlsPeer("{}");
     try {
       await readOverTls(peer, { NODE_EXTRA_CA_CERTS: "" });
@@ -69,7 +69,7 @@ describe.concurrent("a send over TLS", () => {
     ["a certificate that is not trusted", "localhost", {}, "unreachable", 0],
     ["a trusted certificate of another name", "127.0.0.1", trusted, "unreachable", 0],
     ["a trusted certificate of its name", "localhost", trusted, "the answer was HTTP 200", 1],
-  ] as const)("a send to a peer with %s", async (_certificate, host, trust, said, requests) => {
+  ] as const)("a send to a service with %s", async (_certificate, host, trust, said, requests) => {
     const peer = await startTlsPeer("{}");
     try {
       const { exitCode, stderr } = await sendOverTls(`https://${host}:${peer.port}/webhook`, trust);

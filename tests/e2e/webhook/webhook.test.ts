@@ -67,7 +67,7 @@ describe("opsctl webhook serve", () => {
     expect(arena.tracker.issues).toHaveLength(1);
   });
 
-  test("starts and accepts while every peer is down", async () => {
+  test("starts and accepts while every external service is down", async () => {
     await using arena = await openWebhookArena();
     const env = { MESSAGING_API_URL: "http://127.0.0.1:1", ISSUE_TRACKER_URL: "http://127.0.0.1:1/graphql" };
     const service = await arena.start({ env });

@@ -10,7 +10,7 @@ import { debianRoot } from "./debian-root.ts";
 import { notTried } from "./not-tried.ts";
 import { canBoot, MACHINE_PACKAGES } from "./systemd/machine.ts";
 
-if (process.getuid?.() !== 0) notTried("a booted systemd needs root: sudo make peers");
+if (process.getuid?.() !== 0) notTried("a booted systemd needs root: sudo make integration");
 if (!IPROUTE2.every(putOnPath))
   notTried("a booted systemd needs ip, of the package iproute2, which cannot be had");
 if (!canBoot()) notTried("a booted systemd needs the right to mounts, network namespaces and cgroup v2");

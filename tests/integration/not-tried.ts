@@ -1,7 +1,7 @@
 import process from "node:process";
-import { NOT_TRIED } from "./run-peer.ts";
+import { NOT_TRIED } from "./run-integration.ts";
 
-/** Ends this peer's file: it could not be tried here, and why. */
+/** Ends an integration test that could not be tried here, with the reason. */
 export function notTried(reason: string): never {
   console.log(reason);
   process.exit(NOT_TRIED);

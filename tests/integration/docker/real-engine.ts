@@ -24,7 +24,7 @@ export type RealEngine = {
  * Shape: the engine, or why it cannot be had here, as a sentence for people.
  */
 export async function startRealEngine(): Promise<RealEngine | { missing: string }> {
-  if (process.getuid?.() !== 0) return { missing: "a container engine needs root: sudo make peers" };
+  if (process.getuid?.() !== 0) return { missing: "a container engine needs root: sudo make integration" };
   const root = await debianRoot({ packages: PACKAGES });
   if ("missing" in root) return root;
   const folder = mkdtempSync(join(TOOLS, "docker-"));

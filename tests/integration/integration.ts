@@ -1,24 +1,27 @@
 /**
- * `make peers`: runs every `tests/peers/*.peer.ts`, one after the other, against the real thing that it is named after.
+ * `make integration`: runs every `tests/integration/*.integration.ts`, one after the other, each against the real program
+ * that it is named after.
  *
- * `make peers ONLY=systemd` (several with commas) runs some of them. A peer that cannot be had here is listed as not
- * tried and fails nothing; the exit status is 1 when one failed.
+ * `make integration ONLY=systemd` (several with commas) runs some of them. A test whose program cannot be had here is
+ * listed as not tried and fails nothing; the exit status is 1 when one failed.
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { type PeerResult, peerName, runPeer } from "./run-peer.ts";
+import { type IntegrationResult, integrationName, runIntegration } from "./run-integration.ts";
 
 const LIMIT_MS = 300_000;
 const GRACE_MS = 30_000;
 
 const files = readdirSync(import.meta.dirname)
-  .filter((name) => name.endsWith(".peer.ts"))
+  .filter((name) => name.endsWith(".integration.ts"))
   .sort();
-const wanted = process.argv[2] ? process.argv[2].split(",") : files.map(peerName);
-const unknown = wanted.filter((name) => !files.includes(`${name}.peer.ts`));
+const wanted = process.argv[2] ? process.argv[2].split(",") : files.map(integrationName);
+const unknown = wanted.filter((name) => !files.includes(`${name}.integration.ts`));
 if (unknown.length > 0 || wanted.length === 0) {
-  console.error(`No such peer: ${unknown.join(", ")}; there are ${files.map(peerName).join(", ")}`);
+  console.error(
+    `No such integration test: ${unknown.join(", ")}; there are ${files.map(integrationName).join(", ")}`,
+  );
   process.exit(2);
 }
 
@@ -36,14 +39,14 @@ for (const [name, status] of [
   });
 }
 
-const results: PeerResult[] = [];
+const results: IntegrationResult[] = [];
 for (const name of wanted) {
   if (interrupted.signal.aborted) break;
   console.log(`\n${name}`);
-  const path = join(import.meta.dirname, `${name}.peer.ts`);
+  const path = join(import.meta.dirname, `${name}.integration.ts`);
   const print = (line: string) => console.log(`  ${line}`);
   results.push(
-    await runPeer(path, { print, limitMs: LIMIT_MS, graceMs: GRACE_MS, signal: interrupted.signal }),
+    await runIntegration(path, { print, limitMs: LIMIT_MS, graceMs: GRACE_MS, signal: interrupted.signal }),
   );
 }
 console.log(summary());
@@ -56,7 +59,7 @@ function summary(): string {
       `  ${name.padEnd(width)}  ${status.padEnd(9)}  ${`${seconds} s`.padStart(5)}  ${reason}`,
   );
   const seconds = Math.round((performance.now() - startedMs) / 1000);
-  const counts = (["held", "failed", "not tried"] as const).map(
+  const counts = (["passed", "failed", "not tried"] as const).map(
     (status) => `${results.filter((result) => result.status === status).length} ${status}`,
   );
   const left = wanted.length - results.length;

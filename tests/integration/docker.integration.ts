@@ -1,6 +1,6 @@
 /**
  * The proxy's memory as opsctl reads it, against `docker stats` of a real engine: Debian trixie's Docker 26.1.5, one of
- * those whose samples carry no name. Alone: `bun tests/peers/docker.peer.ts`, as root.
+ * those whose samples carry no name. Alone: `bun tests/integration/docker.integration.ts`, as root.
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

@@ -29,7 +29,8 @@ export async function debianRoot({
 }): Promise<{ path: string } | { missing: string }> {
   const path = join(TOOLS, folderName(packages));
   if (existsSync(path)) return { path };
-  if (process.getuid?.() !== 0) return { missing: "a Debian root needs root to be made: sudo make peers" };
+  if (process.getuid?.() !== 0)
+    return { missing: "a Debian root needs root to be made: sudo make integration" };
   const makers = debianPackages("debian/debootstrap", () => MAKERS);
   if (makers === null || !putOnPath(WGET))
     return { missing: `${MAKERS.join(", ")} or wget cannot be had: no apt-get, or no mirror within reach` };

@@ -1,7 +1,7 @@
 /**
  * The release's binary for arm64 on that processor's instructions: Debian's qemu-user and C library run it, with the
  * end-to-end tests of a weekly run, of the migrations, the webhook (killed and started again) and the socket monitor.
- * Alone: `bun tests/peers/arm64.peer.ts`.
+ * Alone: `bun tests/integration/arm64.integration.ts`.
  */
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
@@ -41,4 +41,4 @@ const tests = spawn(
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => tests.kill("SIGTERM"));
 const [status] = (await once(tests, "close")) as [number | null];
 assert.equal(status, 0);
-console.log(`${stdout.trim()} for arm64: a weekly run, migrations, webhook and socket monitor held`);
+console.log(`${stdout.trim()} for arm64: a weekly run, migrations, webhook and socket monitor passed`);

@@ -15,7 +15,7 @@ const CLONE = join(import.meta.dirname, "../../..");
 export const SERVICE = "opsctl-webhook.service";
 export const SOCKET = "opsctl-webhook.socket";
 
-/** A booted machine, all others at the other end of its wire, and peers at an address that may not reach it. */
+/** A booted machine, all others at the other end of its wire, and gateway and tracker at an address that may not reach it. */
 export type Arena = {
   machine: Machine;
   wire: Wire;
@@ -28,11 +28,11 @@ export type Arena = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Boots the machine and starts the peers, in a network namespace of this process's own. */
+/** Boots the machine and starts gateway and tracker, in a network namespace of this process's own. */
 export async function openArena(root: string): Promise<Arena> {
   await using opened = new AsyncDisposableStack();
   const wire = opened.use(await layWire(["unshare", "--net"], { othersWords: [], ports: [OPEN_PORT] }));
-  // What this process itself asks comes from a container; the peers' own address stays that of a stranger.
+  // What this process itself asks comes from a container; gateway and tracker keep a stranger's address.
   await wire.others.must(["ip", "route", "add", HOST.v4, "dev", "wire1", "src", OTHERS.containers[2]!]);
   const gateway = await startGateway({ adminKey: KEY, host: OTHERS.stranger });
   opened.defer(() => gateway.stop());

@@ -11,7 +11,7 @@ import { notTried } from "./not-tried.ts";
 import { findLintian } from "./package/lintian.ts";
 import { canBoot, MACHINE_PACKAGES } from "./systemd/machine.ts";
 
-if (process.getuid?.() !== 0) notTried("a booted Debian needs root: sudo make peers");
+if (process.getuid?.() !== 0) notTried("a booted Debian needs root: sudo make integration");
 if (process.arch !== "x64") notTried("the package that is installed here is the one for amd64");
 if (spawnSync("dpkg-deb", ["--version"]).status !== 0) notTried("a Debian package needs dpkg-deb to be made");
 if (!IPROUTE2.every(putOnPath)) notTried("it needs ip, of the package iproute2, which cannot be had");

@@ -141,7 +141,7 @@ async function delivers({ gateway, tracker, post }: Arena): Promise<string> {
   assert.equal(await post("entrega"), 200);
   await until("the message", () => gateway.accepted.some(({ text }) => text.includes("entrega")));
   await until("the issue", () => tracker.issues.length > 0);
-  return `an alert from ${OTHERS.containers[2]} went out to peers at ${OTHERS.stranger}, which may not come in`;
+  return `an alert from ${OTHERS.containers[2]} went out to gateway and tracker at ${OTHERS.stranger}, which may not come in`;
 }
 
 /** Posts from four senders at once until `work` has ended; the statuses of all answers. */
@@ -389,5 +389,5 @@ process.on("SIGTERM", async () => {
 });
 const isFine = await runSteps(await opening);
 await close();
-console.log(isFine ? "systemd held everything" : "systemd did not hold everything");
+console.log(isFine ? "every step on systemd passed" : "a step on systemd failed");
 process.exit(isFine ? 0 : 1);

@@ -301,5 +301,5 @@ const machine = await booting;
 bring(machine, binary);
 const isFine = await runSteps(machine);
 await close();
-console.log(isFine ? "the package held everything" : "the package did not hold everything");
+console.log(isFine ? "every step of the package passed" : "a step of the package failed");
 process.exit(isFine ? 0 : 1);
