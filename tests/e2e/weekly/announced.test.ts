@@ -126,7 +126,13 @@ const CASES: Case[] = [
     })),
     ...{ end: "success", posted: [], record: { status: "success", announced: "none" } },
   },
-  ...["{", '{"status":"success"}', "x".repeat(70_000)].map(
+  {
+    ...changed("an announced failure whose record is larger than 64 KiB", () => ({
+      padding: "x".repeat(65_536),
+    })),
+    ...{ end: "success", posted: [], record: ended("none"), logs: "LAST_RUN_UNREADABLE" },
+  },
+  ...["{", '{"status":"success"}'].map(
     (text): Case => ({
       previous: `a file that holds ${JSON.stringify(text.slice(0, 20))}`,
       prepare: (fixture) => writeFileSync(fileOf(fixture), text),
@@ -371,6 +377,16 @@ describe.concurrent("a run that is", () => {
     const interrupted = { status: "failed", error: { code: "RUN_INTERRUPTED" }, announced: "firing" };
     expect(summary).toMatchObject(interrupted);
     expect(read(fixture)).toMatchObject(interrupted);
+  });
+
+  test("ended by a signal calls a webhook that is full twice in four seconds, not for ten", async () => {
+    await using heard = await openHeard();
+    const { fixture, webhook } = heard;
+    webhook.routes.alerts.script = () => ({ status: 503 });
+    const running = await inTheMiddle(fixture);
+    running.kill("SIGTERM");
+    expect((await running.ended).summary).toMatchObject({ announced: "failed" });
+    expect(webhook.posted()).toEqual(["firing", "firing"]);
   });
 
   test("on a full disk is announced, and leaves no half of a file", async () => {

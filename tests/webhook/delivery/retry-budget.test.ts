@@ -48,6 +48,17 @@ onBothStores(
   },
 );
 
+onBothStores("the first message after an outage counts the alerts that were not delivered", async (store) => {
+  await using service = await startService({ store, ...LONGEST_WAITS, gatewayUrl: await nowhere() });
+  await post(service);
+  await service.advance(26 * HOUR_MS, STEP_MS);
+  expect(await message(service)).toMatchObject({ queued: 0, dead: 1 });
+  await service.reload({ gatewayUrl: service.gateway.url });
+  for (const name of ["b", "c"]) await post(service, name);
+  const counts = service.messages.map(({ text }) => /Enquanto .*/.exec(text)?.[0]);
+  expect(counts).toEqual(["Enquanto o WhatsApp não recebia: 1 alerta desistido", undefined]);
+});
+
 /** What happens while a gateway that is away for good gets one message; hours, and what lies between. */
 const NO_TRYING: { name: string; run(service: Service): Promise<void> }[] = [
   {

@@ -117,6 +117,18 @@ describe("messages", () => {
     expect(await service.post([alertOf("a")])).toMatchObject({ body: { alerts: [{ whatsapp: "sent" }] } });
   });
 
+  test("a pause that the watch does not renew ends after 90 seconds: one message finds out", async () => {
+    await using service = await startService();
+    setGateway(service, "closed");
+    await service.advance(2 * MINUTE_MS);
+    const renewedAt = service.second;
+    setGateway(service, "none");
+    service.gateway.routes.state.script = () => "hang";
+    await service.post([alertOf("a")]);
+    await service.advance(2 * MINUTE_MS);
+    expect(service.sends.map(({ second }) => second - renewedAt)).toEqual([90]);
+  });
+
   test("messages that a refused send has held go when the gateway says that it is connected, and only then", async () => {
     await using service = await startService();
     setGateway(service, "closed");
