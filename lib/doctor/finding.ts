@@ -17,24 +17,13 @@ export type CommandName = (typeof DOCTOR_COMMANDS)[number];
  * What a check found: `not_set_up` is something that this host does not use, which is no fault; `mend` is the command
  * or line that puts it right or sets it up, null where nothing has to be done.
  *
- * Shape: `code` names the kind of problem, as docs/codes.md lists them; null for `pass` and `not_set_up`. Where an error
- *        of opsctl or a peer is behind the finding, it is that error's code.
- *        `because` is there for a warning of a kind that programs tell apart: nothing was checked, or no run has been
- *        yet, which only a Monday changes.
+ * Shape: `code` names the kind of problem, as docs/codes.md lists them. Where an error of opsctl or a peer is behind the
+ *        finding, it is that error's code. `because` marks a warning that nothing was checked.
  */
-export type Verdict = {
-  status: "pass" | "warn" | "fail" | "not_set_up";
-  code: string | null;
-  reason: string;
-  mend: string | null;
-  because?: Because;
-};
-
-/** The kinds of warning that programs tell apart. */
-export const BECAUSE = ["not_checked", "no_run_yet"] as const;
-
-/** One of these kinds. */
-export type Because = (typeof BECAUSE)[number];
+export type Verdict = (
+  | { status: "pass" | "not_set_up"; code: null }
+  | { status: "warn" | "fail"; code: string }
+) & { reason: string; mend: string | null; because?: "not_checked" };
 
 /** A verdict with its command and its check. */
 export type Finding = { command: CommandName; check: string } & Verdict;
@@ -70,12 +59,3 @@ export const SET_CLOCK = "timedatectl set-ntp true";
 /** What only the run of a Monday does. */
 export const NEXT_MONDAY =
   "The run of a Monday makes it; opsctl weekly --dry-run proves on any day what that run needs";
-
-/**
- * No run has ended in full success yet.
- *
- * Behaviour: no fault of a new host, and nothing but a Monday mends it: every other step comes before it.
- */
-export function noRunYet(reason: string): Verdict {
-  return { ...warn("NO_RUN_YET", reason, NEXT_MONDAY), because: "no_run_yet" };
-}

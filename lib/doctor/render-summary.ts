@@ -82,7 +82,7 @@ function worstOf(findings: readonly Finding[]): Finding | undefined {
  */
 function mostUseful(findings: readonly Finding[]): Finding | undefined {
   const failed = findings.find(({ status }) => status === "fail");
-  const today = findings.filter(({ because, mend }) => because !== "no_run_yet" && mend !== NEXT_MONDAY);
+  const today = findings.filter(({ mend }) => mend !== NEXT_MONDAY);
   return failed ?? today.find(({ mend }) => mend !== null) ?? today[0] ?? findings[0];
 }
 

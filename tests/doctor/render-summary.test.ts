@@ -4,7 +4,6 @@ import {
   type Finding,
   fail,
   NEXT_MONDAY,
-  noRunYet,
   notChecked,
   notSetUp,
   pass,
@@ -107,7 +106,7 @@ describe("renderSummary()", () => {
       ]),
       ...of(
         "webhook",
-        ["unit", warn("UNIT_INACTIVE", "it is disabled", "systemctl enable it")],
+        ["unit", warn("UNIT_DISABLED", "it is disabled", "systemctl enable it")],
         [
           "issue tracker",
           fail("tracker_unauthorized", "tracker_unauthorized: refused", "Correct ISSUE_TRACKER_TOKEN"),
@@ -139,7 +138,7 @@ describe("renderSummary()", () => {
       ...of(
         "webhook",
         ["port", warn("PORT_CLOSED", "nothing listens")],
-        ["unit", warn("UNIT_INACTIVE", "it is disabled", "systemctl enable it")],
+        ["unit", warn("UNIT_DISABLED", "it is disabled", "systemctl enable it")],
       ),
     ]);
     expect(text).toContain("Next, for webhook:\n  systemctl enable it\n");
@@ -147,9 +146,9 @@ describe("renderSummary()", () => {
 
   test("begins with what a person can do today, and with Monday's run where nothing else is left", () => {
     const settled = of("weekly", ["last success", warn("HEARTBEAT_STALE", "it is 9 days old", NEXT_MONDAY)]);
-    const monday = of("weekly", ["last success", noRunYet("no run has ended yet")]);
+    const monday = of("weekly", ["last success", warn("NO_RUN_YET", "no run has ended yet", NEXT_MONDAY)]);
     const port = of("webhook", ["port", warn("PORT_CLOSED", "nothing listens")]);
-    const unit = of("webhook", ["unit", warn("UNIT_INACTIVE", "it is disabled", "systemctl enable it")]);
+    const unit = of("webhook", ["unit", warn("UNIT_DISABLED", "it is disabled", "systemctl enable it")]);
     expect(renderSummary([...monday, ...unit])).toContain("Next, for webhook:\n  systemctl enable it\n");
     expect(renderSummary([...settled, ...unit])).toContain("Next, for webhook:\n  systemctl enable it\n");
     expect(renderSummary([...monday, ...port])).toContain("Next, for webhook:\n  opsctl doctor webhook\n");

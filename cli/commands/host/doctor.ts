@@ -14,8 +14,7 @@
  * JSON:   `command`, `status`, `exitCode`, `error`, `findings` (each `command`, `check`, `status`: pass, warn, fail, or
  *         not_set_up for what this host does not use, `code` of docs/codes.md, null
  *         where nothing is wrong, `reason`, `mend`: the command or line that puts it right, or
- *         null; of a warning that nothing was checked `because`: `not_checked`, that no run has been yet:
- *         `no_run_yet`).
+ *         null; of a warning that nothing was checked `because`: `not_checked`).
  */
 import { statSync } from "node:fs";
 import process from "node:process";

@@ -124,6 +124,7 @@ const HOST = [
   "Let it create a schema in this database, or: create schema opsctl_state authorization <login>;",
   "Look at it first: ls -l {path}: a link is there; remove it unless you made it",
   "Look at it: file {path}",
+  "Look at it: ls -ld {path}",
   "Make room: df -h {path}",
   "Name an earlier Monday, or leave --week out for the last closed week",
   "Make {path} a directory that this account may write to",
@@ -165,7 +166,6 @@ const KNOWN = KNOWN_LINES.map(patternOf);
  *
  * Behaviour: a word for word match, apart from numbers, names that opsctl knows, and paths, each of which `isAllowed`
  *            judges. A text that is not listed here is shown as what the account says.
- *            `tests/doctor/advice/every-advice.test.ts` reads the sources and fails on advice that is missing here.
  */
 export function isKnownAdvice(text: string, isAllowed: (path: string, slot: PathSlot) => boolean): boolean {
   if (isAboutOddSetting(text, isAllowed)) return true;

@@ -1,8 +1,7 @@
 import { truncate } from "../../text/truncate.ts";
 import { withoutArrows } from "../../text/without-arrows.ts";
-import { BECAUSE, DOCTOR_COMMANDS, type Finding } from "../finding.ts";
+import { DOCTOR_COMMANDS, type Finding } from "../finding.ts";
 
-const STATUSES: readonly string[] = ["pass", "warn", "fail", "not_set_up"];
 const MAX_LENGTH = 2_000;
 const CODE = /^\w{1,100}$/;
 
@@ -33,25 +32,21 @@ function parsed(line: string): Record<string, unknown> {
 
 function findingIn(value: unknown): Finding[] {
   const { command, check, status, code, reason, mend, because } = Object(value) as Record<string, unknown>;
-  if (!isOneOf(DOCTOR_COMMANDS, command) || !isOneOf(STATUSES, status)) return [];
-  if (typeof check !== "string" || typeof reason !== "string") return [];
-  const shown = { command, check: plain(check), status, reason: plain(reason) } as Omit<
-    Finding,
-    "code" | "mend"
-  >;
-  const kind = BECAUSE.find((word) => word === because);
-  return [
-    {
-      ...shown,
-      code: typeof code === "string" && CODE.test(code) ? code : null,
-      mend: typeof mend === "string" ? plain(mend) : null,
-      ...(kind === undefined ? {} : { because: kind }),
-    },
-  ];
+  if (!isOneOf(DOCTOR_COMMANDS, command) || typeof check !== "string" || typeof reason !== "string")
+    return [];
+  const shown = {
+    ...{ command, check: plain(check), reason: plain(reason) },
+    mend: typeof mend === "string" ? plain(mend) : null,
+    ...(because === "not_checked" ? { because: "not_checked" as const } : {}),
+  };
+  if (isOneOf(["pass", "not_set_up"], status)) return [{ ...shown, status, code: null }];
+  if (!isOneOf(["warn", "fail"], status)) return [];
+  const isCode = typeof code === "string" && CODE.test(code);
+  return [{ ...shown, status, code: isCode ? code : "CHECK_FAILED" }];
 }
 
-function isOneOf(words: readonly string[], value: unknown): boolean {
-  return typeof value === "string" && words.includes(value);
+function isOneOf<const T extends string>(words: readonly T[], value: unknown): value is T {
+  return words.some((word) => word === value);
 }
 
 function plain(text: string): string {

@@ -105,7 +105,7 @@ function dataSourceCheck(name: string, key: "metrics" | "logs", expected: string
     if (read.value === null)
       return [fail("DATA_SOURCE_MISSING", `the platform has no data source ${uid}`, mend)];
     if (!read.value.includes(expected))
-      return [warn("DATA_SOURCE_MISSING", `data source ${uid} is not of type ${expected}`, mend)];
+      return [warn("DATA_SOURCE_TYPE_DIFFERS", `data source ${uid} is not of type ${expected}`, mend)];
     return [pass(`data source ${uid} exists`)];
   });
 }
@@ -120,9 +120,12 @@ function clientOf(context: CheckContext, { url, token }: AlertRulesConfig) {
 
 async function failureOf(
   context: CheckContext,
-  { code, status }: { code: string; status: number | null },
+  problem: { code: string; status: number | null },
   what: string,
 ): Promise<Verdict> {
+  const { status } = problem;
+  // As `opsctl alert-rules` reports it.
+  const code = problem.code.toUpperCase();
   if (status === 401)
     return fail(
       code,

@@ -18,7 +18,7 @@ import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
 import { accessOf, directoryCode, directoryLine } from "../facts/access.ts";
 import type { Account } from "../facts/accounts.ts";
-import { asRoot } from "../facts/reader.ts";
+import { asRoot, unseenVerdict } from "../facts/reader.ts";
 import { fail, notChecked, pass, SET_CLOCK, type Verdict, warn } from "../finding.ts";
 import { socketTableCheck } from "./host/socket-table.ts";
 import { checkWithSettings, withoutSettings } from "./settings/configuration.ts";
@@ -37,7 +37,7 @@ export const COLLECT_CHECKS: readonly Check[] = [
     const { textfileDir } = settings;
     const access = await accessOf(textfileDir, OTHERS, "list");
     if (access.status === "allowed") return [trustVerdict(textfileDir)];
-    if (access.why === "hidden") return [notChecked("ROOT_NEEDED", access.text, asRoot(command, context))];
+    if (access.why === "hidden") return [unseenVerdict(access.at, access.error, command, context)];
     const mend =
       access.why === "closed" ? `chmod o+rx ${access.at}` : directoryLine(access, textfileDir, "-m 0755");
     return [fail(directoryCode(access), access.text, stableLine(mend, access.at))];
@@ -112,7 +112,7 @@ async function fileVerdicts(path: string, context: CheckContext): Promise<Verdic
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT")
       return [warn("LAST_RUN_MISSING", `${path} does not exist: the collector has not run yet`, CRON)];
-    return [notChecked("ROOT_NEEDED", `${path} cannot be looked at: ${code}`, asRoot(command, context))];
+    return [unseenVerdict(path, error, command, context)];
   }
 }
 

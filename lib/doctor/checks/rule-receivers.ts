@@ -61,7 +61,7 @@ function unheardVerdicts(judged: readonly Judged[], apply: string): Verdict[] {
       ? []
       : [
           fail(
-            "RULES_WITHOUT_RECEIVER",
+            "RULES_DEFAULT_EMAIL_ONLY",
             `only the platform's default e-mail is told by ${named(byDefault)}`,
             mendOf(byDefault, apply),
           ),

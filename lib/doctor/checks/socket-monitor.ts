@@ -9,8 +9,8 @@ import { isToCome } from "../../time/to-come.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
 import { accessOf, openingLine } from "../facts/access.ts";
-import { asRoot } from "../facts/reader.ts";
-import { fail, notChecked, pass, SET_CLOCK, type Verdict, warn } from "../finding.ts";
+import { unseenVerdict } from "../facts/reader.ts";
+import { fail, pass, SET_CLOCK, type Verdict, warn } from "../finding.ts";
 import { accountOf, privateVerdict, writableVerdict } from "./host/directory.ts";
 import { socketTableCheck } from "./host/socket-table.ts";
 import { alertGatewayCheck } from "./peers/gateway.ts";
@@ -58,7 +58,7 @@ async function sharedFileVerdict(context: CheckContext, path: string): Promise<V
       `install -D -m 0600 -o opsctl -g opsctl /dev/null ${path} # then fill it in`,
     );
   if (access.status !== "allowed" && access.why === "hidden")
-    return notChecked("ROOT_NEEDED", access.text, asRoot(command, context));
+    return unseenVerdict(access.at, access.error, command, context);
   if (access.status !== "allowed")
     return fail("SECRET_FILE_UNREADABLE", access.text, openingLine(access, path, "opsctl:opsctl"));
   const { mode } = await stat(path);
@@ -89,6 +89,6 @@ async function lastRunVerdict(path: string, context: CheckContext): Promise<Verd
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT")
       return warn("LAST_RUN_MISSING", `${path} does not exist: the monitor has not run yet`, mend);
-    return notChecked("ROOT_NEEDED", `${path} cannot be looked at: ${code}`, asRoot(command, context));
+    return unseenVerdict(path, error, command, context);
   }
 }

@@ -18,8 +18,8 @@ import { logDirectoryProblem } from "../../weekly/setup/log-directory.ts";
 import { type SetupPeers, setupPeers } from "../../weekly/setup/peers.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
-import { asRoot } from "../facts/reader.ts";
-import { fail, NEXT_MONDAY, noRunYet, notChecked, pass, SET_CLOCK, type Verdict, warn } from "../finding.ts";
+import { unseenVerdict } from "../facts/reader.ts";
+import { fail, NEXT_MONDAY, notChecked, pass, SET_CLOCK, type Verdict, warn } from "../finding.ts";
 import { accountOf, writableVerdict } from "./host/directory.ts";
 import { withDatabase } from "./peers/database.ts";
 import { gatewayFailure, keyVerdict } from "./peers/gateway.ts";
@@ -239,7 +239,7 @@ async function heartbeatVerdict(logDir: string, context: CheckContext): Promise<
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return noSuccessVerdict(path, await readLastRunNow(logDir, context), nowMs);
-    return notChecked("ROOT_NEEDED", `${path} cannot be looked at: ${code}`, asRoot(command, context));
+    return unseenVerdict(path, error, command, context);
   }
 }
 
@@ -247,7 +247,7 @@ async function heartbeatVerdict(logDir: string, context: CheckContext): Promise<
 function noSuccessVerdict(path: string, lastRun: LastRunReading, nowMs: number): Verdict {
   const run = lastRun.status === "found" ? lastRun.run : null;
   if (run?.heartbeat !== "written")
-    return noRunYet(`no run has ended in full success yet: ${path} does not exist`);
+    return warn("NO_RUN_YET", `no run has ended in full success yet: ${path} does not exist`, NEXT_MONDAY);
   const text = `${path} is gone, which the last success has left`;
   const isOver = isWeekClosed(run, Temporal.Instant.fromEpochMilliseconds(nowMs));
   return isOver

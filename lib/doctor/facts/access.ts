@@ -7,13 +7,11 @@ import type { Account } from "./accounts.ts";
 /** What an account wants to do with a file or directory; writing into a directory includes entering it. */
 export type Want = "read" | "enter" | "list" | "write-into";
 
-/** Why an account may not, and where on the way. `missing` and `hidden` (closed to this process): it is not known. */
-export type NoAccess = {
-  status: "refused";
-  why: "missing" | "hidden" | "closed" | "no_directory";
-  at: string;
-  text: string;
-};
+/** Why an account may not, and where on the way. `missing` and `hidden` (this process cannot look): it is not known. */
+export type NoAccess = { status: "refused"; at: string; text: string } & (
+  | { why: "missing" | "closed" | "no_directory" }
+  | { why: "hidden"; error: unknown }
+);
 
 /** Whether an account may do what it wants. */
 export type Access = { status: "allowed" } | NoAccess;
@@ -49,7 +47,13 @@ export async function accessOf(path: string, account: Account, want: Want): Prom
       const { code } = error as NodeJS.ErrnoException;
       if (code === "ENOENT" || code === "ENOTDIR")
         return { status: "refused", why: "missing", at: step, text: `${step} does not exist` };
-      return { status: "refused", why: "hidden", at: step, text: `${step} cannot be looked at: ${code}` };
+      return {
+        status: "refused",
+        why: "hidden",
+        at: step,
+        text: `${step} cannot be looked at: ${code}`,
+        error,
+      };
     }
     if (!stats.isDirectory() && !(isLast && want === "read"))
       return { status: "refused", why: "no_directory", at: step, text: `${step} is not a directory` };

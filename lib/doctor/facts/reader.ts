@@ -44,6 +44,19 @@ export async function closedVerdict(
   );
 }
 
+/** The verdict on a path at which this process cannot look: an account that may, or a person, has to. */
+export function unseenVerdict(
+  path: string,
+  error: unknown,
+  command: CommandName,
+  context: CheckContext,
+): Verdict {
+  const text = `${path} cannot be looked at: ${(error as NodeJS.ErrnoException).code}`;
+  return isClosedHere(error)
+    ? notChecked("ROOT_NEEDED", text, asRoot(command, context))
+    : notChecked("FILE_UNREADABLE", text, `Look at it: ls -ld ${path}`);
+}
+
 /** The command by which all of a command's needs can be looked at, where this doctor looks. */
 export function asRoot(
   command: CommandName,

@@ -6,7 +6,7 @@ import type { Faults } from "./fault.ts";
 
 /** Faults that doctor finds of the collector and of what the alert rules need. */
 export const METRICS: Faults = {
-  "the agent cannot enter the text-file directory": {
+  "the text-file directory is missing": {
     finds: ["collect-metrics", "text-file directory", "fail", "DIRECTORY_MISSING"],
     spoil: (host) => host.setting("collect-metrics", "TEXTFILE_DIR", host.path("etc/closed")),
   },
@@ -157,12 +157,10 @@ export const METRICS: Faults = {
   },
   "a data source is missing": {
     finds: ["alert-rules", "metrics data source", "fail", "DATA_SOURCE_MISSING"],
-    about: "MONITORING_PROMETHEUS_UID",
     spoil: (host) => host.setting("alert-rules", "MONITORING_PROMETHEUS_UID", "other"),
   },
   "the data sources are exchanged": {
-    finds: ["alert-rules", "logs data source", "warn", "DATA_SOURCE_MISSING"],
-    about: "MONITORING_LOKI_UID",
+    finds: ["alert-rules", "logs data source", "warn", "DATA_SOURCE_TYPE_DIFFERS"],
     spoil: (host) => host.setting("alert-rules", "MONITORING_LOKI_UID", "prom"),
   },
   "the token may not read data sources": {
@@ -172,13 +170,13 @@ export const METRICS: Faults = {
     },
   },
   "something else answers in the platform's place": {
-    finds: ["alert-rules", "rules", "fail", "monitoring_http_404"],
+    finds: ["alert-rules", "rules", "fail", "MONITORING_HTTP_404"],
     spoil: (host) => {
       host.monitoring.routes.list.script = () => ({ status: 404, json: { message: "Not found" } });
     },
   },
   "the platform refuses the token": {
-    finds: ["alert-rules", "rules", "fail", "monitoring_http_401"],
+    finds: ["alert-rules", "rules", "fail", "MONITORING_HTTP_401"],
     spoil: (host) => host.put("secrets/MONITORING_TOKEN", "another-token"),
   },
 };

@@ -32,12 +32,11 @@ export const RECEIVERS: Faults = {
     },
   },
   "only the default e-mail is told": {
-    finds: ["alert-rules", "receivers", "fail", "RULES_WITHOUT_RECEIVER"],
-    about: "and 16 more -> opsctl alert-rules contact-point apply",
+    finds: ["alert-rules", "receivers", "fail", "RULES_DEFAULT_EMAIL_ONLY"],
     spoil: (host) => leaveToPolicies(host, { receiver: DEFAULT_POINT.name }),
   },
   "only the default e-mail is told of the webhook itself": {
-    finds: ["alert-rules", "receivers", "fail", "RULES_WITHOUT_RECEIVER"],
+    finds: ["alert-rules", "receivers", "fail", "RULES_DEFAULT_EMAIL_ONLY"],
     about: "--fallback-receiver",
     spoil: ({ monitoring }) => {
       for (const { labels, notification_settings: settings } of monitoring.rules.values())
@@ -45,7 +44,7 @@ export const RECEIVERS: Faults = {
     },
   },
   "a policy tells the default e-mail before the webhook": {
-    finds: ["alert-rules", "receivers", "fail", "RULES_WITHOUT_RECEIVER"],
+    finds: ["alert-rules", "receivers", "fail", "RULES_DEFAULT_EMAIL_ONLY"],
     about: "SSH Brute Force, Log de segurança parado ->",
     spoil: (host) =>
       leaveToPolicies(host, {
@@ -55,7 +54,6 @@ export const RECEIVERS: Faults = {
   },
   "the receiver of a rule is gone": {
     finds: ["alert-rules", "receivers", "fail", "RULES_WITHOUT_RECEIVER"],
-    about: "nobody is told by",
     spoil: ({ monitoring }) => {
       const at = monitoring.points.findIndex(({ name }) => name === "plantão");
       monitoring.points.splice(at, 1);
@@ -105,7 +103,7 @@ export const RECEIVERS: Faults = {
     },
   },
   "the notification policies cannot be read": {
-    finds: ["alert-rules", "receivers", "fail", "monitoring_http_500"],
+    finds: ["alert-rules", "receivers", "fail", "MONITORING_HTTP_500"],
     spoil: ({ monitoring }) => {
       monitoring.routes.policies.script = () => ({ status: 500, json: { message: "boom" } });
     },

@@ -260,11 +260,12 @@ export const WEBHOOK: Faults = {
     spoil: ({ path }) => rmSync(path("units/opsctl-webhook.socket")),
   },
   "a unit is not enabled": {
-    finds: ["webhook", "unit", "warn", "UNIT_INACTIVE"],
-    about: "systemctl enable opsctl-webhook.service",
+    finds: ["webhook", "unit", "warn", "UNIT_DISABLED"],
     spoil: (host) => {
-      host.dependencies.runProgram = async (_program, [question]) =>
-        question === "is-enabled" ? { status: 1, stdout: "disabled\n" } : { status: 0, stdout: "active\n" };
+      host.dependencies.runProgram = async (_program, [question, unit]) =>
+        question === "is-enabled" && unit === "opsctl-webhook.service"
+          ? { status: 1, stdout: "disabled\n" }
+          : { status: 0, stdout: "active\n" };
     },
   },
   ...Object.fromEntries(
@@ -308,6 +309,13 @@ export const WEBHOOK: Faults = {
   "the socket monitor has not run yet": {
     finds: ["socket-monitor", "last run", "warn", "LAST_RUN_MISSING"],
     spoil: ({ path }) => rmSync(path("log/socket_monitor.log")),
+  },
+  "a directory stands in the place of the socket monitor's log": {
+    finds: ["socket-monitor", "last run", "warn", "FILE_UNREADABLE"],
+    spoil: ({ path }) => {
+      rmSync(path("log/socket_monitor.log"));
+      mkdirSync(path("log/socket_monitor.log"));
+    },
   },
   "the socket monitor has stopped": {
     finds: ["socket-monitor", "last run", "warn", "LAST_RUN_STALE"],

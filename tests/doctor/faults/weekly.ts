@@ -165,8 +165,12 @@ export const WEEKLY: Faults = {
     },
   },
   "the record of the last run holds something else": {
-    finds: ["weekly", "last run", "fail", "LAST_RUN_UNREADABLE"],
+    finds: ["weekly", "last run", "fail", "LAST_RUN_MALFORMED"],
     spoil: (host) => host.put(`log/${LAST_RUN_FILE}`, "[]", 0o644),
+  },
+  "a directory stands in the place of the record of the last run": {
+    finds: ["weekly", "last run", "fail", "LAST_RUN_UNREADABLE"],
+    spoil: ({ path }) => mkdirSync(path(`log/${LAST_RUN_FILE}`)),
   },
   "no run has begun with the week": {
     finds: ["weekly", "last week", "warn", "WEEK_NOT_RUN"],

@@ -4,8 +4,8 @@ import type { CheckContext } from "../../context/check-context.ts";
 import { COMMAND_FACTS } from "../../context/command-facts.ts";
 import { accessOf, directoryCode, directoryLine } from "../../facts/access.ts";
 import type { Account } from "../../facts/accounts.ts";
-import { asRoot } from "../../facts/reader.ts";
-import { type CommandName, fail, notChecked, pass, type Verdict } from "../../finding.ts";
+import { unseenVerdict } from "../../facts/reader.ts";
+import { type CommandName, fail, pass, type Verdict } from "../../finding.ts";
 
 /** The account that a command runs as; the account that runs doctor where the host has no such account. */
 export async function accountOf(command: CommandName, context: CheckContext): Promise<Account> {
@@ -30,7 +30,7 @@ export async function writableVerdict(
   const account = await accountOf(command, context);
   const access = await accessOf(path, account, "write-into");
   if (access.status === "allowed") return pass(`${path} can be written to by ${account.name}`);
-  if (access.why === "hidden") return notChecked("ROOT_NEEDED", access.text, asRoot(command, context));
+  if (access.why === "hidden") return unseenVerdict(access.at, access.error, command, context);
   const owner = COMMAND_FACTS[command].account ?? "root";
   if (access.why === "closed" && access.at !== path)
     return fail("DIRECTORY_CLOSED", access.text, `chmod o+x ${access.at}`);

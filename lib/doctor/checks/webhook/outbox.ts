@@ -34,7 +34,7 @@ export async function outboxVerdicts(
 function fileVerdicts(path: string, reading: FileReading | null): Verdict[] {
   if (reading === null)
     return [
-      fail("STATE_UNREADABLE", `${path} cannot be read: the reading broke off`, `Look at it: file ${path}`),
+      fail("CHECK_FAILED", `${path} cannot be read: the reading broke off`, `Look at it: file ${path}`),
     ];
   switch (reading.status) {
     case "read":

@@ -110,6 +110,7 @@ async function askSystemd(
   // It ends and is started again, over and over: the journal says why, another start does not.
   if (unit === SERVICE && answer === "activating")
     return warn("UNIT_INACTIVE", `${unit} is ${answer}`, JOURNAL);
-  const verb = question === "is-enabled" ? "enable" : "start";
-  return warn("UNIT_INACTIVE", `${unit} is ${answer}`, `systemctl ${verb} ${unit}`);
+  return question === "is-enabled"
+    ? warn("UNIT_DISABLED", `${unit} is ${answer}`, `systemctl enable ${unit}`)
+    : warn("UNIT_INACTIVE", `${unit} is ${answer}`, `systemctl start ${unit}`);
 }

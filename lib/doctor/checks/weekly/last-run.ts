@@ -86,7 +86,7 @@ export function lastRunVerdict(reading: LastRunReading, nowMs: number): Verdict 
   if (reading.status === "none") return pass("no run has left a record on this host");
   if (reading.status === "unreadable")
     return fail(
-      "LAST_RUN_UNREADABLE",
+      reading.code === "LAST_RUN_MALFORMED" ? reading.code : "LAST_RUN_UNREADABLE",
       `the record of the last run cannot be read: ${reading.code}`,
       "opsctl weekly replaces it",
     );
