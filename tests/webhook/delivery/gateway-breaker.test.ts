@@ -151,6 +151,22 @@ onBothStores(
   },
 );
 
+test("while the gateway does not name its instance, one message at a time asks for it", async () => {
+  await using service = await startService();
+  const { instances } = service.gateway.routes;
+  instances.script = () => AWAY;
+  await service.restart();
+  await service.post(Array.from({ length: 8 }, (_, at) => resolved(`i${at}`)));
+  const first = instances.calls.length;
+  await service.advance(10 * MINUTE_MS);
+  expect(instances.calls.length - first).toBeGreaterThanOrEqual(10);
+  expect(instances.calls.length - first).toBeLessThanOrEqual(70);
+  expect([service.sends.length, await service.metric(HELD)]).toEqual([0, 0]);
+  instances.script = null;
+  await service.advance(10 * MINUTE_MS, 10_000);
+  expect(service.messages).toHaveLength(8);
+});
+
 test("a failure of one message says nothing of the others: nothing pauses, however many there are", async () => {
   await using service = await startService();
   const own = { status: 413, json: { status: 413, error: "Payload Too Large" } };
