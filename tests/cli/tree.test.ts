@@ -21,7 +21,7 @@ describe("every command", () => {
     ]);
   });
 
-  test("a command that tells of opsctl itself belongs to no account", () => {
+  test("a command that describes opsctl itself belongs to no account", () => {
     const about = commands.filter(({ command }) => command.about !== undefined);
     expect(about.map(({ words }) => words.join(" ")).sort()).toEqual([...ABOUT].sort());
     expect(about.filter(({ command }) => command.account !== undefined)).toEqual([]);

@@ -98,7 +98,7 @@ describeDeliveries("repairDeliveries()", (ledger) => {
     expect(await repairDeliveries(ledger.sql)).toEqual({ ...NOTHING, repaired: 1_250 });
   });
 
-  test("ends when the database holds a batch for too long, and with the interruption", async () => {
+  test("ends when a batch takes too long in the database, and at a signal", async () => {
     await withoutEntry(ledger);
     const locked = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();

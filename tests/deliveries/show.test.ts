@@ -10,7 +10,7 @@ describeDeliveries("showDelivery()", (ledger) => {
     return { ...details, text: renderDelivery(details) };
   };
 
-  test("tells how to look an unknown e-mail up, and how to reconcile it", async () => {
+  test("says how to look an unknown e-mail up, and how to reconcile it", async () => {
     const { id } = await ledger.unknownDelivery("email");
     const { delivery, text } = await shown(id);
     expect(delivery).toMatchObject({ state: "unknown", code: "provider_timeout" });
@@ -22,7 +22,7 @@ describeDeliveries("showDelivery()", (ledger) => {
     expect(text).toContain(`opsctl deliveries reconcile ${id} --to failed --reason <text>`);
   });
 
-  test("tells how to look an unknown WhatsApp message up, and what not finding it proves", async () => {
+  test("says how to look an unknown WhatsApp message up, and what not finding it proves", async () => {
     const { id } = await ledger.unknownDelivery("whatsapp");
     const { text } = await shown(id);
     expect(text).toContain(`Next:\n  The provider may have accepted`);
@@ -82,7 +82,7 @@ describeDeliveries("showDelivery()", (ledger) => {
     expect(text).toContain("  2026-11-25 08:00:00  sent by rui (login postgres): Found [31mby its tag\n");
   });
 
-  test("tells until when a failed delivery is tried again, or that its week is closed", async () => {
+  test("says until when a failed delivery is tried again, or that its week is closed", async () => {
     const { id } = await failedDelivery(ledger);
     expect((await shown(id)).next).toEqual([
       "Nothing was sent. Correct what recipient_phone_missing names and run opsctl weekly again before 2026-11-24 00:00:00 (São Paulo).",
@@ -93,14 +93,14 @@ describeDeliveries("showDelivery()", (ledger) => {
     expect(text).toContain("Retry until   closed\n");
   });
 
-  test("tells who holds a running delivery", async () => {
+  test("says that a run has claimed a running delivery, and until when", async () => {
     const claim = await ledger.dispatchedDelivery("email");
     expect((await shown(claim.id)).next).toEqual([
       "A run holds this delivery until 2026-11-23 08:05:00 (São Paulo); the next run after that decides about it.",
     ]);
   });
 
-  test("shows a dispatched delivery whose lease has expired as unknown, and tells how to decide it", async () => {
+  test("shows a dispatched delivery whose lease has expired as unknown, and says how to decide it", async () => {
     const claim = await ledger.dispatchedDelivery("email");
     await ledger.moveClock("4 minutes 59 seconds");
     expect((await shown(claim.id)).delivery).toMatchObject({ state: "running", code: null });
@@ -135,7 +135,7 @@ describeDeliveries("showDelivery()", (ledger) => {
     ]);
   });
 
-  test("tells how a missing timeline entry is written", async () => {
+  test("says how a missing timeline entry is written", async () => {
     const { id } = await withoutEntry(ledger);
     expect((await shown(id)).next).toContain(
       "The next run writes the entry, or on any day: opsctl deliveries repair",

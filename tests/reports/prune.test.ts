@@ -74,7 +74,7 @@ describeLedger("pruneReports()", (ledger) => {
     expect(await pruneReports(ledger.sql, "2026-11-23", never)).toMatchObject({ reports: 500, left: false });
   });
 
-  test("says that something is left while another session holds it", async () => {
+  test("says that something is left while another session locks it", async () => {
     await completedReports(ledger, 3);
     const holder = await ledger.sql.reserve();
     try {

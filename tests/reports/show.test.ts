@@ -16,7 +16,7 @@ describeWeek("showReports()", (ledger) => {
     return owner!;
   }
 
-  test("tells a report's way in words, from its claim to the provider's id", async () => {
+  test("describes a report's way in words, from its claim to the provider's id", async () => {
     const owner = await ownerOf({ report: "completed", whatsapp: "sent", email: "failed" });
     const [report, ...others] = await shown({ reportId: owner.reportId! });
     expect(others).toEqual([]);
@@ -36,7 +36,7 @@ describeWeek("showReports()", (ledger) => {
     expect(await shown({ tenantId: owner.tenantId, week: undefined })).toEqual([report!]);
   });
 
-  test("tells who decided what about an unknown delivery, once", async () => {
+  test("names who decided what about an unknown delivery, once", async () => {
     const owner = await ownerOf({ report: "completed", whatsapp: "unknown", email: "sent" });
     const [before] = await shown({ reportId: owner.reportId! });
     expect(before!.next).toEqual([`opsctl deliveries look-up ${owner.whatsappId}`]);
@@ -64,7 +64,7 @@ describeWeek("showReports()", (ledger) => {
     expect(lines.split("\n").filter((line) => line.length > 80)).toEqual([]);
   });
 
-  test("tells both the decision that nothing was sent and the later send", async () => {
+  test("shows both the decision that nothing was sent and the later send", async () => {
     const owner = await ownerOf({ report: "completed", whatsapp: "unknown", email: "sent" });
     await ledger.moveClock("1 minute");
     await ledger.reconcile(owner.whatsappId!, "failed", null, "not on the phone", "ana");
@@ -108,7 +108,7 @@ describeWeek("showReports()", (ledger) => {
         /^sent, provider id \S+; the timeline lacks its entry \(timeline_entry_failed\)$/,
       ),
     ],
-  ] as [OwnerKind, string, string][])("tells the state of %j", async (kind, about, text) => {
+  ] as [OwnerKind, string, string][])("names the state of %j", async (kind, about, text) => {
     const owner = await ownerOf(kind);
     const [report] = await shown({ reportId: owner.reportId! });
     const entries = report!.timeline.filter((entry) => entry.about === about);

@@ -36,7 +36,7 @@ function requests({ application, gateway, email }: WeeklyFixture): string[] {
 const codes = ({ failures }: WeeklySummary) => [...new Set(failures.map(({ code }) => code))];
 
 describe("a dry run when everything is ready", () => {
-  test("says so, writes nothing anywhere and asks each peer one question", async () => {
+  test("says so, writes nothing anywhere and asks each external service one question", async () => {
     await using weekly = await weeklyFixture();
     const { db } = weekly;
     for (let i = 0; i < 3; i += 1) await seedOwner(db.sql);
@@ -337,8 +337,8 @@ test.each([
   expect(waitedSeconds).toBeLessThan(most);
 });
 
-describe("a dry run does not ask for", () => {
-  test("what a flag leaves out", async () => {
+describe("a dry run of a part", () => {
+  test("a dry run does not ask for what a flag leaves out", async () => {
     await using weekly = await weeklyFixture();
     await seedOwner(weekly.db.sql, { phone: null, email: null });
     weekly.gateway.instances.clear();

@@ -192,7 +192,7 @@ describe("payloadSchema", () => {
     expect(v.parse(payloadSchema, before)).toEqual(before);
   });
 
-  test("accepts a report that was stored before it told of the weeks before", () => {
+  test("accepts a report that was stored before reports had the weeks before", () => {
     const before = valid();
     for (const channel of Object.values(before.channels)) Reflect.deleteProperty(channel, "previous");
     for (const key of OF_BEFORE) Reflect.deleteProperty(before.provenance, key);

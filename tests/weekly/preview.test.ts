@@ -55,7 +55,7 @@ describe("previewReports()", () => {
     expect(stored!.reportId).not.toBeNull();
   });
 
-  test("shows the stored report, also when the database holds something else by now", async () => {
+  test("shows the stored report even if the database has changed since", async () => {
     const owner = await seedOwner(fixture.db.sql);
     await fixture.run({ tenantId: owner.tenantId, ...SHOWN });
     await fixture.db.sql`update social_account_scores set score = 1 where tenant_id = ${owner.tenantId}`;
@@ -86,7 +86,7 @@ describe("previewReports()", () => {
     );
   });
 
-  test("holds neither the owner's address nor number", async () => {
+  test("contains neither the owner's address nor number", async () => {
     const owner = await seedOwner(fixture.db.sql, {
       phone: "+55 (11) 98765-4321",
       email: "fulana@client.example",

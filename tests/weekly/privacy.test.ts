@@ -175,14 +175,20 @@ async function dump({ db }: WeeklyFixture): Promise<string> {
   return texts.join("\n");
 }
 
-describe("no secret, number, address, name or page is in summary, log or ledger", () => {
+describe("the privacy of summary, log and ledger", () => {
   const shared = sharedWeekly();
-  test.each(Object.entries(SCENARIOS))("when %s", (_what, prepare) => expectPrivate(shared(), prepare));
+  test.each(Object.entries(SCENARIOS))(
+    "no secret, number, address, name or page is in summary, log or ledger when %s",
+    (_what, prepare) => expectPrivate(shared(), prepare),
+  );
 
-  test.each(Object.entries(IN_DATABASE))("when %s", async (_what, prepare) => {
-    await using weekly = await weeklyFixture();
-    await expectPrivate(weekly, prepare);
-  });
+  test.each(Object.entries(IN_DATABASE))(
+    "no secret, number, address, name or page is in summary, log or ledger when %s",
+    async (_what, prepare) => {
+      await using weekly = await weeklyFixture();
+      await expectPrivate(weekly, prepare);
+    },
+  );
 
   async function expectPrivate(weekly: WeeklyFixture, prepare: Scenario): Promise<void> {
     weekly.timeoutsMs = { application: 5000, gateway: 5000, email: 5000 };
@@ -225,7 +231,7 @@ test("nothing private is in what a dry run says", async () => {
   expect(PRIVATE.filter((canary) => text.includes(canary.toLowerCase()))).toEqual([]);
 });
 
-test("the peers are told what nobody else is", async () => {
+test("the external services get what nobody else does", async () => {
   await using weekly = await weeklyFixture();
   await seedOwner(weekly.db.sql, { phone: PHONE, email: EMAIL });
   await weekly.run();

@@ -72,26 +72,29 @@ describe("a setup fault", () => {
   );
 });
 
-describe("a real run asks for the instance's state, and is answered with", () => {
-  test.each(playedBy("run", STATE_ANSWERS))("$name: nothing is sent, and the next run sends", async (row) => {
-    const weekly = shared();
-    const { db, gateway, run } = weekly;
-    await seedOwner(db.sql, { networks: [] });
-    gateway.routes.state.script = () => row.answer as Scripted;
-    weekly.timeoutsMs = { gateway: limitMsFor(row.answer) };
-    const { code, cause } = row.becomes as Exclude<typeof row.becomes, "open">;
-    const first = await run();
-    expect(first).toMatchObject({ exitCode: 1, whatsapp: { ...CLEAN, sent: 0, failed: 1 }, email: CLEAN });
-    expect(first.failures).toMatchObject([{ step: "whatsapp", code, ...(cause && { cause }) }]);
-    expect(gateway.routes.send.calls).toHaveLength(0);
-    gateway.routes.state.script = null;
-    weekly.timeoutsMs = {};
-    expect(await run()).toMatchObject({ exitCode: 0, whatsapp: CLEAN, email: { sent: 0, reused: 1 } });
-  });
+describe("a real run that asks for the instance's state", () => {
+  test.each(playedBy("run", STATE_ANSWERS))(
+    "a state answered with $name: nothing is sent, and the next run sends",
+    async (row) => {
+      const weekly = shared();
+      const { db, gateway, run } = weekly;
+      await seedOwner(db.sql, { networks: [] });
+      gateway.routes.state.script = () => row.answer as Scripted;
+      weekly.timeoutsMs = { gateway: limitMsFor(row.answer) };
+      const { code, cause } = row.becomes as Exclude<typeof row.becomes, "open">;
+      const first = await run();
+      expect(first).toMatchObject({ exitCode: 1, whatsapp: { ...CLEAN, sent: 0, failed: 1 }, email: CLEAN });
+      expect(first.failures).toMatchObject([{ step: "whatsapp", code, ...(cause && { cause }) }]);
+      expect(gateway.routes.send.calls).toHaveLength(0);
+      gateway.routes.state.script = null;
+      weekly.timeoutsMs = {};
+      expect(await run()).toMatchObject({ exitCode: 0, whatsapp: CLEAN, email: { sent: 0, reused: 1 } });
+    },
+  );
 });
 
-describe("a run reaches", () => {
-  test("an owner whose phone and address have blanks and invisible characters around them", async () => {
+describe("the owners that a run reaches", () => {
+  test("a run reaches an owner whose phone and address have blanks and invisible characters around them", async () => {
     const { db, gateway, email, run } = shared();
     const around = (text: string) => `\u00A0\u200B${text}\uFEFF\n`;
     const spec = { email: around("ana@client.example"), phone: around("11 98765-4321"), networks: [] };
@@ -103,7 +106,7 @@ describe("a run reaches", () => {
     expect(hints.map(({ masked_hint }) => masked_hint)).toEqual(["4321", "a***@client.example"]);
   });
 
-  test("each owner of a tenant, and none of its other users", async () => {
+  test("a run reaches each owner of a tenant, and none of its other users", async () => {
     const { db, email, run } = shared();
     const owner = await seedOwner(db.sql, { networks: [] });
     const { tenantId } = owner;
@@ -115,7 +118,7 @@ describe("a run reaches", () => {
     expect(to.toSorted()).toEqual([owner.email!, second.email!].toSorted());
   });
 
-  test("nobody at the phone and address of another tenant's owner", async () => {
+  test("a run reaches nobody at the phone and address of another tenant's owner", async () => {
     await using weekly = await weeklyFixture();
     const { db, run } = weekly;
     const [one, other] = [await seedOwner(db.sql), await seedOwner(db.sql)];
@@ -127,7 +130,7 @@ describe("a run reaches", () => {
     ]);
   });
 
-  test("600 owners, each once, in whichever order the application lists them", async () => {
+  test("a run reaches 600 owners, each once, in whichever order the application lists them", async () => {
     await using weekly = await weeklyFixture();
     const { db, run } = weekly;
     await db.sql`

@@ -111,7 +111,7 @@ describe("runCommand()", () => {
     }
   });
 
-  test("does not mind a reader that has gone away", async () => {
+  test("does not fail when its reader has closed the pipe", async () => {
     const script = 'set -o pipefail; "$@" large --json | head -c 10 >/dev/null';
     const { ended } = startProgram(["bash", "-c", script, "bash", ...COMMAND], { env: ENV, cwd: ROOT });
     expect(await ended).toMatchObject({ exitCode: 0, stderr: "" });
@@ -128,7 +128,7 @@ describe("runCommand()", () => {
   });
 });
 
-test("a closed standard output is a failure, told from /dev/null", async () => {
+test("a closed standard output is a failure, and /dev/null is none", async () => {
   const run = (redirection: string) =>
     startProgram(["bash", "-c", `"$@" ok --json ${redirection}`, "bash", ...COMMAND], { env: ENV, cwd: ROOT })
       .ended;

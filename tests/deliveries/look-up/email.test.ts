@@ -102,7 +102,7 @@ describe("look-up of an e-mail", () => {
     ]);
   });
 
-  test("leaves out what another delivery holds, without reading it", async () => {
+  test("leaves out the e-mail of another delivery, without reading it", async () => {
     const { leaveUnknown, lookUp, weekly } = fixture();
     const email = "same@client.example";
     const [one, other] = await leaveUnknown(["email"], [{ email }, { email }]);

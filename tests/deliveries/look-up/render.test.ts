@@ -93,7 +93,7 @@ test.each([
   ["restricted_api_key", "Set EMAIL_READ_API_KEY"],
   ["gateway_unauthorized", "Correct GATEWAY_ADMIN_KEY"],
   ["gateway_http_502", "answers HTTP 502"],
-])("renderLookUps() tells what to do about %s", (code, advice) => {
+])("renderLookUps() says what to do about %s", (code, advice) => {
   expect(renderLookUps([one({ status: "could_not_be_asked", code })])).toContain(advice);
 });
 

@@ -115,15 +115,18 @@ function others([row]: Kept, count: number): Kept {
   return Array.from({ length: count }, (_, i) => ({ ...row!, id: `3EB0${1000 + i}F`, text: "Oi" }));
 }
 
-describe("look-up of a message where the gateway has", () => {
-  test.each(Object.entries(KEPT))("%s", async (_name, { change, result }) => {
-    const { id, lookUp, kept, weekly } = await oneUnknown();
-    change(kept);
-    expect(await lookUp({ settleAs: "ana" })).toMatchObject([{ id, ...result }]);
-    const [row] = await weekly.db.sql`select status from weekly_performance_deliveries where id = ${id}`;
-    expect(row!.status).toBe(result.settled ? "sent" : "unknown");
-    expect(weekly.gateway.routes.send.calls).toHaveLength(1);
-  });
+describe("look-up of a message", () => {
+  test.each(Object.entries(KEPT))(
+    "the look-up at a gateway that has %s",
+    async (_name, { change, result }) => {
+      const { id, lookUp, kept, weekly } = await oneUnknown();
+      change(kept);
+      expect(await lookUp({ settleAs: "ana" })).toMatchObject([{ id, ...result }]);
+      const [row] = await weekly.db.sql`select status from weekly_performance_deliveries where id = ${id}`;
+      expect(row!.status).toBe(result.settled ? "sent" : "unknown");
+      expect(weekly.gateway.routes.send.calls).toHaveLength(1);
+    },
+  );
 });
 
 test("a look-up says what it found and changes nothing; it asks only for this recipient and time", async () => {
@@ -185,15 +188,18 @@ const rewritePayload = (sql: postgres.Sql, payload: string | null) =>
     await tx`update weekly_performance_reports set payload = ${payload}::text::jsonb`;
   });
 
-describe("a message is not looked up where", () => {
-  test.each(Object.entries(NOT_ASKED))("%s", async (_name, { change, code }) => {
-    const { owner, weekly, lookUp } = await oneUnknown();
-    await change(weekly.db.sql, fixture(), owner);
-    expect(await lookUp({ settleAs: "ana" })).toMatchObject([
-      { status: "could_not_be_asked", code, settled: false },
-    ]);
-    expect(weekly.gateway.routes.messages.calls).toEqual([]);
-  });
+describe("a message that cannot be looked up", () => {
+  test.each(Object.entries(NOT_ASKED))(
+    "a message is not looked up when %s",
+    async (_name, { change, code }) => {
+      const { owner, weekly, lookUp } = await oneUnknown();
+      await change(weekly.db.sql, fixture(), owner);
+      expect(await lookUp({ settleAs: "ana" })).toMatchObject([
+        { status: "could_not_be_asked", code, settled: false },
+      ]);
+      expect(weekly.gateway.routes.messages.calls).toEqual([]);
+    },
+  );
 });
 
 test("the instance that was the newest at the dispatch is asked", async () => {
@@ -255,24 +261,27 @@ const giveTo = (sql: postgres.Sql, delivery: string, message: string) => sql`
   select public.reconcile_weekly_performance_delivery(
     ${delivery}::uuid, 'sent', ${message}, 'seen on the phone', 'rui')`;
 
-describe("of two deliveries to one number with one text", () => {
+describe("two deliveries to one number with one text", () => {
   const twins = async () => {
     const { leaveUnknown, lookUp, weekly } = fixture();
     const [one, other] = await leaveUnknown(["whatsapp"], [{ phone }, { phone }]);
     return { one: one!, other: other!, lookUp, weekly, kept: weekly.gateway.kept, sql: weekly.db.sql };
   };
 
-  test.each(Object.entries(BESIDE))("the other %s", async (_name, { change, result }) => {
-    const { one, other, lookUp, weekly, kept } = await twins();
-    kept.pop();
-    await weekly.db.sql.begin(async (tx) => {
-      await tx`set local session_replication_role = replica`;
-      await change(tx, other.ids[0]!);
-    });
-    expect(await lookUp({ ids: one.ids, settleAs: "ana" })).toMatchObject([result]);
-  });
+  test.each(Object.entries(BESIDE))(
+    "the look-up of one when the other %s",
+    async (_name, { change, result }) => {
+      const { one, other, lookUp, weekly, kept } = await twins();
+      kept.pop();
+      await weekly.db.sql.begin(async (tx) => {
+        await tx`set local session_replication_role = replica`;
+        await change(tx, other.ids[0]!);
+      });
+      expect(await lookUp({ ids: one.ids, settleAs: "ana" })).toMatchObject([result]);
+    },
+  );
 
-  test("the one takes the message that the other does not hold, and never the one that it holds", async () => {
+  test("the look-up of one takes the message that the other does not have, and never the one that it has", async () => {
     const { one, other, lookUp, kept, sql } = await twins();
     const [first, second] = kept;
     await giveTo(sql, one.ids[0]!, first!.id);

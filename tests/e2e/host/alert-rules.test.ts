@@ -50,7 +50,7 @@ describe("opsctl alert-rules", () => {
 });
 
 describe("opsctl alert-rules apply", () => {
-  test("again, drift, plan and apply: one write for each rule that differs", async () => {
+  test("writes each rule that differs once, after a drift as well, and nothing when it runs again", async () => {
     const env = settings({ OPSCTL_LOG_LEVEL: "debug" });
     const run = (...args: string[]) => opsctl(["alert-rules", ...args, "--json"], { env });
 
@@ -211,7 +211,7 @@ describe("opsctl alert-rules contact-point apply", () => {
       env: { ...settings(), OPSCTL_WEBHOOK_ENV_FILE: file, ...more },
     });
 
-  test("takes the secret from the webhook's own file, and tells people what it did", async () => {
+  test("takes the secret from the webhook's own file, and prints what it did", async () => {
     writeFileSync(file, `WEBHOOK_SECRET='${WEBHOOK_SECRET}'\n`, { mode: 0o600 });
     const made = await run([...args, "--receiver", "sobreaviso"]);
     expect(made).toMatchObject({ exitCode: 0 });

@@ -93,7 +93,7 @@ describe.concurrent("opsctl collect-metrics beside others", () => {
 });
 
 describe.concurrent("opsctl collect-metrics that may fail", () => {
-  test("tells the ping how it ended, and never the log where that is", async () => {
+  test("reports to the ping how it ended, and never logs the ping's address", async () => {
     await using arena = await openCollectArena();
     const check = await startPing();
     const env = { ...arena.env, OPSCTL_PING_URL: `${check.url}/canary-uuid`, OPSCTL_LOG_LEVEL: "debug" };

@@ -86,7 +86,7 @@ describe("opsctl collect-metrics counts sockets as ss does", () => {
   });
 });
 
-describe("opsctl collect-metrics shows no count of sockets, and no zero,", () => {
+describe("opsctl collect-metrics without a usable listing of sockets", () => {
   test.each([
     ["fails", "exit 3", "ended with status 3"],
     ["prints rows and then fails", "echo 'CLOSE-WAIT 1 0 127.0.0.1:1 127.0.0.1:2'; exit 1", "status 1"],
@@ -95,13 +95,13 @@ describe("opsctl collect-metrics shows no count of sockets, and no zero,", () =>
     ["prints a state in small letters", "echo 'close-wait 1 0 a b'", "has no state"],
     ["prints a row that is cut off", "printf 'CLOSE-WAIT 1 0 127.0.0.1:1 127'", "cut off"],
     ["prints bytes without end", "head -c 100000 /dev/zero", "no end"],
-  ])("when ss %s", async (_name, script, problem) => {
+  ])("no count of sockets is shown, not even zero, when ss %s", async (_name, script, problem) => {
     const counted = await count(fakeSs(script));
     expect([counted.total, counted.closeWait]).toEqual([undefined, undefined]);
     expect(counted.problem).toMatch(new RegExp(`^sockets_unreadable: .*${problem}`));
   });
 
-  test("when there is no ss", async () => {
+  test("no count of sockets is shown when ss is not installed", async () => {
     const counted = await count({ PATH: join(folder, "nothing") });
     expect([counted.total, counted.problem]).toEqual([
       undefined,

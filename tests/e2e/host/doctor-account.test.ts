@@ -50,7 +50,7 @@ describe("opsctl doctor started by root", () => {
     expect(said).not.toContain("roots-own-token");
   });
 
-  test("neither sends a file of root's to which a secret leads nor gives it away", async () => {
+  test("neither sends nor shows a file of root's that a secret links to", async () => {
     const gateway = await startGateway({ adminKey: "the-key", instances: {}, tokens: {} });
     const secrets = host.make("linked", 0o700, ACCOUNT.uid);
     symlinkSync(host.put("roots-own", "line-of-a-file-of-roots"), `${secrets}/GATEWAY_ADMIN_KEY`);
@@ -150,7 +150,7 @@ describe("opsctl doctor started by root", () => {
     expect(ended.stdout).not.toContain("secret-of-the-owner");
   });
 
-  test("where the account cannot be become, fails every command of it, says why, and looks at root's", async () => {
+  test("an account that root cannot become fails each of its commands with the reason, and root's commands are checked", async () => {
     const envDir = settings("nothing", { weekly: {}, webhook: {} });
     const words = ["--json", "--env-dir", envDir];
     const ended = await doctor(words, {}, 'set -- setpriv --bounding-set=-setuid "$@"');

@@ -76,7 +76,7 @@ describe("opsctl doctor", () => {
     );
   });
 
-  test("shows people what is wrong and what mends it", async () => {
+  test("shows people what is wrong and how to fix it", async () => {
     const { exitCode, stdout } = await doctor(["alert-rules"]);
     expect(exitCode).toBe(3);
     expect(stdout).toStartWith("alert-rules\n  FAIL  configuration: MONITORING_URL is missing");

@@ -177,7 +177,7 @@ describe("opsctl status started by root", () => {
     expect(parts["alert-rules"]).toMatchObject({ status: "not_set_up" });
   });
 
-  test("tells an ordinary account what it may not read, and as whom to run", async () => {
+  test("names for an ordinary account what it may not read, and the account to run as", async () => {
     const drop = `set -- setpriv --reuid=64099 --regid=64099 --clear-groups "$@"`;
     const ended = await status(drop);
     expect(ended.exitCode).toBe(1);

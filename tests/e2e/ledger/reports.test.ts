@@ -168,7 +168,7 @@ describe.concurrent("opsctl reports", () => {
     expect([exitCode, (json.error as { code: string }).code]).toEqual([3, "DATABASE_OBJECT_MISSING"]);
   });
 
-  test("tells how the last run of this host went, and goes on without its file", async () => {
+  test("reports how the last run of this host ended, and works without its file", async () => {
     const { fixture } = await openMixedFixture();
     await using _ = fixture;
     await fixture.weekly(["--json"]);

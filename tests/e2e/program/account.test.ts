@@ -253,7 +253,7 @@ describe("the owner's login that root alone has", () => {
 });
 
 describe("a list of secrets", () => {
-  test("gives nothing of root's away, whatever directory the account names", async () => {
+  test("shows nothing of root's, whatever directory the account names", async () => {
     const listed = ["/root", "/etc/opsctl/root-secrets", "/etc/opsctl/root-two"].map(
       async (directory, at) => {
         const etc = host.make(`hostile-${at}`);
@@ -314,7 +314,7 @@ describe("an account that root cannot or does not become", () => {
   });
 });
 
-describe("where a directory service hangs", () => {
+describe("opsctl on a host whose directory service hangs", () => {
   /** A host that asks the directory service first, and gets no answer of it. */
   function hanging(name: string, sources: string): string {
     host.put(`${name}.conf`, `passwd: ${sources}\ngroup: ${sources}\n`, 0o644);

@@ -48,7 +48,7 @@ async function offered(line: string): Promise<string[]> {
   return stdout.split("\n").flatMap((offer) => (offer === "" ? [] : [offer.split("\t")[0]!]));
 }
 
-describe("opsctl offers", () => {
+describe("the offers of completion", () => {
   test.each<[string, string[]]>([
     ["opsctl re", ["reports"]],
     ["opsctl webhook d", ["dead"]],
@@ -77,11 +77,11 @@ describe("opsctl offers", () => {
     ["opsctl explain WEEK_O", ["WEEK_OPEN"]],
     ["opsctl secret set HOST", ["HOSTING_TOKEN"]],
     ["opsctl migrate --log-format ", ["text", "json"]],
-  ])("behind %p %p", async (line, expected) => {
+  ])("the offers behind %p are %p", async (line, expected) => {
     expect(await offered(line)).toEqual(expected);
   });
 
-  test("the last eight weeks that have closed, the newest first, and for pruning older ones", async () => {
+  test("weeks are offered newest first: the last eight that have closed, and older ones for pruning", async () => {
     const monday = Temporal.PlainDate.from(weekWindow(Temporal.Now.instant()).week);
     const weeksBefore = (weeks: number) => monday.subtract({ weeks }).toString();
     expect(await offered("opsctl reports show --week ")).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map(weeksBefore));
@@ -89,7 +89,7 @@ describe("opsctl offers", () => {
     expect((await offered("opsctl reports prune --before "))[0]).toBe(weeksBefore(7));
   });
 
-  test("every option of every command, each with a few words", async () => {
+  test("every option of every command is offered with a few words", async () => {
     for (const { words, command } of await eachCommand()) {
       const { stdout } = await opsctl(["internal", "complete", "words", ...words, "--"], { env: BROKEN });
       const offers = stdout
@@ -111,7 +111,7 @@ describe("opsctl offers", () => {
     [["what"]],
     [["line", "opsctl x --", "y"]],
     [["words", "weekly", "--tenant="]],
-  ])("nothing, and no complaint, for a question of %j", async (words) => {
+  ])("nothing is offered for a question of %j, without a complaint", async (words) => {
     const ended = await opsctl(["internal", "complete", ...words], { env: BROKEN });
     expect(ended).toMatchObject({ exitCode: 0, stderr: "" });
   });
@@ -119,7 +119,7 @@ describe("opsctl offers", () => {
 
 const withoutSlash = (line: string) => line.replace(/\/$/, "");
 
-describe("in bash", () => {
+describe("completion in bash", () => {
   let shell: TypingShell;
   beforeAll(async () => {
     shell = await typingShell(["bash", "--norc", "--noprofile", "-i"], {
@@ -136,7 +136,7 @@ describe("in bash", () => {
 
 const zsh = findDebianTool({ program: "zsh", packageName: "zsh", needsOthers: true });
 
-requires("zsh").describe("in zsh", () => {
+requires("zsh").describe("completion in zsh", () => {
   let shell: TypingShell;
   beforeAll(async () => {
     shell = await openZsh(zsh as string, { folders: [], load: "source <(opsctl completion zsh)" });
@@ -185,7 +185,7 @@ function functionFolders(top: string): string[] {
 
 const fish = findDebianTool({ program: "fish", packageName: "fish" });
 
-requires("fish").describe("in fish", () => {
+requires("fish").describe("completion in fish", () => {
   test.each(COMPLETED)("%s becomes %s", async (line, expected) => {
     const functions = join(dirname(fish as string), "../share/fish/functions");
     const script = [

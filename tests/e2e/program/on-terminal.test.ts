@@ -48,8 +48,8 @@ async function shown(args: readonly string[], how: How): Promise<string> {
   return await shownBy([...(await commandOf("binary")), ...args], how);
 }
 
-describe.concurrent("on a terminal", () => {
-  test("a table takes its width, with colours", async () => {
+describe.concurrent("output on a terminal", () => {
+  test("a table takes the terminal's width, with colours", async () => {
     for (const cols of [60, 120]) {
       const text = await shown(LIST, { cols });
       expect(text).toBe(renderOwnerList(list, terminal(cols, { colour: true })));
@@ -82,7 +82,7 @@ describe.concurrent("on a terminal", () => {
       "unknown option --stat; did you mean --state?",
     ],
     ["a setting that is missing", ["alert-rules", "plan"], 3, "MONITORING_TOKEN: is missing"],
-  ])("an error takes its width: %s", async (_what, args, ends, wanted) => {
+  ])("an error takes the terminal's width: %s", async (_what, args, ends, wanted) => {
     const text = stripVTControlCharacters(await shown(args, { cols: 72, ends }));
     expect(text.replace(/\s+/g, " ")).toContain(wanted);
     const wide = text.split("\n").filter((line) => line.length > 72);

@@ -38,7 +38,7 @@ const secretsDir = () => `OPSCTL_SECRETS_DIR=${host.path("secrets")}`;
 const asRoot = () => `sudo ${secretsDir()} OPSCTL_ENV_DIR=${host.path("etc")} opsctl`;
 
 describe("an ordinary account", () => {
-  test("is told the same command line with sudo, its options with it", async () => {
+  test("gets the same command line with sudo and its options as advice", async () => {
     const dryRun = errorOf(await run(["weekly", "--dry-run", "--json"]));
     expect(dryRun).toMatchObject({
       code: "SECRET_FILE_UNREADABLE",
@@ -49,7 +49,7 @@ describe("an ordinary account", () => {
     expect(collector.hint).toBe(`${asRoot()} collect-metrics --stdout --json`);
   });
 
-  test("is not what the service account is: that one is told who gives it its file", async () => {
+  test("gets other advice than the service account, which reads who gives it its file", async () => {
     const folder = host.make("roots");
     const path = host.put("roots/weekly.env", "");
     const { code, hint } = errorOf(

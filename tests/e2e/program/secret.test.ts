@@ -239,20 +239,15 @@ describe("opsctl secret set", () => {
         ],
       },
     ],
+    ["that a blank was copied", "TRIGGER_SECRET", { value: "value " }, { warnings: [matching("a blank")] }],
     [
-      "that a blank was copied, too",
-      "TRIGGER_SECRET",
-      { value: "value " },
-      { warnings: [matching("a blank")] },
-    ],
-    [
-      "that it does not begin as tokens of its peer do",
+      "that it does not begin as tokens of its service do",
       "MONITORING_TOKEN",
       { value: "glc_89gR2kLwX0vQpTz5mNcB7d" },
       { warnings: [matching("does not begin with glsa_")] },
     ],
     [
-      "that it is shorter than tokens of its peer are",
+      "that it is shorter than tokens of its service are",
       "EMAIL_API_KEY",
       { value: "re_abcdefghijklmno" },
       { warnings: [matching("is shorter than the tokens of the e-mail provider")] },

@@ -104,7 +104,7 @@ testOnSmallDisk("a disk filled to the last byte does not silence the alarm", asy
 });
 
 testOnSmallDisk(
-  "a service that starts on a full disk, and again after a kill, tells alerts and keeps them when there is room",
+  "a service that starts on a full disk, and again after a kill, sends alerts and stores them once there is room",
   async () => {
     await using arena = await openWebhookArena();
     using disk = smallDisk(DISK_MIB);
@@ -131,7 +131,7 @@ testOnSmallDisk(
   },
 );
 
-test("a database that is away does not silence the alarm", async () => {
+test("an unavailable database does not silence the alarm", async () => {
   await using arena = await openWebhookArena();
   const db = await (await sharedPostgres()).createDatabase();
   const proxy = await startTcpProxy(Number(new URL(db.url).port));

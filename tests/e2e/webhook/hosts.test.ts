@@ -60,7 +60,7 @@ describe("two opsctl webhook serve with OPSCTL_STATE_URL", () => {
     await until("the other delivers", isOut);
   });
 
-  test("start while the database is away, send from memory, and keep alerts once it is back", async () => {
+  test("start while the database is unavailable, send from memory, and store alerts once it is back", async () => {
     await using arena = await openWebhookArena();
     const relay = await startTcpProxy((await sharedPostgres()).port);
     relay.vanish();
@@ -82,7 +82,7 @@ describe("two opsctl webhook serve with OPSCTL_STATE_URL", () => {
     await relay.stop();
   });
 
-  test("a database that is gone keeps nothing half, and its alert goes out from memory", async () => {
+  test("an unavailable database stores no half of an alert, and the alert goes out from memory", async () => {
     await using arena = await openWebhookArena();
     const service = await arena.start({ env: { OPSCTL_STATE_URL: db.url } });
     await db.drop();

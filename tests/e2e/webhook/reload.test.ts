@@ -151,7 +151,7 @@ describe("opsctl webhook serve", () => {
     expect(service.log()).not.toContain(REFUSED);
   });
 
-  test("sends what it held for a wrong key at once with the right one", async () => {
+  test("sends what waited because of a wrong key at once after a reload with the right one", async () => {
     await using arena = await openWebhookArena();
     putFile(arena, { MESSAGING_API_KEY: "wrong" });
     const service = await startFromFile(arena);
@@ -165,7 +165,7 @@ describe("opsctl webhook serve", () => {
     await until("the message arrived", () => arena.gateway.accepted.length === 1);
   });
 
-  test("pings a new check at once, and the one before no more", async () => {
+  test("pings a new check at once, and no longer the one before", async () => {
     await using arena = await openWebhookArena();
     const [check, next] = [await startPing(), await startPing()];
     putFile(arena, { OPSCTL_PING_URL: `${check.url}/canary-uuid` });

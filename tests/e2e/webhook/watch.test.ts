@@ -8,7 +8,7 @@ import { until } from "../../support/until.ts";
 import { logLines } from "../support/opsctl.ts";
 import { openWebhookArena, postAlerts } from "../support/serve.ts";
 
-test("opsctl webhook serve tells systemd that it is ready and lives, and its check that it is well", async () => {
+test("opsctl webhook serve notifies systemd that it is ready and alive, and pings its check while it is healthy", async () => {
   await using arena = await openWebhookArena();
   const systemd = listenForNotifications(join(arena.directory, "notify"));
   const check = await startPing();

@@ -49,7 +49,7 @@ describe("opsctl webhook serve", () => {
     expect([exitCode, stdout]).toEqual([0, ""]);
   });
 
-  test("is killed and goes on: an accepted alert is delivered by the next process, the dedup holds", async () => {
+  test("is killed and goes on: the next process delivers an accepted alert, and creates no second issue", async () => {
     await using arena = await openWebhookArena();
     arena.gateway.routes.send.script = () => ({ status: 502, text: "Bad Gateway" });
     const first = await arena.start();
@@ -208,7 +208,7 @@ describe("opsctl webhook test", () => {
     expect(arena.tracker.issues).toHaveLength(1);
   });
 
-  test("asks for no issue when told so, and says it to people", async () => {
+  test("creates no issue with --without-issue, and prints so", async () => {
     await using arena = await openWebhookArena();
     const service = await arena.start();
     const { exitCode, stdout } = await beside(arena, [
@@ -280,7 +280,7 @@ describe("opsctl webhook test", () => {
     expect(stderr).toContain("OPSCTL_ALLOW_PLAIN_HTTP=1");
   });
 
-  test("tells a wrong secret from a service that is not there", async () => {
+  test("distinguishes a wrong secret from a service that does not run", async () => {
     await using arena = await openWebhookArena();
     const service = await arena.start();
     const wrong = await beside(arena, ["webhook", "test", "--url", service.url, "--json"], {

@@ -151,9 +151,9 @@ const CASES: Case[] = [
   },
 ];
 
-describe.concurrent("after", () => {
+describe.concurrent("the announcement of a run's end", () => {
   test.each(CASES)(
-    "$previous, a run that ends as $end posts $posted",
+    "a run that ends as $end after $previous posts $posted",
     async ({ prepare, end, posted, record, logs }) => {
       await using heard = await openHeard();
       const { fixture, webhook } = heard;
@@ -185,7 +185,7 @@ describe.concurrent("after", () => {
     },
   );
 
-  test("a directory in the record's place, or without a log directory, a failed run is announced all the same", async () => {
+  test("a failed run is announced even if a directory is in its record's place, or there is no log directory", async () => {
     await using heard = await openHeard();
     const { fixture, webhook } = heard;
     mkdirSync(fileOf(fixture));
@@ -200,7 +200,7 @@ describe.concurrent("after", () => {
     expect(webhook.posted()).toEqual(["firing", "firing"]);
   });
 
-  test("a run that could not begin, the week is the last one by the host's clock, and doctor is named", async () => {
+  test("the alert of a run that could not begin names the last week by the host's clock, and doctor", async () => {
     await using heard = await openHeard();
     const { fixture, webhook } = heard;
     const { week } = weekWindow(Temporal.Now.instant());
@@ -279,9 +279,9 @@ const TROUBLES: [name: string, answer: Scripted | string, cause: string, mayBeTa
   ["never answers", "hang", "timeout", true],
 ];
 
-describe.concurrent("a webhook that", () => {
+describe.concurrent("an alert webhook in trouble", () => {
   test.each(TROUBLES)(
-    "%s: the exit status is the run's own, and the summary says so",
+    "a webhook that %s leaves the run its own exit status, and the summary says so",
     async (_name, answer, cause, mayBeTaken) => {
       await using heard = await openHeard();
       const { fixture, webhook } = heard;
@@ -299,7 +299,7 @@ describe.concurrent("a webhook that", () => {
     },
   );
 
-  test("is full for a moment takes it a moment later; one that refuses afterwards is called again", async () => {
+  test("a webhook that is full for a moment takes the alert a moment later; one that refuses is called by the next run", async () => {
     await using heard = await openHeard();
     const { fixture, webhook } = heard;
     webhook.routes.alerts.next({ status: 503 });
@@ -313,7 +313,7 @@ describe.concurrent("a webhook that", () => {
     expect((await ENDS.success(fixture)).summary.announced).toBe("resolved");
   });
 
-  test("has its secret alone, in its own environment file, is found by the run", async () => {
+  test("a secret that is only in the webhook's environment file is found by the run", async () => {
     await using heard = await openHeard();
     const { fixture } = heard;
     rmSync(join(fixture.secretsDir, "WEBHOOK_SECRET"));
@@ -330,8 +330,8 @@ describe.concurrent("a webhook that", () => {
   });
 });
 
-describe.concurrent("neither announced nor recorded is", () => {
-  test("a run that leaves something out, and a refusal on another day", async () => {
+describe.concurrent("a run that proves nothing about the week", () => {
+  test("a run that leaves something out, or is refused on another day, is neither announced nor recorded", async () => {
     await using heard = await openHeard();
     const { fixture, webhook, owner } = heard;
     await fixture.db.sql`update users set email = null`;
@@ -351,8 +351,8 @@ describe.concurrent("neither announced nor recorded is", () => {
   });
 });
 
-describe.concurrent("a run that is", () => {
-  test("killed leaves `running`, and the collector says it", async () => {
+describe.concurrent("a run that does not end well", () => {
+  test("a killed run leaves `running`, and the collector shows it", async () => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);
     const running = await inTheMiddle(fixture);
@@ -368,7 +368,7 @@ describe.concurrent("a run that is", () => {
     expect(stdout).not.toContain("weekly_report_open_deliveries");
   });
 
-  test("ended by a signal is recorded and announced", async () => {
+  test("a run ended by a signal is recorded and announced", async () => {
     await using heard = await openHeard();
     const { fixture } = heard;
     const running = await inTheMiddle(fixture);
@@ -379,7 +379,7 @@ describe.concurrent("a run that is", () => {
     expect(read(fixture)).toMatchObject(interrupted);
   });
 
-  test("ended by a signal calls a webhook that is full twice in four seconds, not for ten", async () => {
+  test("a run ended by a signal calls a webhook that is full twice in four seconds, not for ten", async () => {
     await using heard = await openHeard();
     const { fixture, webhook } = heard;
     webhook.routes.alerts.script = () => ({ status: 503 });
@@ -389,7 +389,7 @@ describe.concurrent("a run that is", () => {
     expect(webhook.posted()).toEqual(["firing", "firing"]);
   });
 
-  test("on a full disk is announced, and leaves no half of a file", async () => {
+  test("a run on a full disk is announced, and leaves no half of a file", async () => {
     await using heard = await openHeard();
     const { fixture } = heard;
     const script = 'trap "" XFSZ; ulimit -f 0; exec "$0" weekly --json';
@@ -400,7 +400,7 @@ describe.concurrent("a run that is", () => {
     expect(readdirSync(fixture.logDir)).toEqual(["weekly_performance_reports.success"]);
   });
 
-  test("open because another process works on it ends with 1 and is not announced", async () => {
+  test("a run that leaves reports to another process ends with 1 and is not announced", async () => {
     await using heard = await openHeard();
     const { fixture, webhook } = heard;
     const first = await inTheMiddle(fixture);

@@ -190,7 +190,7 @@ describe.concurrent("APP_BASE_URL with a path and a trailing slash", () => {
 });
 
 describe.concurrent("the editorial alias", () => {
-  test("equal to TRIGGER_SECRET ends the run before the database is contacted", async () => {
+  test("an alias equal to TRIGGER_SECRET ends the run before the database is contacted", async () => {
     await using fixture = await openFixture({ editorials: true });
     const database = await startRawPeer((socket) => socket.end());
     try {
@@ -216,7 +216,7 @@ describe.concurrent("the editorial alias", () => {
     }
   });
 
-  test("in the environment alone is not used, said, and not shown", async () => {
+  test("an alias that is only in the environment is not used, and is reported without its value", async () => {
     await using fixture = await openFixture({ editorials: true });
     await seedOwner(fixture.db.sql);
     fixture.secret("SOCIAL_EDITORIALS_CRON_SECRET", "");

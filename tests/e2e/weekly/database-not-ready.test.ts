@@ -122,14 +122,14 @@ async function expectNotReady(fixture: Fixture, unready: Case) {
 }
 
 describe.concurrent("a database out of reach", () => {
-  test.each(OUT_OF_REACH)("because it $name", async (unready) => {
+  test.each(OUT_OF_REACH)("a run is not ready because its database $name", async (unready) => {
     await using fixture = await openFixture();
     await unready.spoil(fixture);
     await expectNotReady(fixture, unready);
   });
 });
 
-describe.concurrent("a database that is away when the run starts", () => {
+describe.concurrent("a database that is unavailable when the run starts", () => {
   test("is waited for, and the run is as any other", async () => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);
@@ -161,14 +161,14 @@ describe.concurrent("a database that is away when the run starts", () => {
 });
 
 describe.concurrent("a database that is not ready", () => {
-  test.each(INCOMPLETE)("because it $name", async (unready) => {
+  test.each(INCOMPLETE)("a run is not ready because its database $name", async (unready) => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);
     await unready.spoil(fixture);
     await expectNotReady(fixture, unready);
   });
 
-  test("because a peer that is no database drops the connection", async () => {
+  test("a run is not ready because another service than a database drops the connection", async () => {
     await using fixture = await openFixture();
     const peer = await startDropper();
     fixture.secret("DATABASE_URL", url({ user: "u", port: peer.port }));

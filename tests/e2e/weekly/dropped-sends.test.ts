@@ -5,7 +5,7 @@ import { openFixture } from "../support/fixture.ts";
 
 const OWNERS = 4;
 
-describe.concurrent("peers that accept and then drop the connection", () => {
+describe.concurrent("providers that accept and then drop the connection", () => {
   test.each(["drop", "break_body"] as const)("have seen each send once (%s)", async (fault) => {
     await using fixture = await openFixture();
     const { application, gateway, email } = fixture;

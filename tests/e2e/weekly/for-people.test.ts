@@ -55,7 +55,7 @@ describe.concurrent("the words of opsctl weekly for a person", () => {
     expect(stdout).not.toMatch(/tried again|Reports|Heartbeat/);
   });
 
-  test("hold no control characters, whatever a name in the database does", async () => {
+  test("contain no control characters, whatever a name in the database contains", async () => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql, { tenantName: "\u001b[2J\u001b]0;title\u0007" });
     const { stdout, stderr } = await fixture.weekly([], {

@@ -8,7 +8,7 @@ const UNSUBSCRIBE = "https://app.example/sair";
 const OPEN = { partial: 0, failed: 0, unknown: 0, running: 0, missing: 0 };
 
 describe("opsctl weekly on a healthy Monday", () => {
-  test("sends each owner one message and one e-mail that says how to stop them, drains the editorials, and tells it in one line", async () => {
+  test("sends each owner one message and one e-mail that says how to stop them, drains the editorials, and prints one line", async () => {
     await using fixture = await openFixture({ editorials: true });
     const { db, application, gateway, email } = fixture;
     const owners = [];
@@ -97,7 +97,7 @@ describe("opsctl weekly on a healthy Monday", () => {
 });
 
 describe.concurrent("opsctl weekly on a healthy Monday", () => {
-  test("tells a person the same without --json", async () => {
+  test("prints the same for a person without --json", async () => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);
 

@@ -8,7 +8,7 @@ import { closedBarrier } from "../support/barrier.ts";
 import { openFixture } from "../support/fixture.ts";
 
 // A time limit of the program ends each of these: the test sees that the process ends.
-describe.concurrent("what never answers", () => {
+describe.concurrent("a service that never answers", () => {
   test("a vault's client is given up, and its children with it", async () => {
     await using fixture = await openFixture();
     const empty = join(fixture.folder, "no-secrets");
@@ -104,7 +104,7 @@ describe.concurrent("what never answers", () => {
     });
   });
 
-  test("a database that goes away for good leaves the run's end to a signal", async () => {
+  test("a database that does not come back leaves the run's end to a signal", async () => {
     const server = await startPostgres({ inMemory: true });
     let isStopped = false;
     await using fixture = await openFixture({ server });

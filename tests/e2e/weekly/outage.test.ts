@@ -31,8 +31,8 @@ async function waiting({ child, ended }: Running): Promise<string> {
   return await Promise.race([logged, early]);
 }
 
-describe.concurrent("opsctl weekly while the application is away", () => {
-  test("says for whom it waits and until when; killed meanwhile it holds nothing, and the next run makes all reports", async () => {
+describe.concurrent("opsctl weekly while the application is unavailable", () => {
+  test("says what it waits for and until when; killed while it waits it blocks nothing, and the next run makes all reports", async () => {
     await using fixture = await awayFixture();
     const running = await fixture.start(["weekly", "--json"]);
     const line = logLines(await waiting(running)).find(({ code }) => code === "APP_NOT_ANSWERING");
@@ -56,7 +56,7 @@ describe.concurrent("opsctl weekly while the application is away", () => {
     expect([fixture.gateway.accepted.length, fixture.email.accepted.length]).toEqual([OWNERS, OWNERS]);
   });
 
-  test("without patience breaks off, and resumes when started again", async () => {
+  test("breaks off without patience, and resumes when started again", async () => {
     await using fixture = await awayFixture();
     const ended = await fixture.weekly(["--json", "--patience", "0"]);
     expect(ended.exitCode, ended.stdout).toBe(1);

@@ -87,7 +87,7 @@ function echo(status: number): (entry: LedgerEntry) => Scripted {
 
 const DEBUG = { OPSCTL_LOG_LEVEL: "debug" };
 
-describe.concurrent("what opsctl weekly shows and keeps", () => {
+describe.concurrent("what opsctl weekly shows and stores", () => {
   test("a successful run shows nothing private, and its processes carry it in no command line", async () => {
     await using fixture = await openFixture({ editorials: true });
     await seedPeople(fixture);
@@ -133,29 +133,32 @@ describe.concurrent("what opsctl weekly shows and keeps", () => {
  */
 const STATUSES = [200, 401, 422, 500];
 
-describe.concurrent("what opsctl weekly shows and keeps when its peers give back all they were told", () => {
-  test.each(STATUSES)("with %d", async (status) => {
-    await using fixture = await openFixture({ editorials: true });
-    await seedPeople(fixture);
-    const { application, gateway, email } = fixture;
-    // The analysis too, unless the status refuses the worker: then nothing would be sent.
-    if (status !== 401) application.routes.analysis.script = echo(status);
-    for (const route of [application.routes.editorial, gateway.routes.send, email.routes.send]) {
-      route.script = echo(status);
-    }
+describe.concurrent("what opsctl weekly shows and stores when external services echo all that they get", () => {
+  test.each(STATUSES)(
+    "nothing private is shown or stored when services echo requests with status %d",
+    async (status) => {
+      await using fixture = await openFixture({ editorials: true });
+      await seedPeople(fixture);
+      const { application, gateway, email } = fixture;
+      // The analysis too, unless the status refuses the worker: then nothing would be sent.
+      if (status !== 401) application.routes.analysis.script = echo(status);
+      for (const route of [application.routes.editorial, gateway.routes.send, email.routes.send]) {
+        route.script = echo(status);
+      }
 
-    const json = await fixture.weekly(["--json", "--patience", "0"], { env: DEBUG });
+      const json = await fixture.weekly(["--json", "--patience", "0"], { env: DEBUG });
 
-    expect(json.exitCode).toBe(1);
-    expect(json.summary.whatsapp.sent + json.summary.email.sent).toBe(0);
-    expect(gateway.routes.send.calls.length + email.routes.send.calls.length).toBeGreaterThan(0);
-    await expectNothingPrivate(fixture, json);
-    const forPeople = await fixture.weekly(["--patience", "0"], { env: DEBUG });
-    expect(forPeople.exitCode).toBe(1);
-    await expectNothingPrivate(fixture, forPeople);
-  });
+      expect(json.exitCode).toBe(1);
+      expect(json.summary.whatsapp.sent + json.summary.email.sent).toBe(0);
+      expect(gateway.routes.send.calls.length + email.routes.send.calls.length).toBeGreaterThan(0);
+      await expectNothingPrivate(fixture, json);
+      const forPeople = await fixture.weekly(["--patience", "0"], { env: DEBUG });
+      expect(forPeople.exitCode).toBe(1);
+      await expectNothingPrivate(fixture, forPeople);
+    },
+  );
 
-  test("as ids of messages, which are not kept when they are something else", async () => {
+  test("an id of a message that echoes its request is not stored", async () => {
     await using fixture = await openFixture();
     const [owner] = await seedPeople(fixture);
     const { gateway, email } = fixture;
@@ -167,7 +170,7 @@ describe.concurrent("what opsctl weekly shows and keeps when its peers give back
     await expectNothingPrivate(fixture, ended);
   });
 
-  test("in the editorial answer", async () => {
+  test("nothing private of an editorial answer is shown or stored", async () => {
     await using fixture = await openFixture({ editorials: true });
     await seedPeople(fixture);
     const text = `${PHONES[0]} ${ADDRESSES[0]} ${CANARIES.TRIGGER_SECRET} <table>`;
@@ -181,7 +184,7 @@ describe.concurrent("what opsctl weekly shows and keeps when its peers give back
     await expectNothingPrivate(fixture, ended);
   });
 
-  test("in errors of the database", async () => {
+  test("nothing private of a database error is shown or stored", async () => {
     await using fixture = await openFixture();
     await seedPeople(fixture);
     const { sql } = fixture.db;

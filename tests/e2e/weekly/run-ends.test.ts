@@ -215,7 +215,7 @@ const UNWRITABLE: [string, (fixture: Fixture) => string][] = [
 ];
 
 describe.concurrent("a heartbeat that cannot be written", () => {
-  test.each(UNWRITABLE)("because the log directory is %s", async (_name, logDirOf) => {
+  test.each(UNWRITABLE)("a heartbeat fails the run when the log directory is %s", async (_name, logDirOf) => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);
     const ended = await fixture.weekly(["--json"], { env: { OPSCTL_LOG_DIR: logDirOf(fixture) } });
@@ -231,7 +231,7 @@ describe.concurrent("a heartbeat that cannot be written", () => {
     expect(summary).toMatchObject({ heartbeat: "written", whatsapp: { reused: 1 }, email: { reused: 1 } });
   });
 
-  test("because its file may not grow: the old one stays whole, and nothing half-written beside it", async () => {
+  test("a heartbeat whose file may not grow leaves the old one whole, and nothing half-written beside it", async () => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);
     // A disk that is full, as far as this process can tell: each write to a file fails after it was opened.
@@ -244,7 +244,7 @@ describe.concurrent("a heartbeat that cannot be written", () => {
     expect(readdirSync(fixture.logDir)).toEqual(["weekly_performance_reports.success"]);
   });
 
-  test("but a first one needs no older one", async () => {
+  test("a first heartbeat needs no older one", async () => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);
     rmSync(fixture.heartbeat.path);
@@ -255,8 +255,8 @@ describe.concurrent("a heartbeat that cannot be written", () => {
   });
 });
 
-describe.concurrent("the run after", () => {
-  test("a refusal of the application: it resumes what was left", async () => {
+describe.concurrent("the next run", () => {
+  test("a run after a refusal of the application resumes what was left", async () => {
     await using fixture = await openFixture();
     for (let i = 0; i < 3; i += 1) await seedOwner(fixture.db.sql);
     fixture.application.outsideMonday = true;
@@ -268,7 +268,7 @@ describe.concurrent("the run after", () => {
     expect(resumed.summary).toMatchObject({ exitCode: 0, reports: { completed: 3 }, heartbeat: "written" });
   });
 
-  test("corrected data: what failed is sent, what was sent is not sent again", async () => {
+  test("a run after corrected data sends what failed, and nothing twice", async () => {
     await using fixture = await openFixture();
     const { userId } = await seedOwner(fixture.db.sql, { phone: null });
     const first = await fixture.weekly(["--json"]);

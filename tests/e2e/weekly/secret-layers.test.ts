@@ -15,7 +15,7 @@ function secretsCommand(fixture: Fixture, script: string): Record<string, string
 }
 
 describe.concurrent("secrets of opsctl weekly", () => {
-  test("in a file that others may read are refused, whatever the environment holds", async () => {
+  test("secrets in a file that others may read are refused, whatever is in the environment", async () => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);
     const path = join(fixture.secretsDir, "TRIGGER_SECRET");

@@ -62,7 +62,7 @@ describe.concurrent("a signal in the middle of opsctl weekly", () => {
     },
   );
 
-  test("a second one ends the process at once", async () => {
+  test("a second signal ends the process at once", async () => {
     await using fixture = await openFixture();
     await seedOwners(fixture.db.sql, OWNERS);
     const barrier = holdAnalysis(fixture);
@@ -132,7 +132,7 @@ async function logged(
 }
 
 describe.concurrent("standard output that takes nothing", () => {
-  test("because the disk is full: the run is done, and its end is no success", async () => {
+  test("standard output on a full disk: the run is done, and its end is no success", async () => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);
     const full = openSync("/dev/full", "w");
@@ -157,7 +157,7 @@ describe.concurrent("standard output that takes nothing", () => {
     expect([fixture.gateway.accepted.length, fixture.email.accepted.length]).toEqual([1, 1]);
   });
 
-  test("a reader of standard output who goes away in the middle does not end the run", async () => {
+  test("a reader that closes standard output in the middle does not end the run", async () => {
     await using fixture = await openFixture();
     await seedOwners(fixture.db.sql, OWNERS);
     const barrier = holdAnalysis(fixture);

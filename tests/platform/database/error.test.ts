@@ -82,7 +82,7 @@ describe("the error that people see", () => {
     expect(error.hint).toContain("opsctl migrate");
   });
 
-  test("quotes nothing that can hold a row's or a parameter's value", () => {
+  test("quotes nothing that can contain a row's or a parameter's value", () => {
     const parts = {
       detail: "Key (email)=(canary) exists",
       query: "select canary",

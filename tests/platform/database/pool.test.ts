@@ -209,7 +209,7 @@ async function recordingPeer() {
   return Object.assign(peer, { startup });
 }
 
-describe("openDatabase() fails", () => {
+describe("openDatabase() that fails", () => {
   test("a wrong password and a missing database have codes of their own", async () => {
     const wrong = await failure(open(at(server.port, (url) => (url.password = "canary-wrong"))));
     expect(wrong.code).toBe("DATABASE_AUTH_FAILED");
@@ -232,13 +232,13 @@ describe("openDatabase() fails", () => {
     expect((await failure(unknown)).code).toBe("DATABASE_UNREACHABLE");
   });
 
-  test("where there is no Unix socket, and says so", async () => {
+  test("a Unix socket that does not exist is unreachable, and the error says so", async () => {
     const error = await failure(open("postgres:///app?host=/nonexistent&user=u", { connectLimitMs: 60_000 }));
     expect(error.code).toBe("DATABASE_UNREACHABLE");
     expect(error.message).toBe("Cannot connect to the database: the connection failed with ENOENT");
   });
 
-  test("when the server accepts and never answers, plain or asked for TLS", async () => {
+  test("a server that accepts and never answers is unreachable, with and without TLS", async () => {
     await using silent = await listen(() => {});
     for (const sslmode of ["disable", "require"]) {
       const url = at(silent.port, ({ searchParams }) => searchParams.set("sslmode", sslmode));
@@ -246,7 +246,7 @@ describe("openDatabase() fails", () => {
     }
   });
 
-  test("when the server accepts and hangs up, after a single try", async () => {
+  test("a server that accepts and hangs up is unreachable after a single try", async () => {
     await using rude = await listen((socket) => socket.end());
     expect((await failure(open(at(rude.port)))).code).toBe("DATABASE_UNREACHABLE");
     expect(rude.connections()).toBe(1);
@@ -317,7 +317,7 @@ describe("openDatabase() with patience", () => {
     },
   );
 
-  test("waits no longer than it is told to, and ends at once when it is told to stop", async () => {
+  test("waits no longer than its limit, and ends at once at a signal", async () => {
     const told: string[] = [];
     const impatient = { ...patience((code) => told.push(code)), unreachableLimitMs: 0 };
     expect((await failure(open(at(1), { patience: impatient }))).code).toBe("DATABASE_UNREACHABLE");
@@ -378,7 +378,7 @@ describe("a server that refuses a write as read-only", () => {
     await db.close();
   });
 
-  test("keeps the connection after any other refusal, also one that tells of such a code", async () => {
+  test("keeps the connection after any other refusal, also one whose message contains such a code", async () => {
     const db = await open(at(server.port), { max: 1 });
     const before = await pid(db.sql);
     await db.sql`select 1 / 0`.catch(() => {});

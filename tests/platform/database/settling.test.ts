@@ -67,8 +67,8 @@ const SILENCES: [string, (proxy: FaultProxy) => unknown][] = [
 describe.each([
   ["a server", (bytes: Buffer) => bytes],
   ["a pooler", announceOtherProcess],
-])("at %s everything that is under way settles", (_at, rewrite) => {
-  test.each(LOSSES)("when %s: at once", async (_what, fault) => {
+])("work under way at %s", (_at, rewrite) => {
+  test.each(LOSSES)("everything under way settles at once when %s", async (_what, fault) => {
     // With no connection left for what is queued, and with one.
     for (const spare of [0, 1]) {
       await using proxy = await faultProxy(server.port, rewrite);
@@ -81,7 +81,7 @@ describe.each([
     }
   });
 
-  test.each(SILENCES)("when %s: within its limit", async (_what, fault) => {
+  test.each(SILENCES)("everything under way settles within its limit when %s", async (_what, fault) => {
     await using proxy = await faultProxy(server.port, rewrite);
     const db = await open(proxy.port, { answerLimitMs: SHORT_MS });
     const { transactions, queued } = await underFault(db, CONNECTIONS, () => fault(proxy));
@@ -91,7 +91,7 @@ describe.each([
     await db.close();
   });
 
-  test("when the server's processes hang: within its limit", async () => {
+  test("everything under way settles within its limit when the server's processes hang", async () => {
     await using proxy = await faultProxy(server.port, rewrite);
     const db = await open(proxy.port, { answerLimitMs: SHORT_MS });
     let halted: number[] = [];
@@ -108,7 +108,7 @@ describe.each([
     await db.close();
   });
 
-  test("with close(), also what waits behind connections that were given up before", async () => {
+  test("everything settles with close(), also what waits behind connections that were given up before", async () => {
     await using proxy = await faultProxy(server.port, rewrite);
     const db = await open(proxy.port, { answerLimitMs: LONG_MS });
     const silent = Promise.withResolvers<void>();
@@ -184,7 +184,7 @@ describe("a limit of an answer", () => {
     expect(hasWorked).toBe(false);
   });
 
-  test("breaks the connection: the server lets go of what the transaction held", async () => {
+  test("breaks the connection: the server releases the locks of the transaction", async () => {
     await make("held");
     await using proxy = await faultProxy(server.port);
     const db = await open(proxy.port, { answerLimitMs: SHORT_MS });
@@ -198,7 +198,7 @@ describe("a limit of an answer", () => {
     await db.close();
   });
 
-  test("a statement that waits behind others of its transaction is ended: the server lets go of what it held", async () => {
+  test("a statement that waits behind others of its transaction is ended: the server releases its locks", async () => {
     await make("waited_for");
     const db = await open(server.port, { answerLimitMs: SHORT_MS });
     const holding = db.sql.begin(async (tx) => {
@@ -260,7 +260,7 @@ describe("a limit of an answer", () => {
     await database.sql.unsafe(`${setting} reset client_connection_check_interval`);
   });
 
-  test("holds for opening, too: a server that takes the login and then is silent", async () => {
+  test("ends opening at a server that accepts the login and then is silent", async () => {
     await using proxy = await faultProxy(server.port);
     proxy.loseFrom("pg_backend_pid");
     const opening = open(proxy.port, { connectLimitMs: SHORT_MS, answerLimitMs: LONG_MS });
@@ -303,7 +303,7 @@ test("connections that broke inside transactions are let go: in months they do n
   await db.close();
 });
 
-test("a transaction that works on for longer than its connection holds fails with that loss", async () => {
+test("a transaction that works on after its connection was lost fails with that loss", async () => {
   await using proxy = await faultProxy(server.port);
   const db = await open(proxy.port);
   const begun = Promise.withResolvers<void>();

@@ -124,7 +124,7 @@ test("a certificate that another server signed is refused", async () => {
   );
 });
 
-test("the compiled binary verifies by default, says what to write, and takes what it was told", async () => {
+test("the compiled binary verifies certificates by default, says what to write, and follows sslmode", async () => {
   await tls.show("unspecified");
   const status = (query: string, more = {}) =>
     opsctl(["migrate", "--status", "--json"], {
@@ -186,7 +186,7 @@ describe("a server without TLS", () => {
     expect(await sessionsOf([at("127.0.0.1", ""), at("LOCALHOST", "")])).toEqual(["plain", "plain"]);
   });
 
-  test("a server whose TLS is taken away in between gets no word of the login", async () => {
+  test("a server whose TLS is stripped in between gets nothing of the login", async () => {
     const seen: Buffer[] = [];
     await using between = await listen((socket) => {
       socket.on("data", (bytes: Buffer) => {
@@ -222,7 +222,7 @@ describe("a server without TLS", () => {
   });
 });
 
-test("a server is told by which name it is asked for, as hosted ones need it, and no address", async () => {
+test("the TLS handshake names the host of the URL, as hosted servers need it, and no address", async () => {
   const hellos: string[] = [];
   await using server = await listen((socket) => {
     socket.once("data", () => {

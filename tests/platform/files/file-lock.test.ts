@@ -43,7 +43,7 @@ describe("tryFileLock()", () => {
     for (const lock of shared) lock!.release();
   });
 
-  test("takes a file that holds something else, and locks the same file again", () => {
+  test("locks a file that has other content, and the same file again", () => {
     const path = join(folder, "lock");
     writeFileSync(path, "left here by something else, and longer than a header of SQLite is ".repeat(100), {
       mode: 0o600,

@@ -151,7 +151,7 @@ describe("callPeer()", () => {
     expect(peer.ledger).toHaveLength(0);
   });
 
-  test("does not follow a redirect: the secret stays with its peer", async () => {
+  test("does not follow a redirect: the secret stays with its service", async () => {
     const elsewhere = await startStandIn(
       { any: { method: "POST", pattern: /^/, handle: usual } },
       { notFound: () => ({ status: 404 }) },
@@ -194,7 +194,7 @@ describe("callPeer()", () => {
     ["req_123-abc", "req_123-abc"],
     ["a b", null],
     ["x".repeat(129), null],
-  ])("keeps the peer's request id when it is one: %p", async (id, expected) => {
+  ])("keeps the service's request id when it is one: %p", async (id, expected) => {
     peer.routes.post.next({ status: 500, json: {}, headers: { "x-request-id": id } });
     expect((await post()).answer?.requestId).toBe(expected);
   });

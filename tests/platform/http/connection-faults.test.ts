@@ -70,7 +70,7 @@ const LONG_MS = 20_000;
 const call = (name: string, url: string, timeoutMs = LONG_MS): ProbeCall => ({ name, url, timeoutMs });
 
 describe("callPeer()", () => {
-  test("tells what provably precedes the request from what does not", async () => {
+  test("distinguishes what provably precedes the request from what does not", async () => {
     const results = await run(
       [
         call("refused", `http://127.0.0.1:${refused}/`),
@@ -201,7 +201,7 @@ describe("callPeer()", () => {
     expect(results.get("stalled")).toMatchObject({ class: "not_sent", problem: "timeout" });
   });
 
-  test("a peer that accepts a send and then drops the connection has seen it once, with a warm pool too", async () => {
+  test("a service that accepts a send and then drops the connection has seen it once, with a warm pool too", async () => {
     const callsBefore = plain.routes.any.calls.length;
     const drops = { accept: "drop" } as const;
     const warmUp = { status: 200, json: {} };

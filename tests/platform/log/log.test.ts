@@ -47,7 +47,7 @@ describe("createLog()", () => {
     expect(coloured.written[0]).toContain("\u001b[31merror");
   });
 
-  test("tells people the code at the end of the first line, and the hint below all of them", () => {
+  test("shows people the code at the end of the first line, and the hint below all of them", () => {
     const { log, written } = logged({ format: "text" });
     log.error("Cannot start\n  A: is missing\n  B: is not a number", {
       code: "CONFIG_INVALID",
@@ -58,7 +58,7 @@ describe("createLog()", () => {
     ]);
   });
 
-  test("takes control characters of a peer's text off the terminal", () => {
+  test("removes control characters of a service's text", () => {
     const { log, written } = logged({ format: "text" });
     log.info("said \u001b[2J\u001b]0;title\u0007\u0008hello");
     for (const control of ["\u001b", "\u0007", "\u0008"]) expect(written[0]).not.toContain(control);

@@ -49,7 +49,7 @@ describe("createProgress()", () => {
     expect(stream.lines()).toEqual([""]);
   });
 
-  test("shows a note in the place of the bar, no wider than the terminal, until it is taken away", () => {
+  test("shows a note in the place of the bar, no wider than the terminal, until it is removed", () => {
     const stream = screen(30);
     const progress = createProgress({ stream, enabled: true, now: () => 0 });
     progress.setTotal(300);

@@ -71,7 +71,7 @@ describe("createPace()", () => {
     expect(pace.tryTurn()).toBeFunction();
   });
 
-  test("keeps to a fixed rate whatever the peer publishes", async () => {
+  test("keeps to a fixed rate whatever the service publishes", async () => {
     const clock = fakeClock();
     const pace = createPace({ perMinute: 60, ...clock });
     pace.limit(100, 1000);
@@ -81,7 +81,7 @@ describe("createPace()", () => {
     expect(starts).toEqual([0, 1000, 2000]);
   });
 
-  test("lets one turn out until the peer's rate is known, then keeps to it", async () => {
+  test("lets one turn out until the service's rate is known, then keeps to it", async () => {
     const clock = fakeClock();
     const pace = createPace(clock);
     const { starts } = take(pace, clock, 600);
@@ -111,7 +111,7 @@ describe("createPace()", () => {
     expect(pace.perSecond()).toBeNull();
   });
 
-  test("holds everybody for as long as the peer asks, and never less", async () => {
+  test("pauses everybody for as long as the service asks, and never less", async () => {
     const clock = fakeClock();
     const pace = createPace(clock);
     pace.limit(10, 1000);

@@ -16,7 +16,7 @@ describe("TokenBucket", () => {
     expect(bucket.available(4_000)).toBe(1);
   });
 
-  test("never holds more than the burst", () => {
+  test("never has more tokens than the burst", () => {
     const bucket = new TokenBucket(RATE, 0);
     expect(bucket.available(86_400_000)).toBe(10);
   });

@@ -180,16 +180,13 @@ describe("the place of the secrets", () => {
     expect(secretsDirectory({ OPSCTL_SECRETS_DIR: " " })).toBe(own);
   });
 
-  requires("root").test(
-    "is told to root where only the account has such a file, which is not followed",
-    () => {
-      expect(notReadByRoot({}, NAME, join(home, "files"))).toBeNull();
-      symlinkSync("/nowhere", inFiles());
-      const note = notReadByRoot({}, NAME, join(home, "files"));
-      expect(note).toEndWith(": what root uses itself is in /etc/opsctl/root-secrets");
-      expect(notReadByRoot({ OPSCTL_SECRETS_DIR: "/elsewhere" }, NAME, join(home, "files"))).toBeNull();
-    },
-  );
+  requires("root").test("is named to root if only the account has such a file, which is not followed", () => {
+    expect(notReadByRoot({}, NAME, join(home, "files"))).toBeNull();
+    symlinkSync("/nowhere", inFiles());
+    const note = notReadByRoot({}, NAME, join(home, "files"));
+    expect(note).toEndWith(": what root uses itself is in /etc/opsctl/root-secrets");
+    expect(notReadByRoot({ OPSCTL_SECRETS_DIR: "/elsewhere" }, NAME, join(home, "files"))).toBeNull();
+  });
 });
 
 describe("secretAdapter() runs the command", () => {

@@ -42,7 +42,7 @@ describe("redact()", () => {
     expect(redact("password p%40ss%2Fw0rd")).toBe("password <secret>");
   });
 
-  test("does not replace a value that is too short to be told from text", () => {
+  test("does not replace a value that is too short to be distinguished from text", () => {
     registerSecret("abc");
     registerSecret("");
     expect(redact("the abc of it")).toBe("the abc of it");

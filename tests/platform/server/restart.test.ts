@@ -26,7 +26,7 @@ async function end(child: ChildProcess): Promise<void> {
   expect(await exit).toEqual([0, null]);
 }
 
-test("listen() at a held socket loses nothing over 20 restarts", async () => {
+test("listen() at a socket that another process keeps open loses nothing over 20 restarts", async () => {
   const held = holdSocket();
   const seen = new Map<string, number>();
   let isOver = false;

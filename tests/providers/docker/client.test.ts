@@ -177,7 +177,7 @@ describe("readContainerMemory()", () => {
     ["a negative usage", "running", answer({ memory_stats: { usage: -1 } }), UNREADABLE],
     ["a usage of null", "running", answer({ memory_stats: { usage: null } }), UNREADABLE],
     ["a word", "running", answer("traefik"), UNREADABLE],
-  ])("is never zero for a sample that holds no memory: %s", async (_name, state, given, expected) => {
+  ])("is never zero for a sample without memory: %s", async (_name, state, given, expected) => {
     engine.containers.set("traefik", runningContainer({ state }));
     engine.routes.stats.next(given);
     expect(await read()).toEqual(expected as Awaited<ReturnType<typeof read>>);
@@ -250,7 +250,7 @@ describe("readContainerMemory()", () => {
     }
   });
 
-  test("shows nothing of the container's environment, which an inspection holds", async () => {
+  test("shows nothing of the container's environment, which an inspection contains", async () => {
     const env = ["DNS_API_TOKEN=canary-of-the-environment"];
     engine.containers.set("traefik", runningContainer({ env }));
     const records: CallRecord[] = [];

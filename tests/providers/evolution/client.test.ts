@@ -71,7 +71,7 @@ describe("evolutionClient().sendText()", () => {
     expect(gateway.routes.state.calls).toHaveLength(isAsked ? 1 : 0);
   });
 
-  test("a gateway without its database fails before a send or after it, which is told apart", async () => {
+  test("a failure of a gateway without its database is known to be before a send or after it", async () => {
     gateway.hasDatabase = false;
     const notSent = { status: "throttled", code: "gateway_database_failed", retryAfterMs: 10_000 } as const;
     expect(await clientOf().sendText(message)).toEqual(notSent);
@@ -153,7 +153,7 @@ describe("evolutionClient() asks for the instance's state", () => {
   });
 
   test.each(STATE_ANSWERS.filter(({ answer }) => answer !== "nobody_listens"))(
-    "after a send that failed; what the gateway itself says names the channel: $name",
+    "a check after a failed send names the channel's state as the gateway itself does: $name",
     async ({ answer, becomes }) => {
       gateway.routes.send.next(refusal(500, "Timed Out"));
       gateway.routes.state.next(answer as Exclude<typeof answer, "nobody_listens">);
@@ -168,7 +168,7 @@ describe("evolutionClient() asks for the instance's state", () => {
     },
   );
 
-  test("which a number that the gateway knows fails inside the send, with a 400", async () => {
+  test("a check after a send to a known number that failed with a 400 names the closed instance", async () => {
     expect(await clientOf().sendText(message)).toMatchObject({ status: "sent" });
     gateway.instances.set("ops", "close");
     const channel = { code: "sem_instancia_gateway", cause: "instance_close", isPassing: true };
@@ -208,7 +208,7 @@ describe("evolutionClient().listInstances()", () => {
     expect(await own.listInstances()).toEqual({ status: "ok", names: ["ops"] });
   });
 
-  test("tells the log neither the key nor a token", async () => {
+  test("logs neither the key nor a token", async () => {
     const records: unknown[] = [];
     const onCall = (record: unknown) => records.push(record);
     const logged = evolutionClient({ baseUrl: new URL(gateway.url), adminKey: new Secret(KEY), onCall });

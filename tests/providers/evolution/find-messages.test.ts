@@ -80,7 +80,7 @@ describe("messageFinder()", () => {
     expect(await find()).toEqual(TOO_MANY);
   });
 
-  test("takes no page for whole that says more than it holds", async () => {
+  test("treats no page as complete that announces more than it contains", async () => {
     answerWith([row("A"), row("B")], { total: 3 });
     expect(await find()).toEqual(TOO_MANY);
     answerWith([row("A"), row("B")], { pages: 2 });
@@ -97,7 +97,7 @@ describe("messageFinder()", () => {
     expect(await find()).toMatchObject({ status: "failed", fault: "silent" });
   });
 
-  test("tells a refusal of us from one of the question, and both from silence", async () => {
+  test("distinguishes a refusal of us, a refusal of the query, and silence", async () => {
     const isFailed = async (code: string, fault: string, search = find()) =>
       expect(await search).toEqual({ status: "failed", code, fault } as Awaited<typeof search>);
     await isFailed("sem_instancia_gateway", "question", find({ instanceName: "gone" }));

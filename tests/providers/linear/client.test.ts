@@ -178,7 +178,7 @@ describe("linearTracker().createIssue()", () => {
     expect(outcome).toEqual({ ...created, identifier: expected === null ? null : "ENG-12", url: expected });
   });
 
-  test("tells the log neither the token nor a text of the issue", async () => {
+  test("logs neither the token nor a text of the issue", async () => {
     const outcomes = [
       await answered({ accept: "drop" }).createIssue(issue),
       await clientOf({ token: "lin_api_canary\nx" }).createIssue(issue),

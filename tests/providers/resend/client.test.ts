@@ -77,7 +77,7 @@ describe("resendClient().sendEmail()", () => {
     expect(provider.accepted).toHaveLength(1);
   });
 
-  test("so may a call that is still running", async () => {
+  test("a call that is still running may hide an earlier e-mail", async () => {
     provider.latencyMs = 50;
     const outcomes = await Promise.all([client.sendEmail(email), client.sendEmail(email)]);
     expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(["sent", "unknown"]);
@@ -90,7 +90,7 @@ describe("resendClient().sendEmail()", () => {
     expect(provider.ledger[0]?.body).not.toHaveProperty("reply_to");
   });
 
-  test("tells the mail client how to stop such e-mails, where there is a way", async () => {
+  test("gives the mail client a way to unsubscribe, if there is one", async () => {
     const unsubscribe = "mailto:sair@mail.example?subject=Sair";
     await client.sendEmail({ ...email, unsubscribe });
     expect(provider.accepted[0]?.headers).toEqual({ "List-Unsubscribe": `<${unsubscribe}>` });
@@ -200,7 +200,7 @@ describe("resendClient() and its pace", () => {
       ["free"],
     ],
     ["no answer", "drop", ["free"]],
-  ])("tells it what an answer publishes: %s", async (_row, scripted, expected) => {
+  ])("learns the rate that an answer publishes: %s", async (_row, scripted, expected) => {
     told.length = 0;
     provider.routes.send.next(scripted);
     await resendClient({ baseUrl: new URL(provider.url), apiKey: new Secret(KEY), pace: ear }).sendEmail(

@@ -95,7 +95,7 @@ describe("decideAnnouncement()", () => {
     expect(decideAnnouncement(summaryOf(), { held: older, week: WEEK.week })).toEqual(none);
   });
 
-  test("tells every failed run, also the second of a week", () => {
+  test("announces every failed run, also the second of a week", () => {
     expect(decideAnnouncement(failedWith([GATEWAY]), { held: HELD, week: WEEK.week })).toEqual(critical);
   });
 

@@ -123,7 +123,7 @@ const TEXTS: [name: string, summary: WeeklySummary, says: string[], offered: str
     [LOOK_UP!, RUN!],
   ],
   [
-    "the failure that tells most",
+    "the failure of the highest rank",
     failedWith([
       { step: "social", code: "APP_HTTP_500" },
       { step: "whatsapp", code: "recipient_phone_missing" },
@@ -173,7 +173,7 @@ describe("renderFiring()", () => {
     for (const line of firing(BROKEN).annotations.description.split("\n")) expect(message).toContain(line);
   });
 
-  test("holds nothing that a person or a peer worded", () => {
+  test("contains nothing that a person or a service worded", () => {
     const error = { code: "APP_HTTP_401", message: "secret-message", hint: "secret-hint" };
     const summary = failedWith([{ step: "email", code: "x", providerMessageId: "secret-id" }], { error });
     expect(JSON.stringify(firing(summary))).not.toContain("secret");

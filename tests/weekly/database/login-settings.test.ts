@@ -24,8 +24,8 @@ const SETTINGS = {
 };
 const EDITORIALS = { enabled: true, maxLlmCalls: 30, secretPresent: true };
 
-describe("settings of the login change nothing", () => {
-  test("for a run whose drain takes longer than any of the login's limits", async () => {
+describe("settings of the login", () => {
+  test("settings of the login change nothing for a run whose drain takes longer than any of their limits", async () => {
     await using weekly = await weeklyFixture();
     const { sql } = weekly.db;
     await seedOwner(sql);
@@ -45,7 +45,7 @@ describe("settings of the login change nothing", () => {
     });
   });
 
-  test("for a migration that takes longer than the login lets a statement take", async () => {
+  test("settings of the login change nothing for a migration that takes longer than their limit of a statement", async () => {
     const database = await (await sharedPostgres()).createDatabase({ migrated: false });
     try {
       await applyMigrations({ sql: database.sql });

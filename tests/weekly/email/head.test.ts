@@ -27,7 +27,7 @@ const weeksOf = (payload: Payload) => {
 const noteOf = (payload: Payload) => weeksOf(payload)[1];
 
 describe("the name in the head of the e-mail", () => {
-  test("tells two tenants of one owner apart, in the preheader and in the page", () => {
+  test("distinguishes two tenants of one owner, in the preheader and in the page", () => {
     const [first, second] = [PAYLOADS.full!, PAYLOADS["second-tenant"]!].map(showEmail);
     expect(first!.preheader).toStartWith("Score geral: 73/100 — Padaria do Zé · Centro — 5 pontos a mais");
     expect(second!.preheader).toStartWith("Score geral: 48/100 — Padaria do Zé · Vila Mariana — ");
@@ -108,7 +108,7 @@ describe("the weeks of the score", () => {
     expect(noteOf(reportAfter(scores, previousScore))).toBe(note);
   });
 
-  test("have what the owner was told, and the score of comparison where no report of that week told one", () => {
+  test("show the score that the owner was sent, and the score of comparison where no report of that week had one", () => {
     const before = (scores: Scores, previous: number | null) =>
       /28\/12: ([^;]+);/.exec(weeksOf(reportAfter(scores, previous))[0]!)![1];
     const untold = [...Array<null>(7).fill(null), 72];

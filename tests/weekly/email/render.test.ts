@@ -182,7 +182,7 @@ describe("renderEmail()", () => {
     expect(text.split("\n")).not.toContain("Score geral: 100/100");
   });
 
-  test("is well-formed and the same each time, whatever the payload holds", () => {
+  test("is well-formed and the same each time, whatever the payload contains", () => {
     fc.assert(
       fc.property(hostilePayloads, (payload) => {
         const { html, text } = render(payload);

@@ -35,7 +35,7 @@ describe("the size of the e-mail", () => {
     },
   );
 
-  test("stays so whatever five channels hold, and whatever an attacker writes", () => {
+  test("stays below that size whatever five channels contain, and whatever an attacker writes", () => {
     fc.assert(
       fc.property(fc.oneof(heavyPayloads, hostilePayloads), (payload) => {
         const { html } = renderEmail(payload, OPTIONS);

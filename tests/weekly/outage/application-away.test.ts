@@ -243,7 +243,7 @@ describe("an application that does not come back while the run waits", () => {
     await expectAllReported(weekly, owners);
   });
 
-  test("without patience the run breaks off at once, after twenty calls and those on their way", async () => {
+  test("a run without patience breaks off at once, after twenty calls and those in flight", async () => {
     const weekly = shared();
     await seedManyOwners(weekly, 40);
     const away = outage(weekly, { fromCall: 40, seconds: 3_600 });
@@ -309,7 +309,7 @@ describe("a run that waits for the application", () => {
     return { weekly, owners, summary, time: away.time };
   }
 
-  test("holds nothing: every row is failed with social_retry", async () => {
+  test("keeps no lease: every row is failed with social_retry", async () => {
     const seen: unknown[] = [];
     await waiting(60, async (weekly) => seen.push(await reportStates(weekly)));
     expect(seen).toEqual([{ "failed social_retry": 9 }]);
@@ -378,7 +378,7 @@ describe("a run that waits for the application", () => {
     await expectAllReported(weekly, 9);
   });
 
-  test("on two hosts at once, one with patience and one without: the patient one finishes what both had begun", async () => {
+  test("a run that waits finishes what it and a run without patience on another host had begun", async () => {
     const weekly = shared();
     await seedManyOwners(weekly, 60);
     const away = outage(weekly, { fromCall: 1, seconds: 120 });

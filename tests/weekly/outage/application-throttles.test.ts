@@ -55,7 +55,7 @@ describe("an application that takes 60 calls a minute", () => {
     expect(seen.throttled).toBeLessThanOrEqual(6 * concurrency);
   });
 
-  test("for 30 connections all the time: the run waits no longer than its patience, then reports without them", async () => {
+  test("an application that throttles 30 connections all the time: the run waits no longer than its patience, then reports without them", async () => {
     const weekly = shared();
     const owners = await seedOwners(weekly.db.sql, 30);
     const linkedin = new Set(owners.map(({ connections }) => connections[1]!.id));
@@ -86,7 +86,7 @@ describe("a run that waits for an application that throttles it", () => {
     return { weekly, summary: await weekly.run({ patienceMinutes: 15 }, { ...time, interrupt }) };
   }
 
-  test("holds nothing: a run that begins then makes the report at once, and this one reuses it", async () => {
+  test("keeps no lease: a run that begins then makes the report at once, and this one reuses it", async () => {
     const seen: unknown[] = [];
     const { weekly, summary } = await throttledOnce(async (weekly) => {
       seen.push(await reportStates(weekly), await weekly.run());

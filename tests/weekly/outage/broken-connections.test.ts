@@ -200,7 +200,7 @@ describe("connections of many owners that always fail", () => {
   });
 });
 
-test("--without-social calls nobody, and tells a network that was left out from one that is not connected", async () => {
+test("--without-social calls nobody, and distinguishes a network that was left out from one that is not connected", async () => {
   const weekly = shared();
   await seedOwners(weekly.db.sql, 3);
   const unconnected = await seedOwner(weekly.db.sql, { networks: [] });

@@ -49,7 +49,7 @@ const PASSING: [string, Outage][] = [
   ...[502, 503, 504].map((status): [string, Outage] => [`${status}`, answer({ status, text: "away" })]),
 ];
 
-describe("runWeekly() with a gateway that is away for a moment", () => {
+describe("runWeekly() with a gateway that is unavailable for a moment", () => {
   test.each(PASSING)(
     "%s: it is waited for, and each owner gets the message in this run",
     async (_name, outage) => {
@@ -87,7 +87,7 @@ describe("runWeekly() with a gateway that is away for a moment", () => {
     expect(time.waitsMs).toEqual([5_000, 5_000, 5_000]);
   });
 
-  test("a gateway that is away again for the next owner is waited for again", async () => {
+  test("a gateway that is unavailable again for the next owner is waited for again", async () => {
     const weekly = await someOwners();
     const real = clientOf(weekly.gateway.url);
     const time = virtualTime();
@@ -105,7 +105,7 @@ describe("runWeekly() with a gateway that is away for a moment", () => {
     expect(time.waitsMs).toHaveLength(16 * OWNERS);
   });
 
-  test("a gateway that stays away costs the run one wait, and the next run sends", async () => {
+  test("a gateway that stays unavailable costs the run one wait, and the next run sends", async () => {
     const weekly = await someOwners();
     const { gateway } = weekly;
     gateway.instances.set("ops", "close");
@@ -137,7 +137,7 @@ describe("runWeekly() with a gateway that is away for a moment", () => {
     expect(time.waitsMs).toEqual([]);
   });
 
-  test("without patience: nothing waits", async () => {
+  test("a run without patience does not wait for the gateway", async () => {
     const weekly = await someOwners();
     weekly.gateway.instances.set("ops", "connecting");
     const time = virtualTime();
@@ -145,7 +145,7 @@ describe("runWeekly() with a gateway that is away for a moment", () => {
     expect(time.waitsMs).toEqual([]);
   });
 
-  test("killed while it waits: no result is unknown, and a run after the lease sends it", async () => {
+  test("a run that is killed while it waits leaves no unknown result, and a run after the lease sends the message", async () => {
     const weekly = shared();
     const owner = await seedOwner(weekly.db.sql, { networks: [] });
     weekly.gateway.instances.set("ops", "close");

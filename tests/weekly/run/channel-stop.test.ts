@@ -67,7 +67,7 @@ describe("runWeekly() with a gateway that refuses the whole channel", () => {
     },
   );
 
-  test("after it stopped, a delivery that was unknown before still counts as unknown", async () => {
+  test("a delivery that was unknown before the channel stopped still counts as unknown", async () => {
     const weekly = await sixOwners();
     const { send } = weekly.gateway.routes;
     send.script = () => (send.calls.length === OWNERS ? { accept: "drop" } : { status: 413 });
@@ -105,7 +105,7 @@ describe("runWeekly() with a gateway that refuses the whole channel", () => {
     expect((await weekly.run()).whatsapp).toEqual({ ...none, sent: OWNERS });
   });
 
-  test("with many on their way, those that have not been handed over stay here", async () => {
+  test("messages that were not handed over before a refusal are not sent after it", async () => {
     const weekly = await sixOwners();
     const { gateway } = weekly;
     // All six have claimed and looked; the first refusal comes before the others reach the send.
@@ -209,7 +209,7 @@ describe("runWeekly() with a phone that is lost between the look at it and the s
     expect(gateway.accepted).toHaveLength(OWNERS - 1);
   });
 
-  test("with many on their way: no result is unknown of what was not handed over", async () => {
+  test("no message that was not handed over to the gateway has an unknown result", async () => {
     const weekly = await sixOwners();
     const { gateway } = weekly;
     gateway.routes.send.script = () => {
@@ -240,7 +240,7 @@ describe("runWeekly() with a phone that is lost between the look at it and the s
     expect(state.calls).toHaveLength(OWNERS + 1);
   });
 
-  test("a gateway that is away says so, and nobody reads of pairing a phone", async () => {
+  test("an unavailable gateway is reported as such, without advice to pair a phone", async () => {
     const weekly = await sixOwners();
     const nowhere = new URL(`http://127.0.0.1:${await refusedPort()}`);
     const gateway = evolutionClient({ baseUrl: nowhere, adminKey: new Secret(CANARIES.GATEWAY_ADMIN_KEY) });

@@ -115,11 +115,14 @@ describe("a process that dies", () => {
     ["analysis", []],
     ["whatsapp", ["whatsapp"]],
     ["email", ["email"]],
-  ])("inside the call to the %s", async (peer, unknown) => {
-    const weekly = await oneOwner();
-    await dieInside(weekly, peer);
-    await expectRecovered(weekly, unknown);
-  });
+  ])(
+    "a process that dies inside the call to %s: later runs finish the rest, and nothing is sent twice",
+    async (peer, unknown) => {
+      const weekly = await oneOwner();
+      await dieInside(weekly, peer);
+      await expectRecovered(weekly, unknown);
+    },
+  );
 
   test("is not followed by another before its leases have ended", async () => {
     const weekly = await oneOwner();

@@ -107,7 +107,7 @@ describe("runWeekly() when the answer to a commit is lost", () => {
     await expectDoneOnce(weekly);
   });
 
-  test("three times, and the run is ended then: the result is recorded, and no claim stays behind", async () => {
+  test("three lost answers and a signal: the result is recorded, and no claim stays behind", async () => {
     const weekly = await oneOwner();
     const interrupt = new AbortController();
     const loseAndEnd = () => {
@@ -126,7 +126,7 @@ describe("runWeekly() when the answer to a commit is lost", () => {
   });
 });
 
-describe("runWeekly() whose database is away at one step alone", () => {
+describe("runWeekly() whose database is unavailable at one step", () => {
   test.each<[string, string, number, number]>([
     [CLAIM_REPORT, "two minutes", 2 * MINUTE, 0],
     [READ_EVIDENCE, "two minutes", 2 * MINUTE, 0],
@@ -156,7 +156,7 @@ describe("runWeekly() whose database is away at one step alone", () => {
 });
 
 describe("runWeekly() when the database is gone for good", () => {
-  test("during an analysis: DATABASE_LOST, no further call, and the run ends", async () => {
+  test("a database lost during an analysis: DATABASE_LOST, no further call, and the run ends", async () => {
     const weekly = shared();
     for (let i = 0; i < 20; i += 1) await seedOwner(weekly.db.sql);
     plantHeartbeat(weekly);
@@ -174,7 +174,7 @@ describe("runWeekly() when the database is gone for good", () => {
     expect(isHeartbeatKept(weekly)).toBe(true);
   });
 
-  test("during a send: the provider's id is in the summary, the row becomes unknown, nobody sends it again", async () => {
+  test("a database lost during a send: the provider's id is in the summary, the row becomes unknown, nobody sends it again", async () => {
     const weekly = await oneOwner();
     weekly.gateway.routes.send.script = () => {
       proxy.close();
@@ -203,7 +203,7 @@ describe("runWeekly() when the database is gone for good", () => {
     expect(weekly.gateway.accepted).toHaveLength(1);
   });
 
-  test("during the drain: neither drain nor heartbeat is taken for done", async () => {
+  test("a database lost during the drain: neither drain nor heartbeat is treated as done", async () => {
     const weekly = await oneOwner();
     weekly.application.routes.editorial.script = () => {
       proxy.close();

@@ -100,7 +100,7 @@ describe("runWeekly() on a database that does not answer", () => {
     expect(isHeartbeatKept(weekly)).toBe(true);
   });
 
-  test("a claim that takes effect when the run has ended holds the owner until its lease ends, and sends nothing", async () => {
+  test("a claim that takes effect when the run has ended keeps the owner busy until its lease ends, and sends nothing", async () => {
     const weekly = await monday();
     const monotonicMs = () => (performance.now() * 60_000) / LIMIT_MS;
     const claiming = () => weekly.run({}, { statementLimitMs: LIMIT_MS, monotonicMs });

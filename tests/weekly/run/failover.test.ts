@@ -122,7 +122,7 @@ const CASES = FAULT_NAMES.flatMap((name) =>
   ),
 );
 
-describe("runWeekly() on a database that is away for a while costs time, and no report", () => {
+describe("runWeekly() on a database that is unavailable for a while costs time, and no report", () => {
   test.each(CASES)("%s, from %s %j on, for %d s", async (name, step, which, seconds) => {
     await seedOwner(weekly.db.sql);
     await seedOwner(weekly.db.sql);
@@ -180,8 +180,8 @@ describe("runWeekly() on a database that is away for a while costs time, and no 
   });
 });
 
-describe("runWeekly() on a database that is away for longer", () => {
-  test("than a report waits: that one fails, the others are made", async () => {
+describe("runWeekly() on a database that is unavailable for longer", () => {
+  test("a database unavailable for longer than a report waits: that report fails, the others are made", async () => {
     for (let i = 0; i < 3; i += 1) await seedOwner(weekly.db.sql);
     const fault = faultFor(FAULTS["read-only"], 150_000);
     const at = [before(CLAIM_REPORT, fault.begin)];
@@ -202,32 +202,35 @@ describe("runWeekly() on a database that is away for longer", () => {
   test.each([
     ["read-only", "Stopped the run: the database takes no writes any more"],
     ["refused", "Stopped the run: the database does not answer any more"],
-  ] as const)("%s for longer than the run waits: DATABASE_LOST after five minutes", async (name, message) => {
-    for (let i = 0; i < 8; i += 1) await seedOwner(weekly.db.sql);
-    const fault = faultFor(FAULTS[name], 3_600_000);
-    const startedMs = fault.time.monotonicMs();
-    try {
-      const at = [before(CLAIM_REPORT, fault.begin, { nth: 4 })];
-      const summary = await weekly.run({ concurrency: 1 }, { databaseUrl, ...fault.time, at });
-      expect(summary).toMatchObject({
-        status: "failed",
-        exitCode: 1,
-        heartbeat: "kept",
-        error: { code: "DATABASE_LOST", message },
-        reports: { completed: 3, failed: 1 },
+  ] as const)(
+    "a database %s for longer than the run waits: DATABASE_LOST after five minutes",
+    async (name, message) => {
+      for (let i = 0; i < 8; i += 1) await seedOwner(weekly.db.sql);
+      const fault = faultFor(FAULTS[name], 3_600_000);
+      const startedMs = fault.time.monotonicMs();
+      try {
+        const at = [before(CLAIM_REPORT, fault.begin, { nth: 4 })];
+        const summary = await weekly.run({ concurrency: 1 }, { databaseUrl, ...fault.time, at });
+        expect(summary).toMatchObject({
+          status: "failed",
+          exitCode: 1,
+          heartbeat: "kept",
+          error: { code: "DATABASE_LOST", message },
+          reports: { completed: 3, failed: 1 },
+        });
+        const minutes = (fault.time.monotonicMs() - startedMs) / 60_000;
+        expect(minutes).toBeGreaterThanOrEqual(5);
+        expect(minutes).toBeLessThan(name === "refused" ? 11 : 6);
+      } finally {
+        await fault.end();
+      }
+      expect(await weekly.run({}, { databaseUrl })).toMatchObject({
+        status: "success",
+        reports: { completed: 5 },
       });
-      const minutes = (fault.time.monotonicMs() - startedMs) / 60_000;
-      expect(minutes).toBeGreaterThanOrEqual(5);
-      expect(minutes).toBeLessThan(name === "refused" ? 11 : 6);
-    } finally {
-      await fault.end();
-    }
-    expect(await weekly.run({}, { databaseUrl })).toMatchObject({
-      status: "success",
-      reports: { completed: 5 },
-    });
-    expect([weekly.gateway.accepted.length, weekly.email.accepted.length]).toEqual([8, 8]);
-  });
+      expect([weekly.gateway.accepted.length, weekly.email.accepted.length]).toEqual([8, 8]);
+    },
+  );
 });
 
 describe("runWeekly() whose open connections lead to a server that is gone", () => {
@@ -256,7 +259,7 @@ describe("runWeekly() whose open connections lead to a server that is gone", () 
   });
 });
 
-describe("the editorial drain on a database that is away for a while", () => {
+describe("the editorial drain on a database that is unavailable for a while", () => {
   const EDITORIALS = { enabled: true, maxLlmCalls: 30, secretPresent: true };
   const answer = (truncated: boolean) => ({
     truncated,

@@ -80,8 +80,8 @@ describe("several runs at once", () => {
   });
 });
 
-describe("a report that another process holds", () => {
-  test("with a valid lease: left alone, looked at once more, then counted", async () => {
+describe("a report that another process has claimed", () => {
+  test("a report with a valid lease: left alone, looked at once more, then counted", async () => {
     const weekly = shared();
     const [held] = await owners(3);
     await heldReport(weekly, held!, 20);
@@ -104,7 +104,7 @@ describe("a report that another process holds", () => {
   });
 
   test.each([0, -1])(
-    "with a lease that ended %p minutes ago: taken over with a new token",
+    "a report with a lease that ended %p minutes ago: taken over with a new token",
     async (minutes) => {
       const weekly = shared();
       const [owner] = await owners(1);
@@ -153,7 +153,7 @@ describe("a report that another process holds", () => {
   );
 });
 
-describe("a delivery that another process holds", () => {
+describe("a delivery that another process has claimed", () => {
   async function failedOnce(): Promise<WeeklyFixture> {
     const weekly = shared();
     await owners(1);
@@ -166,7 +166,7 @@ describe("a delivery that another process holds", () => {
     return weekly;
   }
 
-  test("with a valid lease: left alone and counted as partial", async () => {
+  test("a delivery with a valid lease: left alone and counted as partial", async () => {
     const weekly = await failedOnce();
     await holdDeliveries(weekly, { minutes: 5, dispatched: true });
     const summary = await weekly.run();
@@ -235,7 +235,7 @@ describe("a delivery that another process holds", () => {
     expect(weekly.gateway.accepted).toHaveLength(2);
   });
 
-  test("taken from us while we sent: what the provider did counts as unknown, and the holder's row is not touched", async () => {
+  test("a delivery taken over while it was sent: what the provider did counts as unknown, and the new claim's row is not touched", async () => {
     const weekly = shared();
     await owners(1);
     const { sql } = weekly.db;

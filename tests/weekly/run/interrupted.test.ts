@@ -50,7 +50,7 @@ describe("runWeekly() that is asked to end", () => {
     await expectNextRunFinishes(weekly, 3);
   });
 
-  test("during an analysis: that call ends, no other begins, the report is failed and resumed by the next run", async () => {
+  test("a signal during an analysis: that call ends, no other begins, the report is failed and resumed by the next run", async () => {
     const weekly = await monday();
     const signal = new AbortController();
     const analyse = weekly.onAnalyze;
@@ -69,7 +69,7 @@ describe("runWeekly() that is asked to end", () => {
     await expectNextRunFinishes(weekly, 3);
   });
 
-  test("a signal while another process holds a report: it is not looked at again, and counted", async () => {
+  test("a signal while another process has claimed a report: it is not looked at again, and counted", async () => {
     const weekly = await monday(1);
     const { sql } = weekly.db;
     await sql`
@@ -106,7 +106,7 @@ describe("runWeekly() that is asked to end", () => {
     await expectNextRunFinishes(weekly, 3);
   });
 
-  test("during an analysis that never ends: it is given up after the grace", async () => {
+  test("a signal during an analysis that never ends: the call is aborted after the grace", async () => {
     const weekly = await monday();
     const signal = new AbortController();
     weekly.application.routes.analysis.script = () => {
@@ -120,7 +120,7 @@ describe("runWeekly() that is asked to end", () => {
     await expectNextRunFinishes(weekly, 3);
   });
 
-  test("during a send: it is finished and recorded, and no other begins", async () => {
+  test("a signal during a send: it is finished and recorded, and no other begins", async () => {
     const weekly = await monday();
     const signal = new AbortController();
     weekly.gateway.routes.send.script = () => {
@@ -134,7 +134,7 @@ describe("runWeekly() that is asked to end", () => {
     await expectNextRunFinishes(weekly, 3);
   });
 
-  test("during a send that never ends: unknown after the grace, and never sent again", async () => {
+  test("a signal during a send that never ends: unknown after the grace, and never sent again", async () => {
     const weekly = await monday(1);
     const signal = new AbortController();
     weekly.email.routes.send.script = () => {
@@ -202,7 +202,7 @@ describe("runWeekly() that is asked to end", () => {
     expect(weekly.application.routes.editorial.calls).toHaveLength(0);
   });
 
-  test("during the drain: the call ends, no other begins", async () => {
+  test("a signal during the drain: the call ends, no other begins", async () => {
     const weekly = await monday(1);
     const signal = new AbortController();
     weekly.application.editorials.push({ truncated: true, nextCursor: "c1", llmCalls: 0, failures: [] });
@@ -216,7 +216,7 @@ describe("runWeekly() that is asked to end", () => {
     expect(weekly.application.routes.editorial.calls).toHaveLength(1);
   });
 
-  test("with eight owners on their way: each call that was on its way is finished, then all is quiet", async () => {
+  test("a signal with eight owners in flight: each call in flight is finished, and no other begins", async () => {
     const weekly = await monday(20);
     const signal = new AbortController();
     const analyse = weekly.onAnalyze;

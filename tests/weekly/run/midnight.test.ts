@@ -46,7 +46,7 @@ async function endedRun(
 
 describe("runWeekly() when midnight passes before a report is complete", () => {
   test.each([1, 2])(
-    "during analysis call %i: no further one, and nothing is stored or sent",
+    "midnight during analysis call %i: no further one, and nothing is stored or sent",
     async (last) => {
       const weekly = await monday(3);
       const analyse = weekly.onAnalyze;
@@ -77,7 +77,7 @@ describe("runWeekly() when midnight passes before a report is complete", () => {
   test.each([
     ["after the evidence is read", after, READ_EVIDENCE],
     ["before the report is stored", before, STORE_REPORT],
-  ] as const)("%s: nothing is stored or sent", async (_name, when, step) => {
+  ] as const)("midnight %s: nothing is stored or sent", async (_name, when, step) => {
     const weekly = await monday();
     await endedRun(weekly, {}, { at: [when(step, () => midnight(weekly))] });
     expect([...(await reportsByOwner(weekly)).values()]).toMatchObject([
@@ -93,7 +93,7 @@ describe("runWeekly() when midnight passes between report and sends", () => {
     ["after the report is stored", after, STORE_REPORT],
     ["after the message is claimed", after, CLAIM_DELIVERY],
     ["before the message is dispatched", before, DISPATCH],
-  ] as const)("%s: nothing is sent, and both channels say so", async (_name, when, step) => {
+  ] as const)("midnight %s: nothing is sent, and both channels say so", async (_name, when, step) => {
     const weekly = await monday();
     const summary = await endedRun(weekly, {}, { at: [when(step, () => midnight(weekly))] });
     expect(summary.reports).toMatchObject({ completed: 1 });
@@ -106,7 +106,7 @@ describe("runWeekly() when midnight passes between report and sends", () => {
     expect(states.filter((state) => !state.includes("failed MONDAY_ENDED"))).toEqual([]);
   });
 
-  test("midnight while a message is on its way: its result is still written, with the timeline entry", async () => {
+  test("midnight while a message is in flight: its result is still written, with the timeline entry", async () => {
     const weekly = await monday(2);
     const summary = await endedRun(weekly, {}, { at: [before(SETTLE, () => midnight(weekly))] });
     expect(await deliveryStates(weekly)).toEqual(["whatsapp sent x1"]);
@@ -117,7 +117,7 @@ describe("runWeekly() when midnight passes between report and sends", () => {
     expect(weekly.application.routes.analysis.calls).toHaveLength(2);
   });
 
-  test("midnight while the provider holds us back: the send is not repeated on Tuesday", async () => {
+  test("midnight while the provider limits our rate: the send is not repeated on Tuesday", async () => {
     const weekly = await monday();
     weekly.email.routes.send.script = () => ({
       status: 429,
@@ -154,7 +154,7 @@ describe("runWeekly() when midnight passes after the sends", () => {
     expect(summary.editorials).toMatchObject({ code: "MONDAY_ENDED", calls: 0 });
   });
 
-  test("during a call of the drain: no second one", async () => {
+  test("midnight during a call of the drain: no second one", async () => {
     const weekly = await monday();
     const answer = { truncated: true, nextCursor: "c1", reasonStopped: "batch", llmCalls: 3, processed: 3 };
     weekly.application.editorials.push({ ...answer, skipped: 0, failures: [] });

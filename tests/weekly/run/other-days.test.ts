@@ -18,28 +18,31 @@ describe("runWeekly() outside Monday in America/Sao_Paulo", () => {
     ["2026-11-25T11:00:00Z", { editorials: EDITORIALS }],
     ["2018-11-05T01:59:59Z", {}],
     ["2019-11-04T02:30:00Z", {}],
-  ])("%s: refused, not a byte of the database changes, no peer is asked anything", async (clock, options) => {
-    const weekly = shared();
-    await seedOwner(weekly.db.sql);
-    await setClock(weekly.db.sql, clock);
-    plantHeartbeat(weekly);
-    const before = await databaseSnapshot(weekly.db.sql);
+  ])(
+    "a run on %s is refused: not a byte of the database changes, and no external service is called",
+    async (clock, options) => {
+      const weekly = shared();
+      await seedOwner(weekly.db.sql);
+      await setClock(weekly.db.sql, clock);
+      plantHeartbeat(weekly);
+      const before = await databaseSnapshot(weekly.db.sql);
 
-    const summary = await weekly.run(options);
+      const summary = await weekly.run(options);
 
-    expect(summary).toMatchObject({
-      status: "refused",
-      exitCode: 4,
-      heartbeat: "kept",
-      retryableUntil: null,
-      error: { code: "WEEKLY_OUTSIDE_MONDAY" },
-      reports: { scopes: 0 },
-    });
-    expect(summary.window).not.toBeNull();
-    expect(await databaseSnapshot(weekly.db.sql)).toEqual(before);
-    expect([weekly.application.ledger, weekly.gateway.ledger, weekly.email.ledger]).toEqual([[], [], []]);
-    expect(isHeartbeatKept(weekly)).toBe(true);
-  });
+      expect(summary).toMatchObject({
+        status: "refused",
+        exitCode: 4,
+        heartbeat: "kept",
+        retryableUntil: null,
+        error: { code: "WEEKLY_OUTSIDE_MONDAY" },
+        reports: { scopes: 0 },
+      });
+      expect(summary.window).not.toBeNull();
+      expect(await databaseSnapshot(weekly.db.sql)).toEqual(before);
+      expect([weekly.application.ledger, weekly.gateway.ledger, weekly.email.ledger]).toEqual([[], [], []]);
+      expect(isHeartbeatKept(weekly)).toBe(true);
+    },
+  );
 
   test.each([
     ["2026-11-23T03:00:00Z", "2026-11-16", "2026-11-16T03:00:00Z", "2026-11-23T03:00:00Z"],

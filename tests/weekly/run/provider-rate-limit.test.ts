@@ -47,7 +47,7 @@ test("a 429 from the e-mail provider is repeated until the e-mail is taken", asy
   expect(weekly.email.routes.send.calls).toHaveLength(3);
 });
 
-test("a gateway whose database is away for a moment is waited for, and no result is unknown", async () => {
+test("a gateway whose database is unavailable for a moment is waited for, and no result is unknown", async () => {
   const weekly = await withoutDatabase();
   const time = virtualTime();
   time.onWait = () => {
@@ -61,7 +61,7 @@ test("a gateway whose database is away for a moment is waited for, and no result
   expect(weekly.gateway.accepted).toHaveLength(1);
 });
 
-test("a gateway whose database stays away leaves the message to the next run: nothing is sent or unknown", async () => {
+test("a gateway whose database stays unavailable leaves the message to the next run: nothing is sent or unknown", async () => {
   const weekly = await withoutDatabase();
   const first = await weekly.run(ONLY_WHATSAPP, virtualTime());
   expect(first).toMatchObject({

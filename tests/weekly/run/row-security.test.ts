@@ -16,7 +16,7 @@ describe("runWeekly() while the application switches row security on", () => {
     "social_channel_analyses",
     "resend_email_sends",
     "resend_email_events",
-  ])("for %s: takes no row that it cannot see for one that is not there", async (table) => {
+  ])("a hidden row of %s is not treated as missing", async (table) => {
     await using weekly = await weeklyFixture();
     const { sql } = weekly.db;
     for (let n = 0; n < 3; n += 1) await seedOwner(sql);
@@ -43,7 +43,7 @@ describe("runWeekly() while the application switches row security on", () => {
   });
 
   test.each(["tenants", "users", "credit_wallets"])(
-    "for %s and its owner: takes no owner whom it cannot see for one who gets no report",
+    "an owner hidden by row security of %s is not treated as one who gets no report",
     async (table) => {
       await using weekly = await weeklyFixture();
       const { sql } = weekly.db;

@@ -200,7 +200,7 @@ describe.each(["whatsapp", "email"] as const)("every kind of answer to a send by
     expect(Math.max(...waitsMs)).toBeLessThan(600_000);
   });
 
-  test("failures name step, code and ids; nothing that was said holds a number or an address", () => {
+  test("failures name step, code and ids; no output contains a number or an address", () => {
     const id = expect.any(String);
     const failure = { step: channel, code: id, tenantId: id, reportId: id, deliveryId: id };
     const named = Array.from({ length: count("failed") + count("unknown") }, () => failure);

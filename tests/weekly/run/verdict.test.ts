@@ -313,7 +313,7 @@ describe("a run that leaves something out", () => {
   });
 });
 
-describe("a week whose state the database does not tell", () => {
+describe("a week whose state the database does not return", () => {
   test("fails a whole run, which says so", async () => {
     const weekly = shared();
     await seedOwner(weekly.db.sql);
@@ -340,7 +340,7 @@ describe("a week whose state the database does not tell", () => {
   });
 });
 
-test("on the day after, the week says what is unknown, though no run may write any more", async () => {
+test("the week still shows what is unknown on the day after, although no run may write any more", async () => {
   const weekly = shared();
   const owner = await seedOwner(weekly.db.sql);
   await weekly.run();

@@ -16,28 +16,31 @@ describe("a database whose zone data differ from opsctl's", () => {
   test.each([
     ["a run", {}],
     ["a dry run", { dryRun: true }],
-  ])("%s ends with 3, nothing is claimed, written or asked of a peer", async (_name, options) => {
-    await using weekly = await weeklyFixture();
-    await seedOwner(weekly.db.sql);
-    plantHeartbeat(weekly);
-    await weekly.db.sql.unsafe(OLD_ZONE_DATA);
-    const before = await databaseSnapshot(weekly.db.sql);
+  ])(
+    "%s ends with 3: nothing is claimed or written, and no external service is called",
+    async (_name, options) => {
+      await using weekly = await weeklyFixture();
+      await seedOwner(weekly.db.sql);
+      plantHeartbeat(weekly);
+      await weekly.db.sql.unsafe(OLD_ZONE_DATA);
+      const before = await databaseSnapshot(weekly.db.sql);
 
-    const summary = await weekly.run(options);
+      const summary = await weekly.run(options);
 
-    expect(summary).toMatchObject({
-      status: "not_ready",
-      exitCode: 3,
-      window: null,
-      week: null,
-      heartbeat: "kept",
-      failures: [{ step: "readiness", code: "ZONE_DATA_DIFFERS" }],
-      error: { code: "ZONE_DATA_DIFFERS" },
-    });
-    expect(summary.error!.message).toContain("2026-11-16T03:00:00Z to 2026-11-23T03:00:00Z here");
-    expect(summary.error!.message).toContain("2026-11-16T02:00:00Z to 2026-11-23T02:00:00Z there");
-    expect(await databaseSnapshot(weekly.db.sql)).toEqual(before);
-    expect([weekly.application.ledger, weekly.gateway.ledger, weekly.email.ledger]).toEqual([[], [], []]);
-    expect(isHeartbeatKept(weekly)).toBe(true);
-  });
+      expect(summary).toMatchObject({
+        status: "not_ready",
+        exitCode: 3,
+        window: null,
+        week: null,
+        heartbeat: "kept",
+        failures: [{ step: "readiness", code: "ZONE_DATA_DIFFERS" }],
+        error: { code: "ZONE_DATA_DIFFERS" },
+      });
+      expect(summary.error!.message).toContain("2026-11-16T03:00:00Z to 2026-11-23T03:00:00Z here");
+      expect(summary.error!.message).toContain("2026-11-16T02:00:00Z to 2026-11-23T02:00:00Z there");
+      expect(await databaseSnapshot(weekly.db.sql)).toEqual(before);
+      expect([weekly.application.ledger, weekly.gateway.ledger, weekly.email.ledger]).toEqual([[], [], []]);
+      expect(isHeartbeatKept(weekly)).toBe(true);
+    },
+  );
 });

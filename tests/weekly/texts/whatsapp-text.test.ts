@@ -102,7 +102,7 @@ describe("renderWhatsappText()", () => {
     );
   });
 
-  test("fits in 900 units and keeps its fixed lines, whatever the payload holds", () => {
+  test("fits in 900 units and keeps its fixed lines, whatever the payload contains", () => {
     fc.assert(
       fc.property(hostilePayloads, (payload) => {
         const text = render(payload);
