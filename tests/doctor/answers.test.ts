@@ -98,7 +98,7 @@ describe.each(NAMED)("doctor %s", (_name, { check, variable, route, answers }) =
   });
   afterAll(async () => await host[Symbol.asyncDispose]());
 
-  test.each(playedBy("doctor", answers))("with the answer: $name", async (row) => {
+  test.each(playedBy("doctor", answers))("has the code of the answer: $name", async (row) => {
     const [command, name] = check;
     const { answer } = row;
     const address = host.settings(command)[variable]!;

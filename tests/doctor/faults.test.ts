@@ -43,11 +43,11 @@ async function expectFound({ finds, about = "", spoil }: Fault): Promise<void> {
   if (code !== null && !shown.has(code)) shown.set(code, shownOf(found[0]!, host.folder));
 }
 
-describe("doctor finds of settings, secrets and the database that", () => testFaults(SETTINGS));
-describe("doctor finds of the weekly run that", () => testFaults(WEEKLY));
-describe("doctor finds of the webhook and the socket monitor that", () => testFaults(WEBHOOK));
-describe("doctor finds of the collector and the alert rules that", () => testFaults(METRICS));
-describe("doctor finds of the rules' receivers that", () => testFaults(RECEIVERS));
+describe("doctor finds a fault of settings, secrets and the database:", () => testFaults(SETTINGS));
+describe("doctor finds a fault of the weekly run:", () => testFaults(WEEKLY));
+describe("doctor finds a fault of the webhook and the socket monitor:", () => testFaults(WEBHOOK));
+describe("doctor finds a fault of the collector and the alert rules:", () => testFaults(METRICS));
+describe("doctor finds a fault of the rules' receivers:", () => testFaults(RECEIVERS));
 
 test("the text for people of each code is the golden one", () => {
   const drawn = [...shown].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, text]) => text);

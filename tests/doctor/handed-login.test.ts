@@ -60,10 +60,10 @@ describe("runDoctor() of migrate", () => {
     const handed = found(host.db.url);
     host.dependencies.handedLogin = handed.status === "found" ? { ...handed, isClosed: false } : handed;
     host.setting("weekly", VARIABLE, "postgres://other@127.0.0.1:1/app");
-    const told = ofCheck(await host.examine("migrate"), "secrets");
-    expect(told.map(({ status }) => status)).toEqual(["pass", "warn", "warn"]);
-    expect(told[1]?.reason).toMatch(/^MIGRATE_DATABASE_URL of \S+\/weekly\.env is not used: /);
-    expect(told[2]?.reason).toStartWith("other processes of opsctl can read");
+    const secrets = ofCheck(await host.examine("migrate"), "secrets");
+    expect(secrets.map(({ status }) => status)).toEqual(["pass", "warn", "warn"]);
+    expect(secrets[1]?.reason).toMatch(/^MIGRATE_DATABASE_URL of \S+\/weekly\.env is not used: /);
+    expect(secrets[2]?.reason).toStartWith("other processes of opsctl can read");
   });
 
   test("says why root's own secret cannot be used, and does not fall back on the other login", async () => {

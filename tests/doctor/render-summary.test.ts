@@ -74,7 +74,7 @@ describe("renderSummary()", () => {
     );
   });
 
-  test("tells once what one missing setting causes, and the one step that mends it", () => {
+  test("shows once what one missing setting causes, and the one step that fixes it", () => {
     const findings = [
       ...of("weekly", ["configuration", MISSING], ["database", BEHIND], ["recipients", BEHIND]),
       ...of("reports", ["configuration", MISSING], ["database", BEHIND]),
@@ -127,12 +127,12 @@ describe("renderSummary()", () => {
     );
   });
 
-  test("names the command that says more where no line mends a finding", () => {
+  test("names the command that says more where no line fixes a finding", () => {
     const text = renderSummary(of("weekly", ["recipients", warn("NO_OWNERS", "no owner is eligible")]));
     expect(text).toContain("Next, for weekly:\n  opsctl doctor weekly\n");
   });
 
-  test("begins with the warning that a line mends, where nothing fails", () => {
+  test("begins with the warning that a line fixes, where nothing fails", () => {
     const text = renderSummary([
       ...of("weekly", ["last success", warn("LAST_RUN_MISSING", "no run has ended yet")]),
       ...of(
@@ -167,7 +167,7 @@ describe("renderSummary()", () => {
     expect(renderSummary(kind)).toContain("  ok    weekly  0 ok, 1 not checked");
   });
 
-  test("begins with a fault that no line mends before a warning that one does", () => {
+  test("begins with a fault that no line fixes before a warning that one does", () => {
     const text = renderSummary([
       ...of("weekly", [
         "host time zone",
@@ -178,7 +178,7 @@ describe("renderSummary()", () => {
     expect(text).toContain("Next, for webhook:\n  opsctl doctor webhook\n");
   });
 
-  test("names a part that this host does not use so, which is no fault", () => {
+  test("calls a part that this host does not use not set up, which is no fault", () => {
     const leftOut = notSetUp("this host does not use it", "What it needs: opsctl doctor webhook");
     const findings = [
       ...of(

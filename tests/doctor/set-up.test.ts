@@ -53,7 +53,7 @@ describe("a part of a host", () => {
     expect(await setUpByStatus()).toEqual([]);
   });
 
-  test("that a person names is checked all the same", async () => {
+  test("a part that a person names is checked although it is not set up", async () => {
     const findings = await host.examine("webhook");
     expect(
       findings.filter(({ check, status }) => check === "configuration" && status === "fail").length,

@@ -18,14 +18,14 @@ const codesOf = async (host: Host) => {
   return findings.filter(({ code }) => code !== null).map(({ check, code }) => [check, code]);
 };
 
-describe("before a weekly run with", () => {
+describe("doctor names before a weekly run", () => {
   let healthy: unknown[][];
   beforeAll(async () => {
     await using host = await openHost();
     healthy = await codesOf(host);
   });
 
-  test.each(EACH_ONCE)("$name, doctor names it", async ({ breaks, settings = {}, doctor }) => {
+  test.each(EACH_ONCE)("$name", async ({ breaks, settings = {}, doctor }) => {
     await using host = await openHost();
     await breaks?.(host);
     for (const [name, value] of Object.entries(settings))

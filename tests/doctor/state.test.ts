@@ -8,7 +8,7 @@ import { silentLog } from "../support/silent-log.ts";
 import { smallDisk } from "../support/small-disk.ts";
 import { type Host, ofCheck, openHost, treeOf, unitOpens } from "./support/host.ts";
 
-describe("runDoctor() looks into a state file", () => {
+describe("a state file", () => {
   let host: Host;
   beforeAll(async () => {
     host = await openHost();
@@ -18,7 +18,7 @@ describe("runDoctor() looks into a state file", () => {
 
   const outbox = async () => ofCheck(await host.examine("webhook"), "outbox");
 
-  test("that nobody has open, and leaves nothing beside it", async () => {
+  test("doctor reads a state file that nobody has open, and leaves nothing beside it", async () => {
     const before = treeOf(host.path("state"));
     expect(await outbox()).toEqual([
       { status: "pass", reason: `${host.path("state/state.db")} can be read` },
@@ -28,7 +28,7 @@ describe("runDoctor() looks into a state file", () => {
     expect(treeOf(host.path("state"))).toEqual(before);
   });
 
-  test("but not while a write-ahead log stands beside it", async () => {
+  test("doctor does not read a state file with a write-ahead log beside it", async () => {
     using db = new DatabaseSync(host.path("state/state.db"));
     db.exec("create table more (x); insert into more values (1)");
     const before = treeOf(host.path("state"));
@@ -37,8 +37,8 @@ describe("runDoctor() looks into a state file", () => {
   });
 });
 
-describe("runDoctor() looks into a shared state", () => {
-  test("in a database that cannot keep every text", async () => {
+describe("a shared state", () => {
+  test("doctor names a state database that cannot keep every text", async () => {
     await using host = await openHost();
     host.dependencies.adminUrl = new URL("http://127.0.0.1:1");
     const url = new URL(host.db.url);
@@ -52,7 +52,7 @@ describe("runDoctor() looks into a shared state", () => {
     await host.db.sql.unsafe(`drop database ${name} with (force)`);
   });
 
-  test("that does not exist yet, and does not make it; then into one that does", async () => {
+  test("doctor reads a shared state, and does not make one that does not exist yet", async () => {
     await using host = await openHost();
     host.dependencies.adminUrl = new URL("http://127.0.0.1:1");
     host.put("secrets/OPSCTL_STATE_URL", host.db.url);

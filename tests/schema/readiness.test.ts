@@ -22,7 +22,7 @@ const problemsOf = (database: TestDatabase, login: string, major?: number) =>
   asLogin(database, login, checkReadiness, major);
 
 /** The hints for a login; run as SQL by the superuser, they make it ready. */
-async function mendedByItsHints(database: TestDatabase, login: string, major?: number): Promise<string[]> {
+async function fixedByItsHints(database: TestDatabase, login: string, major?: number): Promise<string[]> {
   const problems = await problemsOf(database, login, major);
   for (const problem of problems) await database.sql.unsafe(problem.hint);
   expect(await problemsOf(database, login, major)).toEqual([]);
@@ -123,10 +123,10 @@ test("checkReadiness() names every missing table and column of the application, 
   });
 });
 
-test("checkReadiness() tells a login without any right to become a member, and nothing else", async () => {
+test("checkReadiness() asks a login without any right to become a member, and nothing else", async () => {
   await withDatabase(async (database) => {
     const login = await newLogin(database.sql);
-    expect(await mendedByItsHints(database, login)).toEqual([
+    expect(await fixedByItsHints(database, login)).toEqual([
       `grant service_role to ${login} with inherit true;`,
     ]);
   });
@@ -137,17 +137,17 @@ test("checkReadiness() quotes a login whose name needs it", async () => {
     const login = `Weekly "${database.name}"`;
     const quoted = `"Weekly ""${database.name}"""`;
     await database.sql.unsafe(`create role ${quoted} login password '${PASSWORD}'`);
-    expect(await mendedByItsHints(database, login)).toEqual([
+    expect(await fixedByItsHints(database, login)).toEqual([
       `grant service_role to ${quoted} with inherit true;`,
     ]);
   });
 });
 
-test("checkReadiness() tells a member that does not inherit", async () => {
+test("checkReadiness() asks a member that does not inherit to inherit", async () => {
   await withDatabase(async (database) => {
     const login = await newLogin(database.sql);
     await database.sql.unsafe(`grant service_role to ${login} with inherit false`);
-    expect(await mendedByItsHints(database, login)).toEqual([
+    expect(await fixedByItsHints(database, login)).toEqual([
       `grant service_role to ${login} with inherit true;`,
     ]);
   });
@@ -158,12 +158,12 @@ test("checkReadiness() words the membership as PostgreSQL 15 knows it", async ()
   await withDatabase(
     async (database) => {
       const stranger = await newLogin(database.sql);
-      expect(await mendedByItsHints(database, stranger, major)).toEqual([
+      expect(await fixedByItsHints(database, stranger, major)).toEqual([
         `grant service_role to ${stranger};`,
       ]);
       const member = await newLogin(database.sql, "grant service_role to");
       await database.sql.unsafe(`alter role ${member} noinherit`);
-      expect(await mendedByItsHints(database, member, major)).toEqual([`alter role ${member} inherit;`]);
+      expect(await fixedByItsHints(database, member, major)).toEqual([`alter role ${member} inherit;`]);
     },
     { major },
   );
@@ -176,7 +176,7 @@ test("checkReadiness() names what service_role itself lacks", async () => {
       grant select (id, tenant_id, phone) on users to service_role;
       revoke execute on function settle_weekly_performance_delivery from service_role;`);
     const login = await newLogin(database.sql, "grant service_role to");
-    expect(await mendedByItsHints(database, login)).toEqual([
+    expect(await fixedByItsHints(database, login)).toEqual([
       "grant execute on function public.settle_weekly_performance_delivery(uuid, uuid, text, text, text) to service_role;",
       "grant select (email) on public.users to service_role;",
       "grant select on public.tenant_config to service_role;",
@@ -188,7 +188,7 @@ test("checkReadiness() names both a missing membership and what service_role lac
   await withDatabase(async (database) => {
     await database.sql`revoke select on tenant_config from service_role`;
     const login = await newLogin(database.sql);
-    expect(await mendedByItsHints(database, login)).toEqual([
+    expect(await fixedByItsHints(database, login)).toEqual([
       "grant select on public.tenant_config to service_role;",
       `grant service_role to ${login} with inherit true;`,
     ]);
@@ -202,7 +202,7 @@ test("checkReadiness() asks for the membership where single grants would leave e
       "grant execute on all functions in schema public to",
       "grant select on all tables in schema public to",
     );
-    expect(await mendedByItsHints(database, login)).toEqual([
+    expect(await fixedByItsHints(database, login)).toEqual([
       `grant service_role to ${login} with inherit true;`,
     ]);
   });
@@ -218,7 +218,7 @@ test("checkReadiness() accepts single grants of a login that bypasses row securi
     await database.sql.unsafe(
       `alter role ${login} bypassrls; revoke select on social_connections from ${login}`,
     );
-    expect(await mendedByItsHints(database, login)).toEqual([
+    expect(await fixedByItsHints(database, login)).toEqual([
       `grant select on public.social_connections to ${login};`,
     ]);
   });
@@ -241,7 +241,7 @@ test("checkReadiness() names what the functions' owner lacks", async () => {
       alter table weekly_performance_reconciliations owner to ${owner};
       alter table weekly_performance_erased_messages owner to ${owner};`);
     const member = await newLogin(database.sql, "grant service_role to");
-    expect(await mendedByItsHints(database, member)).toEqual([
+    expect(await fixedByItsHints(database, member)).toEqual([
       `grant insert on public.timeline_entries to ${owner};`,
       `grant references on public.tenants to ${owner};`,
       `grant references on public.users to ${owner};`,
@@ -256,7 +256,7 @@ test("checkReadiness() names a record of migrations that may not be read", async
   await withDatabase(async (database) => {
     await database.sql`revoke select on opsctl_migrations from service_role`;
     const login = await newLogin(database.sql, "grant service_role to");
-    expect(await mendedByItsHints(database, login)).toEqual([
+    expect(await fixedByItsHints(database, login)).toEqual([
       "grant select on public.opsctl_migrations to service_role;",
     ]);
   });

@@ -41,7 +41,7 @@ test("checkReadiness() accepts row security that service_role and the superuser 
   });
 });
 
-test("checkReadiness() names each table that row security hides from a mere member; the hint mends it", async () => {
+test("checkReadiness() names each table that row security hides from a mere member; the hint fixes it", async () => {
   await withRowSecurity(async (database) => {
     const login = await newLogin(database.sql, "grant service_role to");
     const hidden = await hiddenFrom(database, login);

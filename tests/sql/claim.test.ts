@@ -1,4 +1,4 @@
-/** Who gets a claim of a report or of a delivery, for how long, and what everybody else is told. */
+/** Who gets a claim of a report or of a delivery, for how long, and what everybody else gets. */
 import { expect, test } from "bun:test";
 import type postgres from "postgres";
 import { MONDAY, WEEK } from "../support/seed.ts";

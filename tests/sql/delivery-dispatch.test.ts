@@ -38,7 +38,7 @@ describeLedger("dispatch_weekly_performance_delivery()", (ledger) => {
     await ledger.dispatch(next);
   });
 
-  test("repeated with the same values keeps the first instant, with others is refused", async () => {
+  test("a dispatch repeated with the same values keeps the first instant, with others is refused", async () => {
     const claim = await claimed();
     await ledger.dispatch(claim, "4321");
     const before = await ledger.delivery(claim.id);

@@ -37,7 +37,7 @@ describeLedger("settle_weekly_performance_delivery()", (ledger) => {
     });
   });
 
-  test("after the lease but before any takeover still counts", async () => {
+  test("a settlement after the lease but before any takeover still counts", async () => {
     for (const status of ["sent", "failed", "unknown"]) {
       const claim = await ledger.dispatchedDelivery("email");
       await ledger.moveClock("3 hours");
@@ -48,7 +48,7 @@ describeLedger("settle_weekly_performance_delivery()", (ledger) => {
     }
   });
 
-  test("after a takeover is refused, and the new holder's row stays as it is", async () => {
+  test("a settlement after a takeover is refused, and the new holder's row stays as it is", async () => {
     for (const channel of ["whatsapp", "email"]) {
       const claim = await ledger.claimDelivery(await ledger.completedReport(), channel);
       await ledger.moveClock("5 minutes");
@@ -68,7 +68,7 @@ describeLedger("settle_weekly_performance_delivery()", (ledger) => {
     }
   });
 
-  test("after another run found the expired lease, unknown stays", async () => {
+  test("an unknown result that another run made of the expired lease stays unknown", async () => {
     const claim = await ledger.dispatchedDelivery("email");
     const { report_id: report } = await ledger.delivery(claim.id);
     await ledger.moveClock("5 minutes");
@@ -77,7 +77,7 @@ describeLedger("settle_weekly_performance_delivery()", (ledger) => {
     expect(await ledger.delivery(claim.id)).toMatchObject({ status: "unknown" });
   });
 
-  test("repeated with the same values succeeds without a write, with others is refused", async () => {
+  test("a settlement repeated with the same values succeeds without a write, with others is refused", async () => {
     const calls = [
       ["sent", "provider-id", null, ["sent", "another-id", null]],
       ["failed", null, "provider_422", ["failed", null, "provider_403"]],

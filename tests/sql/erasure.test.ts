@@ -63,7 +63,10 @@ const STATES: [string, Build][] = [
   ["a claimed delivery", deliveryOf],
   ["a delivery that is being sent", dispatchedOf],
   ["a failed delivery", (ledger, owner) => settledOf(ledger, owner, "failed", null, "gateway_400")],
-  ["a delivery in doubt", (ledger, owner) => settledOf(ledger, owner, "unknown", null, "gateway_timeout")],
+  [
+    "a delivery with an unknown result",
+    (ledger, owner) => settledOf(ledger, owner, "unknown", null, "gateway_timeout"),
+  ],
   ["a sent delivery", (ledger, owner) => settledOf(ledger, owner, "sent", "3EB0", null)],
   [
     "a reconciled delivery",
@@ -148,7 +151,7 @@ describeLedger("a row whose user and tenant are there", (ledger) => {
 });
 
 describeLedger("a run that worked for an erased owner", (ledger) => {
-  test("is told so by each function, and settle says erased without a failure", async () => {
+  test("is refused by each function, and settle answers erased without a failure", async () => {
     const owner = await ledger.newOwner();
     const claim = await ledger.claimReport(owner);
     await eraseUser(ledger, owner);
@@ -199,7 +202,7 @@ describeLedger("the message of an erased owner", (ledger) => {
     expect(await ledger.reconcile(other, "sent", "3EB0ANOTHER")).toMatchObject({ status: "sent" });
   });
 
-  test("leaves a digest and nothing that tells the id, one that was not sent leaves nothing", async () => {
+  test("leaves a digest and nothing that reveals the id, one that was not sent leaves nothing", async () => {
     const digest = (id: string) =>
       new Bun.CryptoHasher("sha256").update(`weekly_performance_message ${id}`).digest("hex");
     for (const [status, id, code] of [

@@ -11,7 +11,7 @@ const WORKERS = 2;
 const HINTS = { whatsapp: "4321", email: "f***@example.com" };
 
 type Channel = (typeof CHANNELS)[number];
-/** What the provider did, and what its answer tells the worker. */
+/** What the provider did, and what its answer means to the worker. */
 type Answer = "sent" | "refused" | "lost_after_sending" | "lost_before_sending";
 /** A delivery in a worker's hands. */
 type Held = {

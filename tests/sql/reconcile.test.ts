@@ -94,7 +94,7 @@ describeLedger("reconcile_weekly_performance_delivery()", (ledger) => {
     const { report_id: report } = await ledger.delivery(claim.id);
     const again = await ledger.claimDelivery(report, "email");
     expect(again).toMatchObject({ id: claim.id, outcome: "resumed" });
-    // In doubt a second time: the earlier record permits nothing any more.
+    // Unknown a second time: the earlier record permits nothing any more.
     await ledger.dispatch(again, "f***@example.com");
     await ledger.settle(again, "unknown", null, "provider_timeout");
     expect(
@@ -188,7 +188,7 @@ describeLedger("reconcile_weekly_performance_delivery()", (ledger) => {
       expect(await refusal(ledger.sql.unsafe(attempt))).toBe("OW031 reconciliations_are_append_only");
   });
 
-  test("two operators at once: the first decides, the second waits and is told", async () => {
+  test("two operators at once: the first decides, the second waits and is refused", async () => {
     const claim = await ledger.unknownDelivery("email");
     let second: Promise<string> | undefined;
     await ledger.sql.begin(async (tx) => {
@@ -218,7 +218,7 @@ describeLedger("reconcile_weekly_performance_delivery()", (ledger) => {
     }
   });
 
-  test("with a message that another session is just giving waits, and takes it only when that one rolls back", async () => {
+  test("a reconciliation to a message that another session records waits, and takes it only when that session rolls back", async () => {
     expect(await race(ledger, { commits: true })).toEqual({
       second: "unknown",
       refused: "OW034 provider_message_of_another_delivery",
@@ -229,7 +229,7 @@ describeLedger("reconcile_weekly_performance_delivery()", (ledger) => {
 
 /** What a killed run leaves is what it means, also when no run follows. */
 describeLedger("a lease that has expired", (ledger) => {
-  test("after dispatch can be reconciled on any day, as what was in doubt", async () => {
+  test("a lease that expired after dispatch can be reconciled on any day, as an unknown result", async () => {
     const claim = await ledger.dispatchedDelivery();
     await ledger.moveClock("4 minutes 59.999999 seconds");
     expect(await refusal(ledger.reconcile(claim.id, "sent", "id"))).toBe("OW030 delivery_not_unknown");
@@ -244,7 +244,7 @@ describeLedger("a lease that has expired", (ledger) => {
     expect(entries.length).toBe(1);
   });
 
-  test("after dispatch can be reconciled to failed, and a late settle of the holder is refused then", async () => {
+  test("a lease that expired after dispatch can be reconciled to failed, and a late settle of the holder is refused then", async () => {
     const claim = await ledger.dispatchedDelivery("email");
     await ledger.moveClock("5 minutes");
     expect(await ledger.reconcile(claim.id, "failed", null)).toEqual({

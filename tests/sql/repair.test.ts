@@ -49,7 +49,7 @@ describeLedger("repair_weekly_performance_delivery()", (ledger) => {
     expect(await entries(ledger, id)).toBe(0);
   });
 
-  test("by ten sessions at once writes one entry", async () => {
+  test("a repair by ten sessions at once writes one entry", async () => {
     const id = await sentWithoutEntry(ledger);
     await Promise.all(Array.from({ length: 10 }, () => repair(ledger, id)));
     expect(await entries(ledger, id)).toBe(1);

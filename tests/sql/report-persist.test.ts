@@ -158,7 +158,7 @@ describeLedger("persist_weekly_performance_report()", (ledger) => {
     }
   });
 
-  test("in another zone and spelling of dates is the same", async () => {
+  test("a call in another zone and spelling of dates is the same call", async () => {
     const { owner, claim } = await claimed();
     const session = await ledger.sql.reserve();
     try {
@@ -178,7 +178,7 @@ describeLedger("persist_weekly_performance_report()", (ledger) => {
     }
   });
 
-  test("repeated with the same values answers the same without a write, with others is refused, even on another day", async () => {
+  test("a call repeated with the same values answers the same without a write, with others is refused, even on another day", async () => {
     const { owner, claim } = await claimed();
     const first = await ledger.persist(owner, claim);
     const before = await ledger.report(claim.id);
@@ -208,7 +208,7 @@ describeLedger("fail_weekly_performance_report()", (ledger) => {
     });
   });
 
-  test("repeated with the same code succeeds without a write, with another is refused", async () => {
+  test("a failure repeated with the same code succeeds without a write, with another is refused", async () => {
     const claim = await ledger.claimReport(await ledger.newOwner());
     await ledger.failReport(claim, "APP_HTTP_401");
     const before = await ledger.report(claim.id);
@@ -227,7 +227,7 @@ describeLedger("fail_weekly_performance_report()", (ledger) => {
     expect(await ledger.report(first.id)).toMatchObject({ status: "running", claim_token: second.token });
   });
 
-  test("after the lease still counts for the holder of the token", async () => {
+  test("a failure after the lease still counts for the holder of the token", async () => {
     const claim = await ledger.claimReport(await ledger.newOwner());
     await ledger.moveClock("2 hours");
     await ledger.failReport(claim, "APP_TIMEOUT");

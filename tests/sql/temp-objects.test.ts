@@ -21,7 +21,7 @@ const TABLES = [
   "credit_wallets",
 ];
 
-/** Makes types, tables and functions under the names that the functions use; each tells when it runs as another. */
+/** Makes types, tables and functions under the names that the functions use; each fails when it runs as another. */
 async function shadow(sql: postgres.Sql): Promise<void> {
   await sql.unsafe(`
     create function pg_temp.taken() returns boolean language plpgsql as $$ begin

@@ -6,7 +6,7 @@ describeLedger("a finished row", (ledger) => {
   const edit = (table: "reports" | "deliveries", id: string, set: string) =>
     refusal(ledger.sql.unsafe(`update weekly_performance_${table} set ${set} where id = '${id}'`));
 
-  test("completed, is never edited", async () => {
+  test("a completed report is never edited", async () => {
     const id = await ledger.completedReport();
     const before = await ledger.report(id);
     for (const set of [
@@ -20,13 +20,13 @@ describeLedger("a finished row", (ledger) => {
     expect(await ledger.report(id)).toEqual(before);
   });
 
-  test("not yet completed, keeps its identity", async () => {
+  test("a report that is not yet completed keeps its identity", async () => {
     const { id } = await ledger.claimReport(await ledger.newOwner());
     for (const set of ["schema_version = 2", "window_start = window_start - interval '1 hour'"])
       expect(await edit("reports", id, set)).toBe("OW012 report_identity_is_immutable");
   });
 
-  test("sent, is never edited", async () => {
+  test("a sent delivery is never edited", async () => {
     const { id, ...claim } = await ledger.dispatchedDelivery("email");
     await ledger.settle({ id, ...claim }, "sent", "provider-id");
     const before = await ledger.delivery(id);
@@ -40,7 +40,7 @@ describeLedger("a finished row", (ledger) => {
     expect(await ledger.delivery(id)).toEqual(before);
   });
 
-  test("unknown, is edited by reconciliation only", async () => {
+  test("an unknown delivery is edited by reconciliation only", async () => {
     const { id } = await ledger.unknownDelivery("email");
     const before = await ledger.delivery(id);
     for (const set of [
@@ -54,7 +54,7 @@ describeLedger("a finished row", (ledger) => {
     expect(await ledger.delivery(id)).toEqual(before);
   });
 
-  test("unknown, is not edited under a record that says something else", async () => {
+  test("an unknown delivery is not edited under a record that says something else", async () => {
     const { id } = await ledger.unknownDelivery("email");
     const edit = ledger.sql.begin(async (tx) => {
       await tx`
@@ -67,7 +67,7 @@ describeLedger("a finished row", (ledger) => {
     expect(await refusal(edit)).toBe("OW026 delivery_unknown_is_terminal");
   });
 
-  test("still running, keeps its identity as a delivery", async () => {
+  test("a running delivery keeps its identity", async () => {
     const { id } = await ledger.dispatchedDelivery("email");
     for (const set of ["channel = 'whatsapp', masked_hint = null", "report_id = gen_random_uuid()"])
       expect(await edit("deliveries", id, set)).toBe("OW026 delivery_identity_is_immutable");

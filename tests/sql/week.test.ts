@@ -69,7 +69,7 @@ describeLedger("weekly_performance_week()", (ledger) => {
     await ledger.empty();
   });
 
-  test("without owners has nothing, and every key", async () => {
+  test("a week without owners has nothing, and every key", async () => {
     expect(await week()).toEqual(NOTHING);
   });
 

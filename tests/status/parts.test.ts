@@ -98,7 +98,7 @@ describe("status of the webhook", () => {
       "runs and cannot accept alerts; what waits is not known; gateway connected",
       "journalctl -u opsctl-webhook -n 50",
     ],
-  ])("of %s", async (_what, changes, line, next) => {
+  ])("shows %s", async (_what, changes, line, next) => {
     serve(changes);
     await expectSaid("webhook", line, next);
     // What is not known is not called zero.
@@ -151,7 +151,7 @@ describe("status of the collector", () => {
       "sudo opsctl collect-metrics --stdout",
     ],
     ["a file of something else", "other 1\n", "the metrics file does not say when it was written", DOCTOR],
-  ])("with %s", async (_what, text, line, next) => {
+  ])("shows %s", async (_what, text, line, next) => {
     host.put("textfile/custom_metrics.prom", text, 0o644);
     await expectSaid("collector", line, next);
   });
@@ -198,7 +198,7 @@ describe("status of the socket monitor", () => {
     ],
     ["a torn line", `${run(MINUTE, 5)}{"time":"2026`, "the last line of its log cannot be read", DOCTOR],
     ["an empty log", "", "the last line of its log cannot be read", DOCTOR],
-  ])("with %s", async (_what, text, line, next) => {
+  ])("shows %s", async (_what, text, line, next) => {
     host.put("log/socket_monitor.log", text, 0o644);
     await expectSaid("socket-monitor", line, next);
   });
@@ -247,7 +247,7 @@ describe("status of the alert rules", () => {
       "last plan at a time to come, in 365 days (see the clock): 18 rules, as in the code",
       PLAN,
     ],
-  ])("with %s", async (_what, changes, line, next) => {
+  ])("shows %s", async (_what, changes, line, next) => {
     host.put("log/alert-rules.last.json", JSON.stringify({ ...plan, ...changes }));
     await expectSaid("alert-rules", line, next);
   });

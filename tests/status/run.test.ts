@@ -118,7 +118,7 @@ describe("readStatus()", () => {
     dependencies.adminUrl = new URL("http://127.0.0.1:1");
     expect(await said()).toEqual({
       weekly: ["attention", "DATABASE_URL is missing", doctorOf("weekly")],
-      // Stopped, or started over and over: doctor tells which.
+      // Stopped, or started over and over: doctor says which.
       webhook: ["attention", "does not run", doctorOf("webhook")],
       collector: ["attention", "has not made a pass yet", doctorOf("collect-metrics")],
       "socket-monitor": ["attention", "has not run yet", doctorOf("socket-monitor")],
@@ -149,7 +149,7 @@ describe("readStatus()", () => {
     expect([parts.webhook![0], parts.collector![0]]).toEqual(["ok", "ok"]);
   });
 
-  test("says of a database that is not migrated so", async () => {
+  test("names a database that is not migrated", async () => {
     await host.db.sql`drop function public.weekly_performance_week cascade`;
     expect((await said()).weekly).toEqual([
       ...["attention", "the database is not migrated"],
@@ -244,7 +244,7 @@ describe("readStatus()", () => {
     ["SECRET_FILE_UNREADABLE", "unknown", "by this account", () => asRoot("status")],
     ["SECRET_FILE_EXPOSED", "attention", "(SECRET_FILE_EXPOSED)", () => doctorOf("collect-metrics")],
   ])(
-    "tells settings of root's that are closed from settings that are wrong, %s",
+    "distinguishes settings of root's that are closed from settings that are wrong, %s",
     async (code, status, why, next) => {
       dependencies.collector = { status: "unreadable", code };
       dependencies.env = { ...dependencies.env, TEXTFILE_DIR: host.path("none") };

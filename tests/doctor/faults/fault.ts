@@ -6,7 +6,7 @@ import type { Host } from "../support/host.ts";
 export type Fault = {
   /** Command, check, status and code; without a code where nothing is wrong. */
   finds: readonly [CommandName, string, Finding["status"], string | null];
-  /** What reason or fix must say where the code alone does not tell it; `~` is the host's folder. */
+  /** What reason or fix must say where the code alone does not say it; `~` is the host's folder. */
   about?: string;
   needs?: Need[];
   spoil: (host: Host) => unknown;

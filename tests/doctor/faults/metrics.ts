@@ -122,7 +122,7 @@ export const METRICS: Faults = {
     about: "-o root /dev/stdin ~/secrets/HOSTING_TOKEN",
     spoil: ({ path }) => rmSync(path("secrets/HOSTING_TOKEN")),
   },
-  "the hosting token is missing, which the check of the configuration tells": {
+  "the hosting token is missing, which the check of the configuration reports": {
     finds: ["collect-metrics", "hosting provider", "warn", "PREREQUISITE_FAILED"],
     about: "see configuration",
     spoil: ({ path }) => rmSync(path("secrets/HOSTING_TOKEN")),

@@ -15,7 +15,7 @@ export const RECEIVERS: Faults = {
     finds: ["alert-rules", "receivers", "fail", "RULES_MISSING"],
     spoil: ({ monitoring }) => monitoring.rules.clear(),
   },
-  "no rule of ours is on the platform, and no setting names who is told": {
+  "no rule of ours is on the platform, and no setting names a receiver": {
     finds: ["alert-rules", "receivers", "fail", "RULES_MISSING"],
     about: "--receiver <contact point>",
     spoil: (host) => {
@@ -31,11 +31,11 @@ export const RECEIVERS: Faults = {
         monitoring.rules.delete(uid);
     },
   },
-  "only the default e-mail is told": {
+  "the rules reach only the default e-mail": {
     finds: ["alert-rules", "receivers", "fail", "RULES_DEFAULT_EMAIL_ONLY"],
     spoil: (host) => leaveToPolicies(host, { receiver: DEFAULT_POINT.name }),
   },
-  "only the default e-mail is told of the webhook itself": {
+  "the rules on the webhook itself reach only the default e-mail": {
     finds: ["alert-rules", "receivers", "fail", "RULES_DEFAULT_EMAIL_ONLY"],
     about: "--fallback-receiver",
     spoil: ({ monitoring }) => {
@@ -43,7 +43,7 @@ export const RECEIVERS: Faults = {
         if ((labels as Json).via === "other") (settings as Json).receiver = DEFAULT_POINT.name;
     },
   },
-  "a policy tells the default e-mail before the webhook": {
+  "a policy routes to the default e-mail before the webhook": {
     finds: ["alert-rules", "receivers", "fail", "RULES_DEFAULT_EMAIL_ONLY"],
     about: "SSH Brute Force, Log de segurança parado ->",
     spoil: (host) =>

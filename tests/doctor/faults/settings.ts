@@ -55,7 +55,7 @@ export const SETTINGS: Faults = {
     about: "Move ALERT_EMAIL_TO to webhook.env",
     spoil: ({ path }) => appendFileSync(path("etc/weekly.env"), "ALERT_EMAIL_TO=canary@x.io\n"),
   },
-  "a file has more names without effect than are told": {
+  "a file has more names without effect than are shown": {
     finds: ["weekly", "environment file", "warn", "SETTING_UNKNOWN"],
     about: "80 more",
     spoil: ({ path }) =>
@@ -64,7 +64,7 @@ export const SETTINGS: Faults = {
         hundred((at) => `OPSCTL_${at}X=1\n`),
       ),
   },
-  "a file gives more names two values than are told": {
+  "a file gives more names two values than are shown": {
     finds: ["weekly", "environment file", "warn", "SETTING_REPEATED"],
     about: "80 more",
     spoil: ({ path }) =>
@@ -96,12 +96,12 @@ export const SETTINGS: Faults = {
     about: "chmod 0600 ~/secrets/EMAIL_API_KEY",
     spoil: (host) => host.put("secrets/EMAIL_API_KEY", "re_canary_email_3e99", 0o640),
   },
-  "a secret that cannot be read is told once, by the check of the secrets": {
+  "a secret that cannot be read is reported once, by the check of the secrets": {
     finds: ["weekly", "configuration", "warn", "PREREQUISITE_FAILED"],
     about: "EMAIL_API_KEY cannot be read, see secrets",
     spoil: (host) => host.put("secrets/EMAIL_API_KEY", "re_canary_email_3e99", 0o640),
   },
-  "a secret of two lines is told once, by the check of the secrets": {
+  "a secret of two lines is reported once, by the check of the secrets": {
     finds: ["weekly", "configuration", "warn", "PREREQUISITE_FAILED"],
     about: "TRIGGER_SECRET cannot be read, see secrets",
     spoil: (host) => host.put("secrets/TRIGGER_SECRET", "one-canary\ntwo-canary"),
@@ -232,7 +232,7 @@ export const SETTINGS: Faults = {
     finds: ["weekly", "database schema", "fail", "DATABASE_NOT_MIGRATED"],
     spoil: ({ db }) => db.sql`delete from public.opsctl_migrations where version = 4`,
   },
-  "what a check reads is missing, which the check of the schema tells": {
+  "what a check reads is missing, which the check of the schema reports": {
     finds: ["weekly", "recipients", "warn", "PREREQUISITE_FAILED"],
     about: "see database schema",
     spoil: ({ db }) => db.sql`drop function public.list_weekly_performance_report_scopes(uuid)`,

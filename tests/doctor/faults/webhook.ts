@@ -184,7 +184,7 @@ export const WEBHOOK: Faults = {
       linkSync(host.path("state/state.db"), host.path("second-name"));
     },
   },
-  "issues were given up, and a message that all would send again is in doubt": {
+  "issues were given up, and a message that --all would send again has an unknown result": {
     finds: ["webhook", "outbox", "warn", "OUTBOX_DEAD"],
     about: "--row <id> of each",
     spoil: (host) => {

@@ -98,7 +98,7 @@ export async function openHost(): Promise<Host> {
   const db = await (await sharedPostgres()).createDatabase();
   const senders = await seedSenders(db.sql);
   await seedOwner(db.sql);
-  // In the middle of a week, whatever the day of the test: on a Monday a host on which nothing has run is told so.
+  // In the middle of a week, whatever the day of the test: on a Monday a host on which nothing has run says so.
   await setClock(db.sql, "2026-11-25T12:00:00Z");
   const named = await startPeers();
   const peers: StandIn<string>[] = Object.values(named);

@@ -6,7 +6,7 @@ import { freePort } from "../../../support/free-port.ts";
 import { CANARIES, openHost } from "../../support/host.ts";
 
 describe("opsctl doctor weekly", () => {
-  test("tries the alert webhook without telling it anything", async () => {
+  test("tries the alert webhook without posting an alert", async () => {
     await using host = await openHost();
     const answers = { status: 204 };
     const webhook = await startStandIn(
