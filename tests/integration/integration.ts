@@ -10,7 +10,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { type IntegrationResult, integrationName, runIntegration } from "./run-integration.ts";
 
-const LIMIT_MS = 300_000;
+const LIMIT_MS = 900_000;
 const GRACE_MS = 30_000;
 
 const files = readdirSync(import.meta.dirname)

@@ -190,7 +190,7 @@ describe("the place of the secrets", () => {
 });
 
 describe("secretAdapter() runs the command", () => {
-  test("with the name as the only argument, without a shell, and keeps its stderr out", async () => {
+  test("a command gets the name as the only argument, without a shell, and its stderr is not shown", async () => {
     const command = client(`[ $# = 1 ] || exit 9; echo "noise" >&2; printf '%s' "<$1>"`);
     expect(await found(environment({ OPSCTL_SECRETS_COMMAND: command }))).toBe(`<${NAME}>`);
     const withArgument = found(environment({ OPSCTL_SECRETS_COMMAND: `${command} extra` }));

@@ -149,7 +149,7 @@ describe("a card that cannot compare", () => {
   test.each<[string, Channel["previous"], Since, string[]]>([
     ["of a report that does not know the week before says nothing", undefined, {}, ["- Alcance: 1"]],
     [
-      "without a report of the week before leaves it to one sentence above",
+      "a card without a report of the week before leaves it to one sentence above",
       null,
       { previousReportId: null },
       ["- Alcance: 1"],

@@ -173,7 +173,7 @@ describe("connections of many owners that always fail", () => {
     expect(weekly.gateway.accepted).toHaveLength(75);
   });
 
-  test("one network of everybody: its owners are asked again, and nobody waits long for it", async () => {
+  test("one network that fails for everybody: its owners are asked again, and nobody waits long for it", async () => {
     const weekly = shared();
     const owners = await seedOwners(weekly.db.sql, 30);
     const linkedin = owners.map(({ connections }) => connections[1]!.id);

@@ -118,14 +118,17 @@ describe("an analysis", () => {
   });
   afterAll(() => weekly[Symbol.asyncDispose]());
 
-  test.each(Object.keys(MALFORMED))("with %s makes its channel unavailable, and nothing else", (name) => {
-    const { channels, provenance } = reports[name]!.payload;
-    expect(channels.instagram).toMatchObject(UNAVAILABLE);
-    const source = provenance.sources.find(({ channel }) => channel === "instagram")!;
-    expect(source).toMatchObject({ status: "missing", code: "analysis_malformed" });
-  });
+  test.each(Object.keys(MALFORMED))(
+    "an analysis with %s makes its channel unavailable, and nothing else",
+    (name) => {
+      const { channels, provenance } = reports[name]!.payload;
+      expect(channels.instagram).toMatchObject(UNAVAILABLE);
+      const source = provenance.sources.find(({ channel }) => channel === "instagram")!;
+      expect(source).toMatchObject({ status: "missing", code: "analysis_malformed" });
+    },
+  );
 
-  test.each(Object.entries(READABLE))("with %s is repeated", (name, { metrics, insights }) => {
+  test.each(Object.entries(READABLE))("an analysis with %s is repeated", (name, { metrics, insights }) => {
     const { instagram } = reports[name]!.payload.channels;
     expect(instagram.status).toBe("available");
     expect(instagram.metrics).toEqual(metrics as Record<string, number>);

@@ -181,7 +181,7 @@ describe("the editorial drain of runWeekly()", () => {
     );
   });
 
-  test("without its secret no call is made with another one, and the run fails after everything else", async () => {
+  test("a drain without its secret makes no call with another one, and the run fails after everything else", async () => {
     const weekly = await monday();
     const editorials = { ...ENABLED, secretPresent: false };
     expect(await weekly.run({ editorials })).toMatchObject({

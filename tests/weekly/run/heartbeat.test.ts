@@ -57,7 +57,7 @@ describe("the heartbeat of runWeekly()", () => {
     },
   );
 
-  test("--tenant: that tenant alone, no drain, kept; an unknown tenant is not ready", async () => {
+  test("a run with --tenant: that tenant only, no drain, the old heartbeat; an unknown tenant is not ready", async () => {
     const weekly = shared();
     const owner = await seedOwner(weekly.db.sql);
     const other = await seedOwner(weekly.db.sql, { archived: true });
@@ -155,7 +155,7 @@ describe("runWeekly() with a log directory that is none", () => {
     expect(readdirSync(weekly.logDir)).toEqual(before);
   });
 
-  test("not writable for this user: the old heartbeat stays", async () => {
+  test("a log directory that this user cannot write to leaves the old heartbeat", async () => {
     const weekly = shared();
     await seedOwner(weekly.db.sql);
     plantHeartbeat(weekly);

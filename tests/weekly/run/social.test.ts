@@ -63,7 +63,7 @@ describe("the analysis calls of runWeekly()", () => {
     expect(seen).toEqual(Array(2).fill({ status: "running", token: true, lease: "00:20:00" }));
   });
 
-  test("one that fails although an analysis of this week is there: it is neither shown nor part of the evidence", async () => {
+  test("a call that fails although an analysis of this week is there: it is neither shown nor part of the evidence", async () => {
     const weekly = shared();
     const { sql } = weekly.db;
     const owner = await seedOwner(sql);
