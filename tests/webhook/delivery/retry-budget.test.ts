@@ -21,6 +21,8 @@ onBothStores(
     await using service = await startService({ store, ...LONGEST_WAITS, gatewayUrl: await nowhere() });
     await post(service);
     await service.advance(24.4 * HOUR_MS, STEP_MS);
+    const tries = service.log.filter(({ msg }) => msg === "An alert could not be delivered yet");
+    expect(tries.slice(0, 3).map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
     expect(await message(service)).toMatchObject({ queued: 1, dead: 0 });
     // Each process tries a message for an hour at least.
     await service.restart();
