@@ -13,10 +13,13 @@ import type { State } from "../../../lib/webhook/state/contract.ts";
 import type { WatchPeers } from "../../../lib/webhook/watch/watch.ts";
 import { watchPeersOf } from "./watch.ts";
 
-/** An alert's message may take this long before it counts as failed. */
-const SEND_LIMIT_MS = 30_000;
-/** One question for a message that may have been sent; the gateway reads its own database. */
-const LOOK_UP_LIMIT_MS = 5_000;
+/**
+ * How long calls may take.
+ *
+ * Shape: `sendLimitMs` is for a message, an issue or a comment, after which it counts as failed; `lookUpLimitMs` for
+ *        one question for a message that may have been sent: the gateway reads its own database.
+ */
+export type PeerConditions = { nowMs: () => number; sendLimitMs: number; lookUpLimitMs: number };
 
 type Peers = {
   authenticate: Authenticate;
@@ -25,7 +28,10 @@ type Peers = {
   watchPeers: () => WatchPeers;
 };
 
-type Memory = Pick<State, "heldReferences">;
+type PeerParts = PeerConditions & {
+  memory: Pick<State, "heldReferences">;
+  onCall: (record: CallRecord) => void;
+};
 
 /**
  * What the service makes of the settings that a reload changes: who may post, and how messages, issues and comments are
@@ -35,14 +41,12 @@ type Memory = Pick<State, "heldReferences">;
  *            settings.
  */
 export class ReplaceablePeers implements Peers {
-  readonly #memory: Memory;
-  readonly #onCall: (record: CallRecord) => void;
+  readonly #parts: PeerParts;
   #now: Peers;
 
-  constructor(config: WebhookConfig, memory: Memory, onCall: (record: CallRecord) => void) {
-    this.#memory = memory;
-    this.#onCall = onCall;
-    this.#now = peersOf(config, memory, onCall);
+  constructor(config: WebhookConfig, parts: PeerParts) {
+    this.#parts = parts;
+    this.#now = peersOf(config, parts);
   }
 
   readonly authenticate: Authenticate = (headers) => this.#now.authenticate(headers);
@@ -58,15 +62,15 @@ export class ReplaceablePeers implements Peers {
   readonly watchPeers = (): WatchPeers => this.#now.watchPeers();
 
   replace(config: WebhookConfig): void {
-    this.#now = peersOf(config, this.#memory, this.#onCall);
+    this.#now = peersOf(config, this.#parts);
   }
 }
 
-function peersOf(config: WebhookConfig, memory: Memory, onCall: (record: CallRecord) => void): Peers {
-  const watchPeers = watchPeersOf(config, onCall);
+function peersOf(config: WebhookConfig, parts: PeerParts): Peers {
+  const watchPeers = watchPeersOf(config, parts.onCall);
   return {
     authenticate: authenticator(config),
-    ...deliveryOf(config, memory, onCall),
+    ...deliveryOf(config, parts),
     watchPeers: () => watchPeers,
   };
 }
@@ -74,14 +78,13 @@ function peersOf(config: WebhookConfig, memory: Memory, onCall: (record: CallRec
 /** How a message is sent through the gateway and looked for there, and how an issue is created in the tracker. */
 function deliveryOf(
   { messaging, tracker }: WebhookConfig,
-  memory: Memory,
-  onCall: (record: CallRecord) => void,
+  { nowMs, sendLimitMs, lookUpLimitMs, memory, onCall }: PeerParts,
 ): Pick<Peers, "attempts" | "lookUp"> {
   const peer = { baseUrl: new URL(messaging.apiUrl), adminKey: messaging.apiKey, onCall };
-  const gateway = evolutionClient({ ...peer, timeoutMs: SEND_LIMIT_MS });
-  const find = messageFinder({ ...peer, timeoutMs: LOOK_UP_LIMIT_MS });
+  const gateway = evolutionClient({ ...peer, timeoutMs: sendLimitMs });
+  const find = messageFinder({ ...peer, timeoutMs: lookUpLimitMs });
   const { token, teamId } = tracker;
-  const issues = linearTracker({ url: new URL(tracker.url), token, teamId, onCall });
+  const issues = linearTracker({ url: new URL(tracker.url), token, teamId, timeoutMs: sendLimitMs, onCall });
   const findInstance = resolveInstance({ gateway, configured: messaging.instance });
   const { phone } = messaging;
   return {
@@ -96,7 +99,7 @@ function deliveryOf(
       findInstance,
       phone,
       heldReferences: (kind, references) => memory.heldReferences(kind, references),
-      nowMs: Date.now,
+      nowMs,
     }),
   };
 }

@@ -7,6 +7,8 @@ import type { CommandContext } from "../../framework/command.ts";
 import { tellOfOddSettings } from "../../framework/command-settings.ts";
 import type { ReplaceablePeers } from "./peers.ts";
 
+type ReloadContext = Pick<CommandContext, "log" | "readSettings">;
+
 /**
  * How the service reloads: the settings file and every secret are read again, and the peers are made anew.
  *
@@ -15,7 +17,7 @@ import type { ReplaceablePeers } from "./peers.ts";
  */
 export function reloadsOf(
   reloader: Reloader<Reading>,
-  parts: { started: Reading; peers: ReplaceablePeers; context: CommandContext },
+  parts: { started: Reading; peers: ReplaceablePeers; context: ReloadContext },
 ): ServeDependencies["reloads"] {
   const { started, peers, context } = parts;
   return {
@@ -34,7 +36,7 @@ export function reloadsOf(
   };
 }
 
-async function readAgain({ log, readSettings }: CommandContext): Promise<Reading> {
+async function readAgain({ log, readSettings }: ReloadContext): Promise<Reading> {
   const { env, path, hidden, names } = readSettings();
   await tellOfOddSettings({ path, names }, log);
   if (hidden.length > 0)

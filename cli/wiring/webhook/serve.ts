@@ -9,11 +9,31 @@ import type { Reading } from "../../../lib/webhook/need-restart.ts";
 import type { Reloader } from "../../../lib/webhook/reload.ts";
 import type { ServeDependencies } from "../../../lib/webhook/serve.ts";
 import type { OutboxLimits } from "../../../lib/webhook/state/contract.ts";
+import { RESERVE } from "../../../lib/webhook/state/sqlite/reserve/reserve-size.ts";
 import type { CommandContext } from "../../framework/command.ts";
 import { VERSION } from "../../framework/version.ts";
-import { ReplaceablePeers } from "./peers.ts";
+import { type PeerConditions, ReplaceablePeers } from "./peers.ts";
 import { reloadsOf } from "./reload.ts";
-import { openState } from "./state.ts";
+import { openState, type StateConditions } from "./state.ts";
+
+/** The clocks and limits of a service that are the same on every host; tests have others. */
+export type ServeConditions = Pick<ServeDependencies, "nowMs" | "monotonicMs" | "random" | "sleep"> &
+  PeerConditions &
+  StateConditions;
+
+/** Those of `opsctl webhook serve`. */
+export const SERVE_CONDITIONS: ServeConditions = {
+  nowMs: Date.now,
+  monotonicMs: () => performance.now(),
+  random: Math.random,
+  sleep: (ms, signal) => delay(ms, undefined, { signal }),
+  sendLimitMs: 30_000,
+  lookUpLimitMs: 5_000,
+  reserve: RESERVE,
+};
+
+/** What the wiring takes of a command's context. */
+type ServeContext = Pick<CommandContext, "log" | "interrupted" | "env" | "readSettings">;
 
 /**
  * Opens what the webhook service uses: state, clients, the sockets that systemd hands over; `close` closes the state.
@@ -23,8 +43,9 @@ import { openState } from "./state.ts";
 export async function openServeDependencies(
   config: WebhookConfig,
   limits: OutboxLimits,
-  context: CommandContext,
+  context: ServeContext,
   reloader: Reloader<Reading>,
+  conditions: ServeConditions = SERVE_CONDITIONS,
 ): Promise<{ dependencies: ServeDependencies; close(): Promise<void> }> {
   const { log, interrupted } = context;
   const manager = openServiceManager(process.env, {
@@ -36,9 +57,13 @@ export async function openServeDependencies(
   const state = await openState(config.state, log, "opsctl webhook", {
     limits,
     comments: config.tracker.comments,
-    isService: true,
+    service: conditions,
   });
-  const peers = new ReplaceablePeers(config, state, (record) => log.debug("A peer was called", record));
+  const peers = new ReplaceablePeers(config, {
+    ...conditions,
+    memory: state,
+    onCall: (record) => log.debug("A peer was called", record),
+  });
   const dependencies: ServeDependencies = {
     authenticate: peers.authenticate,
     state,
@@ -54,10 +79,10 @@ export async function openServeDependencies(
     },
     interrupt: interrupted(),
     reloads: reloadsOf(reloader, { started: { config, env: context.env }, peers, context }),
-    nowMs: Date.now,
-    monotonicMs: () => performance.now(),
-    random: Math.random,
-    sleep: (ms, signal) => delay(ms, undefined, { signal }),
+    nowMs: conditions.nowMs,
+    monotonicMs: conditions.monotonicMs,
+    random: conditions.random,
+    sleep: conditions.sleep,
   };
   const close = async () => {
     await state.close();

@@ -1,32 +1,44 @@
 import type { Log } from "../../../lib/platform/log/log.ts";
 import type { StateConfig } from "../../../lib/webhook/config.ts";
 import type { OutboxLimits, State } from "../../../lib/webhook/state/contract.ts";
+import type { ReserveSize } from "../../../lib/webhook/state/sqlite/reserve/reserve-size.ts";
 import type { CommandContext } from "../../framework/command.ts";
 import type { Outcome } from "../../framework/outcome.ts";
+
+/** What a service's state depends on; `storeLimitMs` is how long one call may wait for a database. */
+export type StateConditions = { nowMs: () => number; reserve: ReserveSize; storeLimitMs?: number };
 
 /**
  * Opens the webhook's state: the file of a state directory, or a shared database.
  *
- * Shape:  `comments`: whether the end of an alert is told on its issue. `isService`: whether it is opened for the
- *         service, which keeps space for a full disk in the file, and starts without a database that is away for now.
+ * Shape:  `comments`: whether the end of an alert is told on its issue. `service`: given for the service, which keeps
+ *         space for a full disk in the file, and starts without a database that is away for now.
  * Errors: STATE_UNAVAILABLE, and those of `openDatabase`.
  */
 export async function openState(
   config: StateConfig,
   log: Log,
   applicationName: string,
-  options: { limits?: OutboxLimits; comments?: boolean; isService?: boolean } = {},
+  options: { limits?: OutboxLimits; comments?: boolean; service?: StateConditions } = {},
 ): Promise<State> {
-  const { isService = false, ...rest } = options;
+  const { service, ...rest } = options;
   const common = { log, ...rest };
   if ("url" in config) {
     const { openPostgresState } = await import("../../../lib/webhook/state/postgres/state.ts");
-    return await openPostgresState({ url: config.url, applicationName, mayBeAway: isService, ...common });
+    const { storeLimitMs } = service ?? {};
+    return await openPostgresState({
+      ...{ url: config.url, applicationName, mayBeAway: service !== undefined, ...common },
+      ...(storeLimitMs === undefined ? {} : { answerLimitMs: storeLimitMs }),
+    });
   }
-  const { RESERVE } = await import("../../../lib/webhook/state/sqlite/reserve/reserve-size.ts");
-  const reserve = isService ? { reserve: RESERVE } : {};
   const { openSqliteState } = await import("../../../lib/webhook/state/sqlite/state.ts");
-  return await openSqliteState({ directory: config.directory, nowMs: Date.now, ...common, ...reserve });
+  const { nowMs, reserve } = service ?? { nowMs: Date.now };
+  return await openSqliteState({
+    directory: config.directory,
+    nowMs,
+    ...common,
+    ...(reserve && { reserve }),
+  });
 }
 
 /**

@@ -7,7 +7,6 @@ import {
   onFailingStores,
   phone,
   refuse,
-  STARTS_ON_FULL_DISK,
   startDegraded,
   startFailing,
 } from "../support/failing-store.ts";
@@ -45,7 +44,7 @@ onFailingStores(
     // With that by which the store was lost.
     expect(await service.metric("opsctl_webhook_sent_from_memory_total")).toBe(3);
     expect(await service.metric("opsctl_webhook_alerts_accepted_total")).toBe(3);
-    await service.restart(STARTS_ON_FULL_DISK);
+    await service.restart();
     expect(await service.post([alertOf("c")])).toMatchObject(SENT);
     expect(phone(service).toSorted()).toEqual(["a", "b", "c"]);
     service.restoreStore();

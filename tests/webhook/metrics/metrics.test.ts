@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { VERSION } from "../../../cli/framework/version.ts";
 import { WEBHOOK_METRIC_NAMES, webhookMetric } from "../../../lib/host/webhook-metric-names.ts";
 import type { Scripted } from "../../standins/standin.ts";
 import { trackerError } from "../../standins/tracker.ts";
@@ -55,7 +56,7 @@ describe("/metrics", () => {
     const before = samplesOf(text);
     const set = Object.entries(before).filter(([, value]) => value !== 0);
     expect(Object.fromEntries(set)).toEqual({
-      ...{ gateway_open: 1, leading: 1, "build_info{version=test}": 1 },
+      ...{ gateway_open: 1, leading: 1, [`build_info{version=${VERSION}}`]: 1 },
     });
     await service.post([alertOf("a"), alertOf("a"), alertOf("b", { status: "resolved" })]);
     await service.advance(MINUTE_MS);

@@ -4,9 +4,6 @@ import type { Scripted } from "../../standins/standin.ts";
 import { requires } from "../../support/requires.ts";
 import { alertOf, type Service, type ServiceOptions, type Store, startService } from "./start-service.ts";
 
-/** What a service needs that starts on a full disk, as the installed one has it: a reserve in its file. */
-export const STARTS_ON_FULL_DISK = { reserve: { rows: 1, rowBytes: 4_096, logBytes: 65_536 } };
-
 /** The gateway refuses a message, and only that one. */
 const REFUSED: Scripted = { status: 413, json: { status: 413, error: "Payload Too Large" } };
 

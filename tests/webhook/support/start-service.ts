@@ -252,7 +252,8 @@ async function startHost(world: World, started: ServiceSettings): Promise<Servic
   const killed: Promise<void>[] = [];
   const start = async () => {
     running = await startWebhookProcess(settings, {
-      store: proxy === null ? { directory: world.directory } : { url: urlThrough(proxy, world) },
+      directory: world.directory,
+      stateUrl: proxy === null ? null : urlThrough(proxy, world),
       gatewayUrl: gateway.url,
       trackerUrl: world.tracker.endpoint,
       emailUrl: world.email.url,
@@ -353,7 +354,7 @@ async function startHost(world: World, started: ServiceSettings): Promise<Servic
     },
     async reload(changes = {}) {
       settings = { ...settings, ...changes };
-      now().reload(settings);
+      await now().reload(settings);
       await clock.settle();
     },
     another: async (changes = {}) => await startHost(world, { ...settings, ...changes }),

@@ -1,24 +1,11 @@
-/** The webhook service in this process, wired as `opsctl webhook serve` wires it, but for its clock and its limits. */
+/** The webhook service in this process, as `opsctl webhook serve` wires it, but for its clocks and limits. */
+import { openServeDependencies } from "../../../cli/wiring/webhook/serve.ts";
 import { createLog } from "../../../lib/platform/log/log.ts";
-import { Secret } from "../../../lib/platform/secrets/secret.ts";
-import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
-import { messageFinder } from "../../../lib/providers/evolution/find-messages.ts";
-import { resolveInstance } from "../../../lib/providers/evolution/instance.ts";
-import { askMessageStatus } from "../../../lib/providers/evolution/message-status.ts";
-import { linearTracker } from "../../../lib/providers/linear/client.ts";
-import { pingOf } from "../../../lib/providers/ping.ts";
-import { messageLookUp } from "../../../lib/webhook/delivery/attempts/look-up.ts";
-import { issueAttempt, messageAttempt } from "../../../lib/webhook/delivery/attempts/send-alert.ts";
-import { commentAttempt } from "../../../lib/webhook/delivery/attempts/send-comment.ts";
-import { authenticator } from "../../../lib/webhook/http/authenticate.ts";
-import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
-import { alertEmailSender } from "../../../lib/webhook/second-channel/email-sender.ts";
-import { type ServeOptions, serveWebhook } from "../../../lib/webhook/serve.ts";
-import type { OutboxLimits, State } from "../../../lib/webhook/state/contract.ts";
-import { openPostgresState } from "../../../lib/webhook/state/postgres/state.ts";
-import type { ReserveSize } from "../../../lib/webhook/state/sqlite/reserve/reserve-size.ts";
-import { openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
-import { askAboutMessage, gatewayStateOf } from "../../../lib/webhook/watch/ask-gateway.ts";
+import { loadWebhookConfig } from "../../../lib/webhook/config.ts";
+import type { Reading } from "../../../lib/webhook/need-restart.ts";
+import { Reloader } from "../../../lib/webhook/reload.ts";
+import { type ServeDependencies, type ServeOptions, serveWebhook } from "../../../lib/webhook/serve.ts";
+import { OUTBOX_LIMITS, type State } from "../../../lib/webhook/state/contract.ts";
 import { freePort } from "../../support/free-port.ts";
 import type { TestClock } from "./test-clock.ts";
 
@@ -42,8 +29,6 @@ export type ServiceSettings = Partial<Omit<ServeOptions, "host" | "port" | "admi
   comments?: boolean;
   email?: boolean;
   ping?: boolean;
-  limits?: OutboxLimits;
-  reserve?: ReserveSize;
   /** From 0, the shortest waits that chance allows, to 1, the longest. */
   jitter?: number;
   peerLimitMs?: number;
@@ -52,7 +37,9 @@ export type ServiceSettings = Partial<Omit<ServeOptions, "host" | "port" | "admi
 
 /** Where a process finds its store and its peers. */
 export type Surroundings = {
-  store: { directory: string } | { url: string };
+  directory: string;
+  /** A database instead of a file in the directory. */
+  stateUrl: string | null;
   gatewayUrl: string;
   trackerUrl: string;
   emailUrl: string;
@@ -72,7 +59,8 @@ export type WebhookProcess = {
   port: number;
   adminPort: number;
   state: State;
-  reload(settings: ServiceSettings): void;
+  /** Resolves when the settings are in force. */
+  reload(settings: ServiceSettings): Promise<void>;
   /** Ends it as a signal does. */
   end(): Promise<void>;
   /** Ends it as a kill does: nothing of what is under way is recorded. Resolves while its calls still end. */
@@ -83,52 +71,62 @@ export type WebhookProcess = {
 /** Long enough for every answer of a peer that answers, however busy the machine is. */
 const PATIENT_MS = 60_000;
 
+/** A full disk takes nothing at once, and a service starts on it all the same. */
+const EMPTY_RESERVE = { rows: 0, rowBytes: 1, logBytes: 0 };
+
 /** Starts a process. */
 export async function startWebhookProcess(
-  settings: ServiceSettings,
+  started: ServiceSettings,
   surroundings: Surroundings,
 ): Promise<WebhookProcess> {
-  const { clock, wallMs, onLine, onPost } = surroundings;
+  const { clock, wallMs, onLine } = surroundings;
   const log = createLog({
     stream: { write: (text) => onLine(text) },
     format: "json",
     level: "info",
     now: () => new Date(clock.nowMs()),
   });
-  const state = followed(clock, await openState(settings, surroundings, log));
-  let peers = peersOf(settings, surroundings, state);
-  let afterReload = () => {};
+  let env = environmentOf(started, surroundings);
   const ending = new AbortController();
-  const ready = Promise.withResolvers<{ port: number; adminPort: number | null }>();
-  const ended = serveWebhook(
+  const reloader = new Reloader<Reading>(log);
+  const { dependencies, close } = await openServeDependencies(
+    await loadWebhookConfig(env),
+    OUTBOX_LIMITS,
     {
-      authenticate(headers) {
-        onPost(headers);
-        return peers.authenticate(headers);
-      },
-      state,
-      lookUp: (row, signal) => clock.during(peers.lookUp(row, signal)),
-      attempts: {
-        message: (row, signal) => clock.during(peers.message(row, signal)),
-        issue: (row, signal) => clock.during(peers.issue(row, signal)),
-        comment: (row, signal) => clock.during(peers.comment(row, signal)),
-      },
-      watchPeers: () => peers.watch,
-      metrics: createWebhookMetrics({ version: "test" }),
       log,
-      sockets: new Map(),
-      onReady: ready.resolve,
-      interrupt: ending.signal,
-      reloads: {
-        start(afterwards) {
-          afterReload = afterwards;
-        },
-        stop() {},
-      },
+      env,
+      interrupted: () => ending.signal,
+      readSettings: () => ({ env, path: null, isThere: false, names: [], hidden: [] }),
+    },
+    reloader,
+    {
       nowMs: wallMs,
       monotonicMs: clock.nowMs,
-      random: () => settings.jitter ?? 0,
+      random: () => started.jitter ?? 0,
       sleep: clock.sleep,
+      sendLimitMs: started.peerLimitMs ?? PATIENT_MS,
+      lookUpLimitMs: PATIENT_MS,
+      reserve: EMPTY_RESERVE,
+      ...(started.storeLimitMs && { storeLimitMs: started.storeLimitMs }),
+    },
+  );
+  const ready = Promise.withResolvers<{ port: number; adminPort: number | null }>();
+  let reloaded = () => {};
+  const ended = serveWebhook(
+    {
+      ...followedBy(surroundings, dependencies),
+      onReady(ports) {
+        dependencies.onReady(ports);
+        ready.resolve(ports);
+      },
+      reloads: {
+        start: (afterwards) =>
+          dependencies.reloads.start(() => {
+            afterwards();
+            reloaded();
+          }),
+        stop: dependencies.reloads.stop,
+      },
     },
     {
       host: "127.0.0.1",
@@ -137,7 +135,7 @@ export async function startWebhookProcess(
       messagesPerMinute: 60_000,
       issuesPerHour: 3_600_000,
       digestAfterSeconds: 0,
-      ...settings,
+      ...started,
     },
   );
   const early = ended.then(() => Promise.reject(new Error("It ended before it listened")));
@@ -146,82 +144,69 @@ export async function startWebhookProcess(
   return {
     port,
     adminPort: adminPort!,
-    state,
+    state: dependencies.state,
     ended,
-    reload(changed) {
-      peers = peersOf(changed, surroundings, state);
-      afterReload();
+    async reload(changed) {
+      env = environmentOf(changed, surroundings);
+      const inForce = new Promise<void>((resolve) => {
+        reloaded = resolve;
+      });
+      reloader.request();
+      await inForce;
     },
     async end() {
       ending.abort();
       await ended;
-      await state.close();
+      await close();
     },
     async kill(cutOff) {
       cutOff();
       ending.abort();
-      await state.close();
+      await close();
     },
   };
 }
 
-function openState(
-  { comments, limits, reserve, storeLimitMs }: ServiceSettings,
-  { store, wallMs }: Surroundings,
-  log: ReturnType<typeof createLog>,
-): Promise<State> {
-  const common = { log, ...(comments && { comments }), ...(limits && { limits }) };
-  if ("directory" in store) {
-    const own = { directory: store.directory, nowMs: wallMs, ...(reserve && { reserve }) };
-    return openSqliteState({ ...common, ...own });
-  }
-  const own = { url: new Secret(store.url), applicationName: "webhook-tests", mayBeAway: true };
-  return openPostgresState({ ...common, ...own, ...(storeLimitMs && { answerLimitMs: storeLimitMs }) });
+function environmentOf(settings: ServiceSettings, surroundings: Surroundings): Record<string, string> {
+  const { secret, previousSecret = "", key, token, team, phone, instance = "" } = settings;
+  const { comments = false, email = false, ping = false, gatewayUrl = surroundings.gatewayUrl } = settings;
+  const { directory, stateUrl, trackerUrl, emailUrl, emailKey, pingUrl } = surroundings;
+  return {
+    WEBHOOK_SECRET: secret,
+    WEBHOOK_SECRET_PREVIOUS: previousSecret,
+    MESSAGING_API_URL: gatewayUrl,
+    MESSAGING_API_KEY: key,
+    MESSAGING_PHONE: phone,
+    MESSAGING_INSTANCE: instance,
+    ISSUE_TRACKER_URL: trackerUrl,
+    ISSUE_TRACKER_TOKEN: token,
+    ISSUE_TRACKER_TEAM_ID: team,
+    ISSUE_TRACKER_COMMENTS: comments ? "1" : "",
+    OPSCTL_SECRETS_DIR: directory,
+    ...(stateUrl === null ? { OPSCTL_STATE_DIR: directory } : { OPSCTL_STATE_URL: stateUrl }),
+    ...(email && {
+      ALERT_EMAIL_TO: "ops@client.example",
+      ALERT_EMAIL_FROM: "alarm@mail.example",
+      ALERT_EMAIL_API_KEY: emailKey,
+      ALERT_EMAIL_API_URL: emailUrl,
+    }),
+    ...(ping && { OPSCTL_PING_URL: `${pingUrl}/check` }),
+  };
 }
 
-/** What a reload exchanges. */
-function peersOf(settings: ServiceSettings, surroundings: Surroundings, state: State) {
-  const { key, token, team, phone, instance = null, peerLimitMs = PATIENT_MS } = settings;
-  const { trackerUrl, emailUrl, emailKey, pingUrl, clock, wallMs } = surroundings;
-  const { gatewayUrl = surroundings.gatewayUrl } = settings;
-  const access = { baseUrl: new URL(gatewayUrl), adminKey: new Secret(key), timeoutMs: PATIENT_MS };
-  const gateway = evolutionClient(access);
-  const sender = evolutionClient({ ...access, timeoutMs: peerLimitMs });
-  const findInstance = resolveInstance({ gateway, configured: instance });
-  const issues = linearTracker({
-    url: new URL(trackerUrl),
-    token: new Secret(token),
-    teamId: team,
-    timeoutMs: peerLimitMs,
-  });
-  const email = {
-    apiUrl: emailUrl,
-    apiKey: new Secret(emailKey),
-    from: "alarm@mail.example",
-    to: "ops@client.example",
-  };
-  const { secret, previousSecret = null } = settings;
+/** Has the clock stand still while one of their calls goes on. */
+function followedBy({ clock, onPost }: Surroundings, dependencies: ServeDependencies): ServeDependencies {
+  const { authenticate, state, lookUp, attempts, watchPeers } = dependencies;
   return {
-    authenticate: authenticator({
-      secret: new Secret(secret),
-      previousSecret: previousSecret === null ? null : new Secret(previousSecret),
-    }),
-    message: messageAttempt({ gateway: sender, findInstance, phone }),
-    issue: issueAttempt(issues),
-    comment: commentAttempt(issues),
-    lookUp: messageLookUp({
-      find: messageFinder(access),
-      findInstance,
-      phone,
-      heldReferences: (kind, references) => state.heldReferences(kind, references),
-      nowMs: wallMs,
-    }),
-    watch: followed(clock, {
-      gatewayState: gatewayStateOf({ gateway, findInstance }),
-      messageStatus: askAboutMessage({ ask: askMessageStatus(access), findInstance }),
-      sendEmail: settings.email === true ? alertEmailSender(email, () => {}) : null,
-      ping: settings.ping === true ? pingOf(new Secret(`${pingUrl}/check`)) : null,
-    }),
+    ...dependencies,
+    authenticate(headers) {
+      onPost(headers);
+      return authenticate(headers);
+    },
+    state: followed(clock, state),
+    lookUp: (row, signal) => clock.during(lookUp(row, signal)),
+    attempts: followed(clock, attempts),
+    watchPeers: () => followed(clock, { ...watchPeers() }),
   };
 }
 
