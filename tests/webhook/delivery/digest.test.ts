@@ -87,8 +87,8 @@ onBothStores(
     await service.advance(60 * MINUTE_MS, 30_000);
     expect((await service.health()).message).toMatchObject({ queued: 0, inDoubt: 3 });
     service.gateway.routes.send.script = null;
-    const [{ id } = { id: 0 }] = await service.operator.dead();
-    expect(await service.operator.retryDead([id])).toBe(3);
+    const [, , last] = await service.operator.dead();
+    expect(await service.operator.retryDead([last!.id])).toBe(3);
     await service.advance(MINUTE_MS, 5_000);
     expect(together(service.messages.at(-1)!)).toBe(3);
     expect((await service.health()).message).toMatchObject({ queued: 0, inDoubt: 0 });

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { Scripted } from "../../standins/standin.ts";
 import { alertOf, MINUTE_MS, onBothStores, type Service, startService } from "../support/start-service.ts";
 
 const AWAY = { status: 502, text: "Bad Gateway" };
@@ -38,16 +39,34 @@ onBothStores(TROUBLES, async ({ first }, store) => {
   expect(service.tracker.issues).toHaveLength(2);
 });
 
-onBothStores("a message that is given up holds nothing back", async (store) => {
+/** How a message ends that is not known to be on the phone, while another one of its fingerprint waits. */
+const ENDS: { name: string; answer: Scripted; end(service: Service): Promise<unknown>; phone: string[] }[] = [
+  {
+    name: "a message that an operator drops holds nothing back",
+    answer: AWAY,
+    async end({ operator }) {
+      const [first] = await operator.queued();
+      expect(await operator.dropQueued([first!.id])).toBe(1);
+    },
+    phone: ["n2"],
+  },
+  {
+    name: "a message whose result stays unknown holds nothing back",
+    answer: { accept: { status: 500, json: {} } },
+    end: (service) => service.advance(20 * MINUTE_MS, 5_000),
+    phone: ["n1", "n1", "n1", "n2"],
+  },
+];
+
+onBothStores(ENDS, async ({ answer, end, phone }, store) => {
   await using service = await startService({ store });
-  service.gateway.routes.send.script = () => AWAY;
+  service.gateway.keepsMessages = false;
+  service.gateway.routes.send.scriptByBody = ({ rawBody }) => (rawBody.includes("n1") ? answer : undefined);
   await service.post([note("abc", "n1")]);
   await service.post([note("abc", "n2", "resolved")]);
-  const [first] = await service.operator.queued();
-  service.gateway.routes.send.script = null;
-  expect(await service.operator.dropQueued([first!.id])).toBe(1);
+  await end(service);
   await service.advance(5 * MINUTE_MS, 5_000);
-  expect(onPhone(service)).toEqual(["n2"]);
+  expect(onPhone(service)).toEqual(phone);
 });
 
 test("a row that cannot be read is given up, and takes nothing else with it", async () => {

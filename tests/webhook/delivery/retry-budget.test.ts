@@ -43,9 +43,12 @@ onBothStores(
       code: "gateway_unreachable",
     });
 
-    await service.reload({ gatewayUrl: service.gateway.url });
+    // A retry gives it 24 hours again.
     expect(await service.operator.retryDead([row!.id])).toBe(1);
-    await service.advance(MINUTE_MS);
+    await service.advance(2 * HOUR_MS, STEP_MS);
+    expect(await message(service)).toMatchObject({ queued: 1, dead: 0 });
+    await service.reload({ gatewayUrl: service.gateway.url });
+    await service.advance(HOUR_MS, STEP_MS);
     expect(service.messages).toHaveLength(1);
   },
 );

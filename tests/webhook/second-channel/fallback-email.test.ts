@@ -4,6 +4,7 @@ import type { Scripted } from "../../standins/standin.ts";
 import {
   alertOf,
   MINUTE_MS,
+  onBothStores,
   type Service,
   type ServiceOptions,
   startService,
@@ -37,45 +38,44 @@ async function startInTrouble(
 
 const about = (labels: object) => alertOf("alert-a", { labels });
 
-type Waiting = { what: string; alert: Record<string, unknown>; trouble: GatewayTrouble; code: string };
+type Waiting = { name: string; alert: Record<string, unknown>; trouble: GatewayTrouble; code: string };
 const MAILED: Waiting[] = [
-  { what: "a critical one", alert: critical("a"), trouble: "away", code: "gateway_http_502" },
-  { what: "one for a closed phone", alert: critical("a"), trouble: "closed", code: "sem_instancia_gateway" },
+  { name: "a critical one", alert: critical("a"), trouble: "away", code: "gateway_http_502" },
+  { name: "one for a closed phone", alert: critical("a"), trouble: "closed", code: "sem_instancia_gateway" },
   {
-    what: "one about the webhook",
+    name: "one about the webhook",
     alert: about({ via: "other" }),
     trouble: "away",
     code: "gateway_http_502",
   },
 ];
 const NOT_MAILED: Omit<Waiting, "code">[] = [
-  { what: "one that is no more than high", alert: about({ severity: "high" }), trouble: "away" },
-  { what: "a critical one that is taken at once", alert: critical("a"), trouble: "none" },
+  { name: "one that is no more than high", alert: about({ severity: "high" }), trouble: "away" },
+  { name: "a critical one that is taken at once", alert: critical("a"), trouble: "none" },
 ];
 
-describe("an alert that waits for the gateway:", () => {
-  test.each(MAILED)(
-    "$what is mailed three minutes later, once, and the phone's next message says so",
-    async (row) => {
-      await using service = await startInTrouble(row.alert, row.trouble);
-      await minutes(service, 13);
-      expect(service.email.ledger).toHaveLength(1);
-      const [{ second, alerts }] = mails(service) as [Mail];
-      expect([alerts, second >= 180, second <= 190]).toEqual([["a"], true, true]);
-      const [mail] = service.email.accepted;
-      expect(mail).toMatchObject({ from: "alarm@mail.example", to: ["ops@client.example"] });
-      expect(mail!.idempotencyKey).toMatch(/^opsctl-alert-email\/[0-9a-f]{64}$/);
-      expect(mail!.text).toContain(row.code);
-      expect(mail!.text).toContain("a mensagem também chega por lá");
-      setGateway(service, "none");
-      await minutes(service, 5);
-      expect(onPhone(service)).toEqual(["a"]);
-      expect(service.messages[0]!.text).toContain("1 alerta avisado por e-mail");
-    },
-  );
+describe("an alert that waits for the gateway is mailed three minutes later, once, and the phone's next message says so:", () => {
+  onBothStores(MAILED, async (row, store) => {
+    await using service = await startInTrouble(row.alert, row.trouble, { store });
+    await minutes(service, 13);
+    expect(service.email.ledger).toHaveLength(1);
+    const [{ second, alerts }] = mails(service) as [Mail];
+    expect([alerts, second >= 180, second <= 190]).toEqual([["a"], true, true]);
+    const [mail] = service.email.accepted;
+    expect(mail).toMatchObject({ from: "alarm@mail.example", to: ["ops@client.example"] });
+    expect(mail!.idempotencyKey).toMatch(/^opsctl-alert-email\/[0-9a-f]{64}$/);
+    expect(mail!.text).toContain(row.code);
+    expect(mail!.text).toContain("a mensagem também chega por lá");
+    setGateway(service, "none");
+    await minutes(service, 5);
+    expect(onPhone(service)).toEqual(["a"]);
+    expect(service.messages[0]!.text).toContain("1 alerta avisado por e-mail");
+  });
+});
 
-  test.each(NOT_MAILED)("$what is not mailed", async ({ alert, trouble }) => {
-    await using service = await startInTrouble(alert, trouble);
+describe("an alert is not mailed:", () => {
+  onBothStores(NOT_MAILED, async ({ alert, trouble }, store) => {
+    await using service = await startInTrouble(alert, trouble, { store });
     await minutes(service, 13);
     expect(service.email.ledger).toHaveLength(0);
     setGateway(service, "none");
@@ -83,9 +83,11 @@ describe("an alert that waits for the gateway:", () => {
     expect(onPhone(service)).toEqual(["a"]);
     expect(service.messages[0]!.text).not.toContain("e-mail");
   });
+});
 
-  test("one that is in doubt in the end is mailed: it may be on the phone as well", async () => {
-    await using service = await startInTrouble(critical("a"), "unclear");
+describe("an alert that waits for the gateway:", () => {
+  onBothStores("one whose result stays unknown is mailed: it may be on the phone as well", async (store) => {
+    await using service = await startInTrouble(critical("a"), "unclear", { store });
     await minutes(service, 8);
     expect((await service.health()).message.inDoubt).toBe(1);
     expect(mails(service).map(({ alerts }) => alerts)).toEqual([["a"]]);
@@ -252,10 +254,13 @@ describe("the e-mail provider gives", () => {
     expect(service.email.ledger).toHaveLength(1);
   });
 
-  test.each(["restart", "kill"] as const)(
-    "no answer before a %s: the next process sends the same e-mail, and later alerts another",
-    async (end) => {
-      await using service = await startInTrouble();
+  onBothStores(
+    (["restart", "kill"] as const).map((end) => ({
+      end,
+      name: `no answer before a ${end}: the next process sends the same e-mail, and later alerts another`,
+    })),
+    async ({ end }, store) => {
+      await using service = await startInTrouble(critical("a"), "away", { store });
       service.email.routes.send.next(end === "kill" ? { accept: "hang" } : { accept: "drop" });
       await service.advance(3.1 * MINUTE_MS, STEP_MS);
       await service.post([critical("b")]);

@@ -1,7 +1,6 @@
 /** What the webhook's state must do on every store: each part of the suite, on a file and on PostgreSQL. */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { resolvedAlert, sampleAlert } from "../support/sample-alert.ts";
-import { acceptAll, type StateFixture } from "../support/state-fixture.ts";
+import { afterEach, beforeEach, describe } from "bun:test";
+import type { StateFixture } from "../support/state-fixture.ts";
 import { describeStores } from "../support/state-stores.ts";
 import { acceptTests, limitTests } from "./suite/accept.ts";
 import { attemptTests } from "./suite/attempts.ts";
@@ -32,24 +31,8 @@ describeStores((open) => {
   describe("the second channel", () => secondChannelTests(current));
   describe("the status page", () => pageTests(current));
   describe("two processes", () => processTests(current));
-
-  test("a new state can be checked, has nothing in it, and was not moved aside", async () => {
-    const { state } = fixture;
-    await state.check();
-    const nothing = { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeMs: null };
-    const kinds = { message: nothing, issue: nothing, comment: nothing };
-    expect(await state.stats()).toMatchObject({ ...kinds, queuedBytes: 0, oldestCriticalAgeMs: null });
-    expect(state.movedAside).toBeNull();
-  });
 });
 
 describeStores((open) => {
   describe("the limits of the outbox", () => limitTests(open));
-
-  test("without comments the end of an alert leaves none", async () => {
-    const { state, close } = await open();
-    await acceptAll(state, sampleAlert(), resolvedAlert());
-    expect((await state.stats()).comment.queued).toBe(0);
-    await close();
-  });
 });

@@ -44,21 +44,6 @@ export function acceptTests(fixture: () => StateFixture): void {
     },
   );
 
-  test("answers each request that waited, in order", async () => {
-    const { state } = fixture();
-    const outcomes = await state.accept([
-      [sampleAlert({ fingerprint: "a" }), sampleAlert({ fingerprint: "b" })],
-      [],
-      [resolvedAlert({ fingerprint: "c" })],
-    ]);
-    const fingerprints = outcomes.map((outcome) =>
-      "accepted" in outcome ? outcome.accepted.map(({ alert }) => alert.fingerprint) : outcome.refused,
-    );
-    expect(fingerprints).toEqual([["a", "b"], [], ["c"]]);
-    expect(await dueIds(state, "message")).toHaveLength(3);
-    expect(await dueIds(state, "issue")).toHaveLength(2);
-  });
-
   test("takes a batch of thousands of requests, or of many megabytes, and answers each in its place", async () => {
     const { state } = fixture();
     const large = Array.from({ length: 12 }, (_, at) => [
@@ -83,13 +68,6 @@ export function acceptTests(fixture: () => StateFixture): void {
     expect(outcomes).toMatchObject([first, REFUSED, first]);
     expect(await state.accept([request("poison"), request("c")])).toMatchObject([REFUSED, first]);
     expect(await state.stats()).toMatchObject({ message: { queued: 3 }, issue: { queued: 3 } });
-  });
-
-  test("is on disk when it is answered", async () => {
-    const { messageRow } = await acceptOne(fixture().state, sampleAlert());
-    const state = await fixture().reopen();
-    expect(await dueIds(state, "message")).toEqual([messageRow]);
-    expect((await acceptOne(state, sampleAlert())).issue.status).toBe("duplicate");
   });
 }
 

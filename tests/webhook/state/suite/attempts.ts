@@ -24,8 +24,6 @@ import {
 /** Registers these tests. */
 export function attemptTests(fixture: () => StateFixture): void {
   beginTests(fixture);
-  textTests(fixture);
-  endTests(fixture);
   triedBeforeTests(fixture);
   unansweredTests(fixture);
   inDoubtTests(fixture);
@@ -48,6 +46,18 @@ function beginTests(fixture: () => StateFixture): void {
     expect(await onlyDue(again)).toMatchObject({ ...begun, unclear: 2, attempts: 2 });
     await again.settle(row, retryAfter(0));
     expect(await onlyDue(again)).toMatchObject({ ...begun, isUnsettled: false, unclear: 1, attempts: 2 });
+  });
+
+  test("freezes its text when its end was unclear, or was never recorded", async () => {
+    const { state } = fixture();
+    const [unclear, unsettled] = await acceptRows(state, "f1", "f2");
+    await state.begin(unclear, { text: "one" });
+    await state.settle(unclear, retryAfter(0, { isUnclear: true }));
+    await state.begin(unclear, null);
+    await state.settle(unclear, retryAfter(0));
+    await state.begin(unsettled, { text: "two" });
+    for (const row of [unclear, unsettled]) expect(await state.begin(row, { text: "another" })).toBe(false);
+    expect((await dueRows(state, "message")).map(({ text }) => text)).toEqual(["one", "two"]);
   });
 
   test("does not begin for a row that has ended, has a text, has none, or does not exist", async () => {
@@ -84,61 +94,6 @@ function beginTests(fixture: () => StateFixture): void {
     expect(await other.begunWithin("message", 3_600 * SECOND_MS)).toBe(3);
     await setClock(START_MS);
     expect(await other.begunWithin("message", 20 * SECOND_MS)).toBe(1);
-  });
-}
-
-function textTests(fixture: () => StateFixture): void {
-  test("takes another text while no copy can exist, and is then the first one with it", async () => {
-    const { state, setClock, reopen } = fixture();
-    const [row] = await acceptRows(state, "f1");
-    await state.begin(row, { text: "early" });
-    await state.settle(row, retryAfter(0));
-    await setClock(START_MS + MINUTE_MS);
-    expect(await state.begin(row, { text: 'late "\u0000' })).toBe(true);
-    const late = { text: 'late "\u0000', firstBegunAtMs: START_MS + MINUTE_MS, attempts: 2, unclear: 1 };
-    const again = await reopen();
-    expect(await onlyDue(again)).toMatchObject({ ...late, isUnsettled: true });
-    expect(await again.begunWithin("message", 2 * MINUTE_MS)).toBe(2);
-    await again.settle(row, retryAfter(0));
-    await setClock(START_MS + 2 * MINUTE_MS);
-    expect(await again.begin(row, null)).toBe(true);
-    expect(await onlyDue(again)).toMatchObject({ ...late, attempts: 3 });
-  });
-
-  test("freezes its text when its end was unclear, or was never recorded", async () => {
-    const { state } = fixture();
-    const [unclear, unsettled] = await acceptRows(state, "f1", "f2");
-    await state.begin(unclear, { text: "one" });
-    await state.settle(unclear, retryAfter(0, { isUnclear: true }));
-    await state.begin(unclear, null);
-    await state.settle(unclear, retryAfter(0));
-    await state.begin(unsettled, { text: "two" });
-    for (const row of [unclear, unsettled]) expect(await state.begin(row, { text: "another" })).toBe(false);
-    expect((await dueRows(state, "message")).map(({ text }) => text)).toEqual(["one", "two"]);
-  });
-}
-
-function endTests(fixture: () => StateFixture): void {
-  test("an attempt that failed is recorded with its time and whether its end was unclear, however long the row then waits", async () => {
-    const { state, setClock, reopen } = fixture();
-    const [row] = await acceptRows(state, "f1");
-    await state.begin(row, { text: "t" });
-    await state.settle(row, retryAfter(0, { triedMs: 1_500, isUnclear: true }));
-    expect(await onlyDue(state)).toMatchObject({ attempts: 1, unclear: 1, triedMs: 1_500 });
-    await state.begin(row, null);
-    await state.settle(row, retryAfter(0, { triedMs: DAY_MS - 1, code: "gateway_unreachable" }));
-    const counted = { attempts: 2, unclear: 1, triedMs: DAY_MS - 1, isUnsettled: false };
-    await setClock(START_MS + 30 * DAY_MS);
-    expect(await onlyDue(await reopen())).toMatchObject({ ...counted, waitedMs: 30 * DAY_MS, text: "t" });
-  });
-
-  test("an attempt for an issue is recorded like one for a message", async () => {
-    const { state } = fixture();
-    const row = issueRowOf(await acceptOne(state, sampleAlert()));
-    expect(await state.begin(row, { text: "body" })).toBe(true);
-    expect(await onlyDue(state, "issue")).toMatchObject({ text: "body", isUnsettled: true, attempts: 1 });
-    await state.settle(row, retryAfter(0));
-    expect(await onlyDue(state, "issue")).toMatchObject({ text: "body", isUnsettled: false, unclear: 0 });
   });
 }
 
@@ -239,24 +194,6 @@ function unansweredTests(fixture: () => StateFixture): void {
 }
 
 function inDoubtTests(fixture: () => StateFixture): void {
-  test("a row in doubt is kept, counted and listed, lets the next row go, and is not repeated", async () => {
-    const { state, setClock } = fixture();
-    const [first, second] = await acceptRows(state, "f1", "f1");
-    await state.begin(first, { text: "t" });
-    await setClock(START_MS + SECOND_MS);
-    await state.settle(first, IN_DOUBT);
-    expect(await dueIds(state, "message")).toEqual([second]);
-    const counts = { queued: 1, dead: 0, inDoubt: 1, oldestQueuedAgeMs: SECOND_MS };
-    expect((await state.stats()).message).toEqual(counts);
-    const listed = { id: first, status: "in_doubt", code: "timeout", attempts: 1 };
-    expect(await state.listDead()).toMatchObject([listed]);
-    await state.settle(second, DELIVERED);
-    await setClock(START_MS + DAY_MS);
-    expect(await dueIds(state, "message")).toEqual([]);
-    expect(await state.begin(first, null)).toBe(false);
-    expect((await state.latest("f1")).message?.status).toBe("delivered");
-  });
-
   test("a row in doubt can be dropped, or revived with its text and the time of its first attempt", async () => {
     const { state, setClock } = fixture();
     const [revived, dropped] = await acceptRows(state, "f1", "f2");

@@ -1,6 +1,6 @@
 /** Repeats of an alert, and the comments on its issue. */
 import { expect, test } from "bun:test";
-import { ISSUE_TTL_MS, type State } from "../../../../lib/webhook/state/contract.ts";
+import type { State } from "../../../../lib/webhook/state/contract.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptAll,
@@ -11,9 +11,7 @@ import {
   DELIVERED,
   dueIds,
   IN_DOUBT,
-  ISSUE_URL,
   issueRowOf,
-  MINUTE_MS,
   onlyDue,
   START_MS,
   type StateFixture,
@@ -77,38 +75,6 @@ function repeatTests(fixture: () => StateFixture): void {
 }
 
 function dueTests(fixture: () => StateFixture): void {
-  test("each end of an alert leaves one, due once its issue is there", async () => {
-    const { state, setClock } = fixture();
-    const issue = issueRowOf(await acceptOne(state, sampleAlert()));
-    await setClock(START_MS + MINUTE_MS);
-    const ended = resolvedAlert({ endsAt: "2026-11-16T14:05:00Z" });
-    await acceptAll(state, ended, ended);
-    expect(await comments(state)).toBe(1);
-    expect(await dueIds(state, "comment")).toEqual([]);
-    await state.settle(issue, CREATED);
-    const due = await onlyDue(state, "comment");
-    const ofIssue = { claimedAtMs: START_MS, issueUrl: ISSUE_URL };
-    expect(due).toMatchObject({ kind: "comment", alert: ended, ...ofIssue, isRepeat: false, attempts: 0 });
-    expect(await state.begin(due.id, { text: "Resolvido" })).toBe(true);
-    await state.settle(due.id, DELIVERED);
-    expect((await state.latest("f1")).comment).toMatchObject({ status: "delivered", attempts: 1 });
-    expect(await dueIds(state, "comment")).toEqual([]);
-  });
-
-  test("firing again within 30 minutes leaves none; its end does, on the same issue, also later", async () => {
-    const { state, setClock } = fixture();
-    await state.settle(issueRowOf(await acceptOne(state, sampleAlert())), CREATED);
-    await acceptOne(state, resolvedAlert());
-    expect((await acceptOne(state, sampleAlert())).issue.status).toBe("duplicate");
-    expect(await comments(state)).toBe(1);
-    // The claim holds no more, the issue stays the newest of its fingerprint.
-    await setClock(START_MS + ISSUE_TTL_MS);
-    await acceptOne(state, resolvedAlert());
-    expect(await comments(state)).toBe(2);
-    await state.settle((await onlyDue(state, "comment")).id, DELIVERED);
-    expect(await onlyDue(state, "comment")).toMatchObject({ claimedAtMs: START_MS, issueUrl: ISSUE_URL });
-  });
-
   const WITHOUT: [string, (state: State) => Promise<unknown>][] = [
     ["without an issue", async () => {}],
     ["on an issue that was dropped", async (state) => await state.dropQueued([await issueOf(state)])],

@@ -25,56 +25,12 @@ import {
 
 /** Registers these tests. */
 export function deliveryTests(fixture: () => StateFixture): void {
-  turnTests(fixture);
   clockTests(fixture);
-  graceTests(fixture);
   settleTests(fixture);
   keepTests(fixture);
 }
 
-function turnTests(fixture: () => StateFixture): void {
-  test("one row of a fingerprint is due at a time, the oldest", async () => {
-    const { state } = fixture();
-    const [a1, a2, b1, a3] = await acceptRows(state, "a", "a", "b", "a");
-    expect(await dueIds(state, "message")).toEqual([a1, b1]);
-    expect(await dueIds(state, "message", { except: [a1] })).toEqual([b1]);
-    expect(await dueIds(state, "message", { limit: 1 })).toEqual([a1]);
-    await state.settle(a1, retryAfter(SECOND_MS));
-    expect(await dueIds(state, "message")).toEqual([b1]);
-    await state.settle(a1, DELIVERED);
-    expect(await dueIds(state, "message")).toEqual([a2, b1]);
-    await state.settle(a2, DEAD);
-    expect(await dueIds(state, "message")).toEqual([b1, a3]);
-  });
-
-  test("critical alerts are due first, then high ones, warnings and the rest, each in order of arrival", async () => {
-    const { state } = fixture();
-    const severities = ["warning", "critical", null, "high", "CRITICAL", "info", "Warning", " High "];
-    const accepted = await acceptAll(
-      state,
-      ...severities.map((severity, index) => sampleAlert({ severity, fingerprint: `f${index}` })),
-    );
-    const inOrder = [1, 4, 3, 7, 0, 6, 2, 5].map((index) => accepted[index]!);
-    expect(await dueIds(state, "message")).toEqual(inOrder.map(({ messageRow }) => messageRow));
-    expect(await dueIds(state, "issue")).toEqual(inOrder.map(issueRowOf));
-    expect(await dueIds(state, "message", { limit: 3 })).toHaveLength(3);
-  });
-}
-
 function clockTests(fixture: () => StateFixture): void {
-  test("a row that failed is due again after its time, to the millisecond", async () => {
-    const { state, setClock } = fixture();
-    const [row] = await acceptRows(state, "f1");
-    await state.settle(row, retryAfter(5 * SECOND_MS));
-    await setClock(START_MS + 5 * SECOND_MS - 1);
-    expect(await dueIds(state, "message")).toEqual([]);
-    await setClock(START_MS + 5 * SECOND_MS);
-    expect(await onlyDue(state)).toMatchObject({ id: row, attempts: 1, waitedMs: 5 * SECOND_MS });
-    expect(await state.latest("f1")).toEqual({
-      message: { status: "queued", attempts: 1, code: "timeout", reference: null, url: null },
-    });
-  });
-
   test.each([6, 10, 59])(
     "a clock set back by %p minutes holds a row that failed for no longer than five",
     async (minutes) => {
@@ -102,33 +58,6 @@ function clockTests(fixture: () => StateFixture): void {
   });
 }
 
-function graceTests(fixture: () => StateFixture): void {
-  const GRACE = { issueGraceMs: 2 * SECOND_MS };
-
-  test("an issue waits for its own message's first attempt, however that ends", async () => {
-    const { state } = fixture();
-    const fingerprints = ["sent", "failing", "dead", "waiting"];
-    const alerts = fingerprints.map((fingerprint) => sampleAlert({ fingerprint }));
-    const accepted = await acceptAll(state, ...alerts);
-    expect(await dueIds(state, "issue", GRACE)).toEqual([]);
-    for (const [at, end] of [DELIVERED, retryAfter(MINUTE_MS), DEAD].entries())
-      await state.settle(accepted[at]!.messageRow, end);
-    expect(await dueIds(state, "issue", GRACE)).toEqual(accepted.slice(0, 3).map(issueRowOf));
-  });
-
-  test("an issue waits for its message no longer than the grace, and not at all without one", async () => {
-    const { state, setClock } = fixture();
-    const accepted = await acceptOne(state, sampleAlert());
-    const row = issueRowOf(accepted);
-    expect(await dueIds(state, "issue", { issueGraceMs: 0 })).toEqual([row]);
-    await setClock(START_MS + 2 * SECOND_MS - 1);
-    expect(await dueIds(state, "issue", GRACE)).toEqual([]);
-    await setClock(START_MS + 2 * SECOND_MS);
-    const [due] = await state.due("issue", { limit: 1, except: [], ...GRACE });
-    expect(due).toMatchObject({ id: row, kind: "issue", claimedAtMs: START_MS, alert: accepted.alert });
-  });
-}
-
 function settleTests(fixture: () => StateFixture): void {
   test("a delivered row keeps its reference and link, and nothing changes it from then on", async () => {
     const { state } = fixture();
@@ -139,15 +68,6 @@ function settleTests(fixture: () => StateFixture): void {
     expect((await state.latest("f1")).issue).toMatchObject(delivered);
     expect(await dueIds(state, "issue")).toEqual([]);
     await state.settle(999_999, DELIVERED);
-  });
-
-  test("latest() gives the newest rows of a fingerprint", async () => {
-    const { state } = fixture();
-    expect(await state.latest("f1")).toEqual({});
-    await state.settle((await acceptOne(state, sampleAlert())).messageRow, deliveredAs("m1"));
-    await acceptAll(state, resolvedAlert(), sampleAlert({ fingerprint: "other" }));
-    const queued = { status: "queued", attempts: 0, code: null, reference: null, url: null } as const;
-    expect(await state.latest("f1")).toMatchObject({ message: queued, issue: queued });
   });
 
   test("stats() counts what waits and what was given up, with its bytes and its age", async () => {
@@ -210,24 +130,6 @@ function keepTests(fixture: () => StateFixture): void {
       expect((await state.stats()).message).toMatchObject({ queued: 1, dead: 0, inDoubt: 0 });
     },
   );
-
-  test("deliveredBetween() gives the ids of messages that were delivered so long ago, newest first", async () => {
-    const { state, setClock } = fixture();
-    const ages = [30, 10, 9, 1, 0];
-    const alerts = ages.map((age) => sampleAlert({ fingerprint: `f${age}` }));
-    const accepted = await acceptAll(state, ...alerts, resolvedAlert({ fingerprint: "none" }));
-    const now = START_MS + DAY_MS;
-    for (const [at, age] of ages.entries()) {
-      await setClock(now - age * MINUTE_MS);
-      await state.settle(accepted[at]!.messageRow, deliveredAs(`m${age}`));
-      await state.settle(issueRowOf(accepted[at]!), CREATED);
-    }
-    await state.settle(accepted.at(-1)!.messageRow, DELIVERED);
-    expect(await state.deliveredBetween(30 * MINUTE_MS, MINUTE_MS)).toEqual(["m1", "m9", "m10"]);
-    expect(await state.deliveredBetween(30 * MINUTE_MS + 1, 9 * MINUTE_MS)).toEqual(["m9", "m10", "m30"]);
-    expect(await state.deliveredBetween(MINUTE_MS, 0)).toEqual(["m0"]);
-    expect(await state.deliveredBetween(MINUTE_MS, MINUTE_MS)).toEqual([]);
-  });
 
   test("heldReferences() knows the ids of delivered rows, each of its kind, however long and odd", async () => {
     const { state } = fixture();

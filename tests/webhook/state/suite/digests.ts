@@ -85,30 +85,6 @@ function choiceTests(fixture: () => StateFixture): void {
 }
 
 function memberTests(fixture: () => StateFixture): void {
-  test("members wait for the row that tells them; its text and they are the same after a restart", async () => {
-    const { state } = fixture();
-    const [main, member, behind, other] = await acceptRows(state, "a", "b", "b", "c");
-    expect(await state.begin(main, { text: "both \u0000 \ud800", members: [member] })).toBe(true);
-    expect(await state.waitingMessages(100)).toBe(3);
-    expect(await digestibleIds(state)).toEqual([other]);
-    const again = await fixture().reopen();
-    const rows = await dueRows(again, "message");
-    expect(rows.map(({ id }) => id)).toEqual([main, other]);
-    expect(rows[0]).toMatchObject({
-      text: "both \u0000 \ud800",
-      members: [member],
-      isUnsettled: true,
-      unclear: 1,
-      firstBegunAtMs: START_MS,
-    });
-    expect((await again.listQueued(9)).map(({ id, digest }) => [id, digest])).toEqual([
-      [main, null],
-      [member, main],
-      [behind, null],
-      [other, null],
-    ]);
-  });
-
   test("begin() changes nothing when a member has a text, is in another one, waits no more, or is an issue", async () => {
     const { state } = fixture();
     const [main, own, member, digest, gone, free] = await acceptRows(state, "a", "b", "c", "d", "e", "f");
@@ -183,28 +159,6 @@ function endTests(fixture: () => StateFixture): void {
     expect([...(await state.heldReferences("message", ["wa-1", "wa-2"]))]).toEqual(["wa-1"]);
     expect([...(await state.heldReferences("issue", ["wa-1"]))]).toEqual([]);
     expect(await state.deliveredBetween(SECOND_MS, 0)).toEqual(["wa-1"]);
-  });
-
-  test("a digest is given up, or in doubt, as a whole, and tried again as a whole", async () => {
-    const { state } = fixture();
-    for (const status of ["dead", "in_doubt"] as const) {
-      const [main, member] = await acceptRows(state, "a", "b");
-      await state.begin(main, { text: status, members: [member] });
-      await state.settle(main, { status, code: "why" });
-      expect(await dueIds(state, "message")).toEqual([]);
-      const ended = (await state.listDead()).map((row) => [row.id, row.status, row.digest, row.code]);
-      expect(ended).toEqual([
-        [main, status, null, "why"],
-        [member, status, main, "why"],
-      ]);
-      expect(await state.retryDead([member])).toBe(2);
-      const whole = { id: main, text: status, members: [member], attempts: 0, unclear: 0 };
-      expect(await onlyDue(state)).toMatchObject(whole);
-      expect(await digestibleIds(state)).toEqual([]);
-      await state.settle(main, DELIVERED);
-      expect(await state.listDead()).toEqual([]);
-    }
-    expect(await state.detour()).toEqual({ emailed: 0, givenUp: 2 });
   });
 
   test("members of a digest that was dropped are rows of their own again", async () => {

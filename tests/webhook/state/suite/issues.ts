@@ -3,7 +3,6 @@ import { expect, test } from "bun:test";
 import { ISSUE_TTL_MS, type State } from "../../../../lib/webhook/state/contract.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
-  acceptAll,
   acceptOne,
   CREATED,
   DAY_MS,
@@ -39,25 +38,6 @@ export function issueTests(fixture: () => StateFixture): void {
 }
 
 function claimTests(fixture: () => StateFixture): void {
-  test("is claimed once, within a request, a batch and 30 minutes to the millisecond", async () => {
-    const { state, setClock } = fixture();
-    const duplicate = { status: "duplicate", claimedAtMs: START_MS, url: null } as const;
-    const twice = await acceptAll(state, sampleAlert(), sampleAlert());
-    expect(twice.map(({ issue }) => issue)).toMatchObject([{ status: "first" }, duplicate]);
-    await setClock(START_MS + ISSUE_TTL_MS - 1);
-    expect((await acceptOne(state, sampleAlert())).issue).toEqual(duplicate);
-    await setClock(START_MS + ISSUE_TTL_MS);
-    const next = { status: "first", claimedAtMs: START_MS + ISSUE_TTL_MS };
-    expect((await acceptOne(state, sampleAlert())).issue).toMatchObject(next);
-  });
-
-  test("is neither claimed nor freed by a resolved alert", async () => {
-    const { state } = fixture();
-    expect((await acceptOne(state, resolvedAlert())).issue).toEqual({ status: "not_firing" });
-    const accepted = await acceptAll(state, sampleAlert(), resolvedAlert(), sampleAlert());
-    expect(accepted.map(({ issue }) => issue.status)).toEqual(["first", "not_firing", "duplicate"]);
-  });
-
   test("is suppressed by a clock that was set back by a day for no longer than 30 minutes", async () => {
     const { state, setClock } = fixture();
     await acceptOne(state, sampleAlert());

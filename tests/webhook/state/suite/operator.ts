@@ -11,7 +11,6 @@ import {
   dueIds,
   issueRowOf,
   MINUTE_MS,
-  onlyDue,
   retryAfter,
   SECOND_MS,
   START_MS,
@@ -22,8 +21,6 @@ import {
 export function operatorTests(fixture: () => StateFixture): void {
   listTests(fixture);
   dropTests(fixture);
-  retryTests(fixture);
-  placeTests(fixture);
   holdTests(fixture);
 }
 
@@ -109,51 +106,6 @@ function dropTests(fixture: () => StateFixture): void {
     expect(await state.listDead()).toEqual([]);
     expect(await dueIds(state, "message")).toEqual([waits]);
     expect((await state.latest("e")).message).toMatchObject({ status: "delivered" });
-  });
-}
-
-function retryTests(fixture: () => StateFixture): void {
-  test("retryDead() makes a row due at once, with its alert, and its attempts counted from nothing", async () => {
-    const { state, setClock } = fixture();
-    const [row] = await acceptRows(state, "f1");
-    await state.settle(row, retryAfter(MINUTE_MS));
-    await setClock(START_MS + DAY_MS);
-    await state.settle(row, DEAD);
-    expect(await dueIds(state, "message")).toEqual([]);
-    await setClock(START_MS + 2 * DAY_MS);
-    expect(await state.retryDead([row])).toBe(1);
-    expect(await state.retryDead([row])).toBe(0);
-    const fresh = { attempts: 0, triedMs: 0, waitedMs: 2 * DAY_MS, alert: resolvedAlert() };
-    expect(await onlyDue(state)).toMatchObject({ id: row, ...fresh });
-    expect(await state.listDead()).toEqual([]);
-    expect((await state.stats()).message).toEqual({ queued: 1, dead: 0, inDoubt: 0, oldestQueuedAgeMs: 0 });
-  });
-
-  test("retryDead() revives those that were named, or all; the revived are the oldest of their fingerprint", async () => {
-    const { state } = fixture();
-    const [first, second, third] = await acceptRows(state, "f1", "f1", "f1");
-    await state.settle(first, DEAD);
-    await state.settle(second, DEAD);
-    expect(await dueIds(state, "message")).toEqual([third]);
-    expect(await state.retryDead([])).toBe(0);
-    expect(await state.retryDead([second, third])).toBe(1);
-    expect(await dueIds(state, "message")).toEqual([second]);
-    expect(await state.retryDead(null)).toBe(1);
-    expect(await dueIds(state, "message")).toEqual([first]);
-  });
-}
-
-function placeTests(fixture: () => StateFixture): void {
-  test("a row that is revived takes its old place among those of its fingerprint", async () => {
-    const { state } = fixture();
-    const rows = await acceptRows(state, "f1", "f1", "f1", "f1");
-    const [, second, third] = rows;
-    for (const row of [second, third]) await state.settle(row, DEAD);
-    for (const row of [third, second]) expect(await state.retryDead([row])).toBe(1);
-    for (const row of rows) {
-      expect(await dueIds(state, "message")).toEqual([row]);
-      await state.settle(row, DELIVERED);
-    }
   });
 }
 

@@ -6,13 +6,11 @@ import {
   acceptOne,
   CREATED,
   DEAD,
-  DELIVERED,
   deliveredAs,
   IN_DOUBT,
   ISSUE_URL,
   issueRowOf,
   MINUTE_MS,
-  retryAfter,
   START_MS,
   type StateFixture,
 } from "../../support/state-fixture.ts";
@@ -21,35 +19,6 @@ const VIA_OTHER = { ...sampleAlert().labels, via: "other" };
 
 /** Registers these tests. */
 export function secondChannelTests(fixture: () => StateFixture): void {
-  test("unheard() gives critical alerts and those about the alarm, once they have waited", async () => {
-    const { state, setClock } = fixture();
-    const accepted = await acceptAll(
-      state,
-      sampleAlert({ fingerprint: "critical", severity: " CRITICAL" }),
-      sampleAlert({ fingerprint: "high", severity: "high" }),
-      sampleAlert({ fingerprint: "alarm", severity: "info", labels: VIA_OTHER }),
-    );
-    await state.settle(issueRowOf(accepted[2]!), CREATED);
-    await state.begin(accepted[0]!.messageRow, { text: "x" });
-    await state.settle(accepted[0]!.messageRow, retryAfter(MINUTE_MS));
-    await setClock(START_MS + 3 * MINUTE_MS - 1);
-    expect(await state.unheard(3 * MINUTE_MS)).toEqual([]);
-    await setClock(START_MS + 3 * MINUTE_MS);
-    expect(await state.unheard(3 * MINUTE_MS)).toEqual(
-      [accepted[0]!, accepted[2]!].map(({ alert, messageRow }, at) => ({
-        row: messageRow,
-        alert,
-        status: "queued",
-        acceptedAtMs: START_MS,
-        issueUrl: at === 1 ? ISSUE_URL : null,
-      })),
-    );
-    expect((await state.stats()).oldestCriticalAgeMs).toBe(3 * MINUTE_MS);
-    await state.settle(accepted[0]!.messageRow, DELIVERED);
-    expect((await state.unheard(0)).map(({ row }) => row)).toEqual([accepted[2]!.messageRow]);
-    expect((await state.stats()).oldestCriticalAgeMs).toBeNull();
-  });
-
   test("unacknowledged() gives the urgent ones that were delivered with these ids, until they are e-mailed", async () => {
     const { state } = fixture();
     const accepted = await acceptAll(
@@ -94,17 +63,6 @@ export function secondChannelTests(fixture: () => StateFixture): void {
     expect((await state.unheard(3 * MINUTE_MS)).map(({ row }) => row)).toEqual([before.messageRow]);
   });
 
-  test("unheard() gives every message in doubt at once, and no issue", async () => {
-    const { state } = fixture();
-    const [first, second] = await acceptAll(state, sampleAlert(), resolvedAlert({ fingerprint: "f2" }));
-    await state.settle(issueRowOf(first!), IN_DOUBT);
-    await state.settle(second!.messageRow, IN_DOUBT);
-    await state.settle(first!.messageRow, DEAD);
-    expect(await state.unheard(MINUTE_MS)).toMatchObject([{ row: second!.messageRow, status: "in_doubt" }]);
-    expect((await state.stats()).message).toMatchObject({ queued: 0, dead: 1, inDoubt: 1 });
-    expect((await state.stats()).issue).toMatchObject({ queued: 0, dead: 0, inDoubt: 1 });
-  });
-
   test("recordEmailed() counts a row once, and it is not given again, also when it ends in doubt", async () => {
     const { state } = fixture();
     const critical = ["a", "b", "c"].map((fingerprint) =>
@@ -138,17 +96,5 @@ export function secondChannelTests(fixture: () => StateFixture): void {
     expect(await state.detour()).toEqual({ emailed: 0, givenUp: 1 });
     await state.recordDetourTold({ emailed: 5, givenUp: 5 });
     expect(await state.detour()).toEqual({ emailed: 0, givenUp: 0 });
-  });
-
-  test("keepEmail() keeps the one that is on its way, also for the next process, until there is none", async () => {
-    const { state, reopen } = fixture();
-    expect(await state.keptEmail()).toBeNull();
-    await state.keepEmail("one");
-    const odd = JSON.stringify({ text: `nul\u0000 \ud800 ${"x".repeat(100_000)}` });
-    await state.keepEmail(odd);
-    const next = await reopen();
-    expect(await next.keptEmail()).toBe(odd);
-    await next.keepEmail(null);
-    expect(await next.keptEmail()).toBeNull();
   });
 }
