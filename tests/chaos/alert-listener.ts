@@ -1,4 +1,4 @@
-/** A stand-in of the webhook that is told how a run ended: it answers as `opsctl webhook serve` does, and remembers. */
+/** A stand-in of the webhook that hears how a run ended: it answers as `opsctl webhook serve` does, and remembers. */
 import { type StandIn, startStandIn } from "../standins/standin.ts";
 
 /** One alert as it was posted. */

@@ -6,7 +6,7 @@ import { expectNothingDoubled, expectNothingLost, expectQuiet, hasHeartbeat } fr
 
 const OWNERS = 40;
 
-/** A signal while all peers answer: what is in flight is finished, nothing is in doubt. */
+/** A signal while all peers answer: what is in flight is finished, no result is unknown. */
 export async function interruptBusyRun(signal: "SIGTERM" | "SIGINT"): Promise<void> {
   await using arena = await openArena({ owners: OWNERS, latencyMs: 20 });
   const worker = arena.start(["--concurrency", "4"]);
@@ -39,7 +39,7 @@ export async function interruptBusyRun(signal: "SIGTERM" | "SIGINT"): Promise<vo
   expectQuiet(arena, await arena.run(), states);
 }
 
-/** A signal while a peer has taken a message and says nothing: the run still ends in time, and admits the doubt. */
+/** A signal while a peer has taken a message and says nothing: the run still ends in time, and reports the result as unknown. */
 export async function interruptHangingSend(): Promise<void> {
   await using arena = await openArena({ owners: 3 });
   arena.email.routes.send.next({ accept: "hang" });

@@ -2,7 +2,7 @@
 import { expect } from "bun:test";
 import { openArena } from "./arena.ts";
 import type { KillPoint } from "./kill-points.ts";
-import { expectToldTheEnd } from "./last-run.ts";
+import { expectEndAnnounced } from "./last-run.ts";
 import { expectConsistent, expectNothingDoubled, expectNothingLost, expectQuiet } from "./ledger.ts";
 
 /**
@@ -49,11 +49,11 @@ export async function killAt(point: KillPoint, { thorough }: { thorough: boolean
   expect(arena.gateway.accepted).toHaveLength(2 + (point.whatsapp?.taken ?? 1));
   expect(arena.email.accepted).toHaveLength(2 + (point.email?.taken ?? 1));
 
-  expectToldTheEnd(arena, next);
+  expectEndAnnounced(arena, next);
   if (thorough) {
     const again = await arena.run();
     expectQuiet(arena, again, states);
-    expectToldTheEnd(arena, again);
+    expectEndAnnounced(arena, again);
     expect(await expectNothingLost(arena)).toEqual(states);
   }
   const unexpected = [arena.application, arena.gateway, arena.email].flatMap((peer) => peer.unexpected);

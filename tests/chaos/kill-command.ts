@@ -5,7 +5,7 @@ import { until } from "../support/until.ts";
 import { type Arena, openArena } from "./arena.ts";
 import { closeGate, type WriteName } from "./gates.ts";
 import type { Armed } from "./kill-points.ts";
-import { expectToldTheEnd } from "./last-run.ts";
+import { expectEndAnnounced } from "./last-run.ts";
 import { expectNothingLost, expectQuiet } from "./ledger.ts";
 
 /** A step of a command, which works for the second of three owners. */
@@ -19,7 +19,7 @@ export type CommandKillPoint = {
   isLikeAnother?: boolean;
 };
 
-const LOOK_UP = { words: ["deliveries", "look-up", "--all", "--settle"], open: leaveInDoubt };
+const LOOK_UP = { words: ["deliveries", "look-up", "--all", "--settle"], open: leaveUnknown };
 const REPAIR = { words: ["deliveries", "repair"], open: leaveWithoutEntry };
 
 /** All of them. */
@@ -63,7 +63,7 @@ export async function killCommandAt({ words, open, arm }: CommandKillPoint): Pro
   expectNothingOpen(arena);
   const next = await arena.runHere();
   expectQuiet(arena, next, states);
-  expectToldTheEnd(arena, next);
+  expectEndAnnounced(arena, next);
   expect(sends()).toBe(sendsBefore);
 }
 
@@ -77,7 +77,7 @@ function expectNothingOpen({ logDir }: Arena): void {
 }
 
 /** A run whose second message and second e-mail are taken and never confirmed. */
-async function leaveInDoubt(arena: Arena): Promise<void> {
+async function leaveUnknown(arena: Arena): Promise<void> {
   for (const { routes } of [arena.gateway, arena.email]) {
     const before = routes.send.calls.length;
     routes.send.script = () => (routes.send.calls.length - before === 2 ? { accept: "drop" } : undefined);

@@ -33,7 +33,7 @@ export type KillPoint = {
 /** `reached` waits until the run has stopped there; `afterKill` undoes what held it. */
 export type Armed = { reached(worker: Worker): Promise<void>; afterKill(): Promise<void> };
 
-const IN_DOUBT: Fate = { status: "unknown", taken: 1 };
+const UNKNOWN: Fate = { status: "unknown", taken: 1 };
 const NEVER_TAKEN: Fate = { status: "unknown", taken: 0 };
 
 const IN_CRASHES = { isInCrashes: true };
@@ -81,21 +81,21 @@ export const KILL_POINTS: KillPoint[] = [
   {
     name: "9 the gateway has taken the message",
     arm: takesAndHangs("gateway"),
-    whatsapp: IN_DOUBT,
+    whatsapp: UNKNOWN,
   },
-  ...write("9 the timeline entry", "timeline_entry", { before: { whatsapp: IN_DOUBT } }),
-  ...write("9 the WhatsApp confirmation", "whatsapp_sent", { before: { whatsapp: IN_DOUBT }, ...IN_CRASHES }),
+  ...write("9 the timeline entry", "timeline_entry", { before: { whatsapp: UNKNOWN } }),
+  ...write("9 the WhatsApp confirmation", "whatsapp_sent", { before: { whatsapp: UNKNOWN }, ...IN_CRASHES }),
   // One statement with the WhatsApp confirmation: neither has taken place.
-  ...write("10 the e-mail claim", "email_claimed", { before: { whatsapp: IN_DOUBT }, ...IN_CRASHES }),
+  ...write("10 the e-mail claim", "email_claimed", { before: { whatsapp: UNKNOWN }, ...IN_CRASHES }),
   ...write("10 the e-mail dispatch", "email_dispatched", { after: { email: NEVER_TAKEN }, ...IN_CRASHES }),
   { name: "11 the provider has not read the e-mail", arm: hangs(mailRoute, 2), email: NEVER_TAKEN },
   {
     name: "11 the provider has taken the e-mail",
     arm: takesAndHangs("email"),
-    email: IN_DOUBT,
+    email: UNKNOWN,
     ...IN_CRASHES,
   },
-  ...write("11 the e-mail confirmation", "email_sent", { before: { email: IN_DOUBT }, ...IN_CRASHES }),
+  ...write("11 the e-mail confirmation", "email_sent", { before: { email: UNKNOWN }, ...IN_CRASHES }),
   ...write("12 the phone is missing, and the delivery fails", "whatsapp_failed", {
     break: removePhone,
     ...BEFORE_LIKE_A_CALL,
@@ -111,8 +111,8 @@ export const KILL_POINTS: KillPoint[] = [
   }),
   ...write("12 the gateway drops the connection, and the delivery is unknown", "whatsapp_unknown", {
     break: ({ gateway }) => plan(gateway.routes.send, { 2: { accept: "drop" } }),
-    before: { whatsapp: IN_DOUBT },
-    after: { whatsapp: IN_DOUBT },
+    before: { whatsapp: UNKNOWN },
+    after: { whatsapp: UNKNOWN },
     ...BEFORE_LIKE_A_CALL,
   }),
   ...write("12 the provider refuses, and the delivery fails", "email_failed", {
@@ -122,8 +122,8 @@ export const KILL_POINTS: KillPoint[] = [
   }),
   ...write("12 the provider answers 500, and the delivery is unknown", "email_unknown", {
     break: ({ email }) => plan(email.routes.send, { 2: { accept: { status: 500 } } }),
-    before: { email: IN_DOUBT },
-    after: { email: IN_DOUBT },
+    before: { email: UNKNOWN },
+    after: { email: UNKNOWN },
     ...BEFORE_LIKE_A_CALL,
   }),
   {
@@ -222,7 +222,7 @@ async function saysThatItRuns({ logDir }: Arena): Promise<Armed> {
   return { reached: () => until("the last-run file", isThere), afterKill: async () => {} };
 }
 
-/** The end of the run is told to a webhook that never answers; for a success, after a run that has failed. */
+/** The end of the run is posted to a webhook that never answers; for a success, after a run that has failed. */
 function announces(end: "failure" | "success", scripted: Scripted): KillPoint["arm"] {
   return async (arena) => {
     const { email, alerts } = arena;

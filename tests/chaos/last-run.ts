@@ -24,21 +24,21 @@ export function expectLastRun({ logDir }: Arena, ended: Ended[]): void {
   else expect(summaries.length, "runs whose end was overwritten by no other").toBeLessThan(ended.length);
 }
 
-/** The summaries say of the alerts what the listener heard; killed runs may have told of their end as well. */
+/** The summaries say of the alerts what the listener heard; killed runs may have announced their end as well. */
 export function expectHeard({ alerts }: Arena, all: Ended[]): void {
   const killed = all.filter(({ summary }) => summary === null).length;
   for (const status of ["firing", "resolved"] as const) {
-    const told = all.filter(({ summary }) => summary?.announced === status).length;
+    const announced = all.filter(({ summary }) => summary?.announced === status).length;
     const heard = alerts.heard.filter((alert) => alert.status === status).length;
-    expect(heard, `${status} alerts`).toBeGreaterThanOrEqual(told);
-    expect(heard, `${status} alerts`).toBeLessThanOrEqual(told + killed);
+    expect(heard, `${status} alerts`).toBeGreaterThanOrEqual(announced);
+    expect(heard, `${status} alerts`).toBeLessThanOrEqual(announced + killed);
   }
   expect(all.map(({ summary }) => summary?.announced)).not.toContain("failed");
   expect(new Set(alerts.heard.map(({ fingerprint }) => fingerprint)).size).toBeLessThanOrEqual(1);
 }
 
 /** After the last run, which ended alone, the last-run file and the announced alerts agree with its verdict. */
-export function expectToldTheEnd({ logDir, alerts }: Arena, { summary }: Ended): void {
+export function expectEndAnnounced({ logDir, alerts }: Arena, { summary }: Ended): void {
   const reading = readLastRun(logDir);
   const last = alerts.heard.at(-1)?.status;
   const isFiring = summary!.status !== "success";

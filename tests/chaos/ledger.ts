@@ -20,7 +20,7 @@ type DeliveryRow = {
 export type States = Record<string, number>;
 
 /**
- * Nothing was sent twice, and each row tells the truth about its peer.
+ * Nothing was sent twice, and each row agrees with its peer.
  *
  * Shape:     returns the deliveries by state.
  * Behaviour: holds between any two runs, also right after a kill.
@@ -40,7 +40,7 @@ export async function expectNothingDoubled(arena: Arena): Promise<States> {
   }
   const keys = new Set(rows.map((row) => `${row.channel} ${row.tenantId}`));
   expect([...taken.keys()].filter((key) => !keys.has(key))).toEqual([]);
-  expectOneDoubtfulCallEach(arena);
+  expectOneUnknownCallEach(arena);
   await expectTimeline(arena, rows);
   return states;
 }
@@ -139,7 +139,7 @@ function takenIds({ owners, gateway, email }: Arena): Map<string, string[]> {
 }
 
 /** A send whose answer was no definitive refusal may have been accepted: there is never a second one after it. */
-function expectOneDoubtfulCallEach({ gateway, email }: Arena): void {
+function expectOneUnknownCallEach({ gateway, email }: Arena): void {
   const mayBeAccepted = ({ status }: LedgerEntry) => status === null || status < 400 || status >= 500;
   const targets = [
     ...gateway.routes.send.calls.filter(mayBeAccepted).map(({ body }) => (body as { number: string }).number),

@@ -107,7 +107,7 @@ describe("the webhook, killed while both of its channels are in trouble", () => 
     const all = await Promise.all([troubleChannels(seed, "file"), troubleChannels(seed + 1, "database")]);
     for (const met of all)
       console.log(
-        `CHAOS_SEED=${seed}: ${met.kills} kills, ${met.alerts} alerts, none lost, ${met.inDoubt} in doubt, ` +
+        `CHAOS_SEED=${seed}: ${met.kills} kills, ${met.alerts} alerts, none lost, ${met.unknown} unknown, ` +
           `${met.firstByEmail} heard first by ${met.emails} e-mails, the slowest after ${met.slowestSeconds} s`,
       );
   });

@@ -4,7 +4,7 @@ import { until } from "../support/until.ts";
 import { lackingNetworks } from "../weekly/support/outage.ts";
 import { type Arena, openArena } from "./arena.ts";
 import { HURRY } from "./hurried.ts";
-import { expectHeard, expectLastRun, expectToldTheEnd } from "./last-run.ts";
+import { expectEndAnnounced, expectHeard, expectLastRun } from "./last-run.ts";
 import { expectConsistent, expectNothingDoubled, expectNothingLost } from "./ledger.ts";
 import { OUTAGES, type OutageKind, orderOutage } from "./outage.ts";
 import { type Random, randomFrom } from "./random.ts";
@@ -130,7 +130,7 @@ async function expectRound(arena: Arena, ended: Ended[], all: Ended[]): Promise<
   expectHeard(arena, all);
 }
 
-/** No run gives up before its patience has ended. */
+/** No run ends before its patience has ended. */
 function expectPatience(ended: Ended[], { lastsMs }: Plan): void {
   const logs = ended.map(({ stderr }) => stderr).join("");
   if (lastsMs !== null) expect(ended.filter(brokeOff)).toEqual([]);
@@ -159,7 +159,7 @@ export async function expectEnd(arena: Arena, all: Ended[]): Promise<{ kills: nu
   const { reports, whatsapp, email } = again.summary!;
   expect([reports.reused, whatsapp.sent, email.sent]).toEqual([arena.owners.length, 0, 0]);
   expectHeard(arena, [...all, last, again]);
-  expectToldTheEnd(arena, again);
+  expectEndAnnounced(arena, again);
   const unknown = (states["whatsapp unknown"] ?? 0) + (states["email unknown"] ?? 0);
   const unexpected = [arena.application, arena.gateway, arena.email].flatMap((peer) => peer.unexpected);
   expect(unexpected).toEqual([]);

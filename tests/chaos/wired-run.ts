@@ -52,7 +52,7 @@ const USUAL = {
   showProgress: false,
 };
 
-/** One run in this process, told like one of the binary. */
+/** One run in this process, with a result like that of the binary. */
 export async function runHere(env: Record<string, string>, concurrency: number): Promise<Ended> {
   const startedMs = performance.now();
   let stderr = "";

@@ -23,11 +23,11 @@ export type ChannelDamage = {
   kills: number;
   emails: number;
   firstByEmail: number;
-  inDoubt: number;
+  unknown: number;
   slowestSeconds: number;
 };
 
-/** After so many sends without a clear answer a row is in doubt. */
+/** After so many sends without a clear answer a row's result is unknown. */
 const MOST_SENDS = 3;
 const HEARD_WITHIN_MS = 4 * 60_000;
 const SENDERS = 2;
@@ -57,8 +57,8 @@ type Serving = { worker: Worker; url: string; isLeading: boolean };
  * Some twenty minutes of the service's clock with both channels in trouble and a kill every minute or two; then all
  * heals.
  *
- * Behaviour: fails unless every accepted alert is sent by WhatsApp or in doubt there, a critical one is heard within
- *            four minutes in which it could be, one in doubt by e-mail, none goes out more than three times for a post,
+ * Behaviour: fails unless every accepted alert is sent by WhatsApp or its result unknown, a critical one is heard within
+ *            four minutes in which it could be, an unknown one by e-mail, none goes out more than three times for a post,
  *            and no e-mail goes out twice with another key.
  */
 export async function troubleChannels(seed: number, state: "file" | "database"): Promise<ChannelDamage> {
@@ -107,8 +107,8 @@ async function play(stage: Stage): Promise<ChannelDamage> {
   const posted = mergeAll(await Promise.all(senders));
   const kills = await killing;
   makeTrouble(plan, Number.POSITIVE_INFINITY, { gateway: stage.arena.gateway, email });
-  const inDoubt = await expectAllTold(stage, posted);
-  expectEmails(stage, posted, inDoubt);
+  const unknown = await expectAllSent(stage, posted);
+  expectEmails(stage, posted, unknown);
   expect(hearing.slowestMs, "the longest time to the first channel").toBeLessThanOrEqual(HEARD_WITHIN_MS);
   service.current.worker.kill("SIGTERM");
   expect((await service.current.worker.ended).exitCode).toBe(0);
@@ -118,7 +118,7 @@ async function play(stage: Stage): Promise<ChannelDamage> {
     kills,
     emails: email.accepted.length,
     firstByEmail,
-    inDoubt: inDoubt.size,
+    unknown: unknown.size,
     slowestSeconds: Math.round(slowestMs / 1_000),
   };
 }
@@ -194,17 +194,17 @@ async function start(env: Record<string, string>, epochMs: number): Promise<Serv
   return { worker, url: `http://127.0.0.1:${port}/webhook`, isLeading: true };
 }
 
-/** Returns the names of those that stay in doubt. */
-async function expectAllTold(stage: Stage, { answered, times }: Posted): Promise<Set<string>> {
+/** Returns the names of those whose result stays unknown. */
+async function expectAllSent(stage: Stage, { answered, times }: Posted): Promise<Set<string>> {
   const { gateway, tracker } = stage.arena;
   const sentSoFar = () => timesSent(gateway.accepted);
   const titles = () => tracker.issues.map(({ title }) => title);
-  let doubted = new Set<string>();
+  let unknown = new Set<string>();
   const missing = async () => {
     const sent = sentSoFar();
     const unsent = answered.filter((name) => !sent.has(name));
-    if (unsent.length > 0) doubted = await inDoubt(stage);
-    return { unsent: unsent.filter((name) => !doubted.has(name)), issues: answered.length - titles().length };
+    if (unsent.length > 0) unknown = await unknownNames(stage);
+    return { unsent: unsent.filter((name) => !unknown.has(name)), issues: answered.length - titles().length };
   };
   let left = await missing();
   await until(
@@ -222,17 +222,17 @@ async function expectAllTold(stage: Stage, { answered, times }: Posted): Promise
     expect([name, (sent.get(name) ?? 0) <= MOST_SENDS * posts]).toEqual([name, true]);
   expect(new Set(titles()).size).toBe(titles().length);
   for (const name of answered) expect(titles().filter((title) => title.endsWith(` ${name}`))).toHaveLength(1);
-  return doubted;
+  return unknown;
 }
 
-function expectEmails({ email }: Stage, { times }: Posted, doubted: Set<string>): void {
+function expectEmails({ email }: Stage, { times }: Posted, unknown: Set<string>): void {
   const emailed = timesSent(email.accepted);
   for (const [name, count] of emailed) {
-    // What may have been sent is told by e-mail whatever its severity.
-    expect([name, isCritical(name) || doubted.has(name)]).toEqual([name, true]);
+    // What may have been sent is e-mailed whatever its severity.
+    expect([name, isCritical(name) || unknown.has(name)]).toEqual([name, true]);
     expect([name, count <= times.get(name)!]).toEqual([name, true]);
   }
-  for (const name of doubted) expect([...emailed.keys()]).toContain(name);
+  for (const name of unknown) expect([...emailed.keys()]).toContain(name);
   const contents = new Map<string, Set<string>>();
   for (const { headers, rawBody } of email.routes.send.calls) {
     const key = headers["idempotency-key"]!;
@@ -242,7 +242,7 @@ function expectEmails({ email }: Stage, { times }: Posted, doubted: Set<string>)
   for (const [key, bodies] of contents) expect([key, bodies.size]).toEqual([key, 1]);
 }
 
-async function inDoubt({ env }: Stage): Promise<Set<string>> {
+async function unknownNames({ env }: Stage): Promise<Set<string>> {
   const { json } = await opsctl(["webhook", "dead", "list", "--json"], { env });
   const dead = json.dead as { status: string; kind: string; alertname: string }[];
   return new Set(dead.flatMap(({ status, alertname }) => (status === "in_doubt" ? [alertname] : [])));

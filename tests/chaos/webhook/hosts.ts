@@ -20,7 +20,7 @@ export type HostDamage = {
   fromMemory: number;
 };
 
-/** After so many sends without a clear answer a row is in doubt. */
+/** After so many sends without a clear answer a row's result is unknown. */
 const MOST_SENDS = 3;
 /** Longer than the lease of the host that delivers. */
 const PAST_THE_LEASE_MS = 17_000;
@@ -36,7 +36,7 @@ type Host = { relay: TcpProxy; service: Serving };
 /**
  * Disturbs two hosts that share a state while alerts reach both; then lets everything heal.
  *
- * Behaviour: fails unless every alert that was answered with 200 is sent or in doubt, no row was sent more than three
+ * Behaviour: fails unless every alert that was answered with 200 is sent or its result unknown, no row was sent more than three
  *            times, no fingerprint that was posted once has two issues, and what the state counts agrees with its rows.
  */
 export async function disturbHosts(disturbance: HostDisturbance): Promise<HostDamage> {
@@ -54,7 +54,7 @@ export async function disturbHosts(disturbance: HostDisturbance): Promise<HostDa
     for (let i = 0; i < moves; i += 1) made.push(await disturb(stage));
     posting.isOver = true;
     const posted = await posting.ended;
-    await expectAllTold(stage, posted);
+    await expectAllSent(stage, posted);
     return { moves: made, ...damageOf(stage, posted) };
   } finally {
     for (const { service, relay } of hosts) {
@@ -171,11 +171,14 @@ async function postUntilAccepted({ hosts, random }: Stage, name: string, posted:
   }
 }
 
-async function expectAllTold(stage: Stage, { answered, times }: Posted): Promise<void> {
+async function expectAllSent(stage: Stage, { answered, times }: Posted): Promise<void> {
   await until(
     "every accepted alert is out",
     async () => {
-      const known = new Set([...timesSent(stage.arena.gateway.accepted).keys(), ...(await inDoubt(stage))]);
+      const known = new Set([
+        ...timesSent(stage.arena.gateway.accepted).keys(),
+        ...(await unknownNames(stage)),
+      ]);
       return answered.every((name) => known.has(name)) && (await waiting(stage)) === 0;
     },
     200_000,
@@ -201,7 +204,7 @@ async function waiting({ db: { sql } }: Stage): Promise<number> {
   return row!.count;
 }
 
-async function inDoubt({ db: { sql } }: Stage): Promise<string[]> {
+async function unknownNames({ db: { sql } }: Stage): Promise<string[]> {
   const rows = await sql`select alertname from opsctl_state.outbox where state = 'in_doubt'`;
   return rows.map(({ alertname }) => alertname);
 }

@@ -28,7 +28,7 @@ export type Damage = { doubled: number; digests: number; fromMemory: number };
 
 const ALERTS_PER_POST = 3;
 const SENDERS = 4;
-/** After so many sends without a clear answer a row is in doubt. */
+/** After so many sends without a clear answer a row's result is unknown. */
 const MOST_SENDS = 3;
 const QUICK = ["--messages-per-minute", "60000"];
 const TOGETHER = ["--messages-per-minute", "600", "--digest-after", "1"];
@@ -59,7 +59,7 @@ export async function killWebhookAtRandom(disturbance: Disturbance): Promise<Dam
     const posted = await posting.ended;
     disk?.empty();
     heal(arena);
-    await expectAllTold(arena, posted, !fullDisk);
+    await expectAllSent(arena, posted, !fullDisk);
     service.current.kill("SIGTERM");
     expect((await service.current.ended).exitCode).toBe(0);
     return damageOf(arena, posted);
@@ -113,14 +113,14 @@ async function killWhile(arena: WebhookArena, { disturbance, random, service, po
 }
 
 /** `isKept` is false where alerts are also sent from memory: a post that a kill left unanswered may have its issue. */
-async function expectAllTold(arena: WebhookArena, posted: Posted, isKept: boolean): Promise<void> {
+async function expectAllSent(arena: WebhookArena, posted: Posted, isKept: boolean): Promise<void> {
   const accepted = [...posted.kept, ...posted.fromMemory];
   const titles = () => arena.tracker.issues.map(({ title }) => title);
   const hasIssue = (name: string) => titles().some((title) => title.endsWith(` ${name}`));
   await until(
     "every accepted alert is out",
     async () => {
-      const seen = new Set([...timesSent(arena.gateway.accepted).keys(), ...(await inDoubt(arena))]);
+      const seen = new Set([...timesSent(arena.gateway.accepted).keys(), ...(await unknownNames(arena))]);
       return accepted.every((name) => seen.has(name)) && posted.kept.every(hasIssue);
     },
     100_000,
@@ -148,7 +148,7 @@ function start(arena: WebhookArena, { digests = false }: Disturbance): Promise<S
 }
 
 /** The alerts that the gateway may have been sent: each time the connection broke off, or the service was killed. */
-async function inDoubt(arena: WebhookArena): Promise<string[]> {
+async function unknownNames(arena: WebhookArena): Promise<string[]> {
   const { json } = await opsctl(["webhook", "dead", "list", "--json"], { env: arena.env });
   const dead = json.dead as { status: string; kind: string; alertname: string }[];
   return dead.flatMap(({ status, alertname }) => (status === "in_doubt" ? [alertname] : []));

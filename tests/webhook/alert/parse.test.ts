@@ -206,7 +206,7 @@ describe("parseAlerts() reads an entry", () => {
     [null, false],
     [true, false],
     [["firing"], false],
-  ])("of status %p as firing: %p", (status, firing) => {
+  ])("an entry of status %p is firing: %p", (status, firing) => {
     const alert = only({ status });
     expect(alert.firing).toBe(firing);
     expect(alert.status).toBe(typeof status === "string" ? status : null);
@@ -310,7 +310,7 @@ describe("parseAlerts() reads an entry", () => {
     ["resolved", "2026-03-02T08:19:00Z", null],
     ["resolved", "2026-03-02T08:18:59Z", "2026-03-02T08:18:59Z"],
     ["firing", "2026-03-02T08:19:00Z", "2026-03-02T08:19:00Z"],
-  ])("that is %s and started at %p, its end being 08:19:00: %p", (status, startsAt, start) => {
+  ])("an entry that is %s, ended 08:19:00 and started %p has the start %p", (status, startsAt, start) => {
     const endsAt = "2026-03-02T08:19:00Z";
     expect(only({ status, startsAt, endsAt })).toMatchObject({ startsAt: start, endsAt });
   });
@@ -321,7 +321,7 @@ describe("parseAlerts() reads an entry", () => {
     ["NoData, KeepLast", -1, null],
     ["MissingSeries", 11.2, "11.2"],
     ["Paused", 11.2, "11.2"],
-  ])("of a rule whose state has the reason %p, the step %p is the value %p", (reason, step, value) => {
+  ])("a rule whose state has the reason %p gives the step %p the value %p", (reason, step, value) => {
     const annotations = { grafana_state_reason: reason };
     expect(only({ annotations, values: { A: step, B: step } }).value).toBe(value);
   });

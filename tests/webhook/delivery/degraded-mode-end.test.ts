@@ -9,14 +9,14 @@ const { test } = requires("mount");
 
 const PROXY_504: Scripted = { status: 504, text: "Gateway Timeout" };
 
-/** Nothing waits, was given up or is in doubt. */
+/** Nothing waits, is dead or unknown. */
 async function expectNothingOpen(service: Service): Promise<void> {
   const { message, issue } = await service.health();
   const nothing = { queued: 0, dead: 0, inDoubt: 0 };
   expect([message, issue]).toMatchObject([nothing, nothing]);
 }
 
-describe("when the post comes again", () => {
+describe("a post that comes again", () => {
   onFailingStores("what the gateway took of it is not sent with the rest", async (store) => {
     await using service = await startDegraded({ store });
     service.gateway.keepsMessages = false;
@@ -47,7 +47,7 @@ describe("when the post comes again", () => {
     await expectNothingOpen(service);
   });
 
-  test("three sends without a clear answer count: there is no fourth, and the message is in doubt", async () => {
+  test("three sends without a clear answer count: there is no fourth, and the result of the message is unknown", async () => {
     await using service = await startDegraded();
     service.gateway.keepsMessages = false;
     service.gateway.routes.send.script = () => ({ accept: { status: 500, json: {} } });
@@ -78,7 +78,7 @@ describe("when the post comes again", () => {
   });
 });
 
-describe("while posts wait for the gateway", () => {
+describe("posts that wait for the gateway", () => {
   onFailingStores("what is on its way from memory is not sent from the store meanwhile", async (store) => {
     await using service = await startDegraded({ store });
     service.gateway.routes.send.next({ accept: "hang" });
@@ -95,7 +95,7 @@ describe("while posts wait for the gateway", () => {
   test.each([
     ["with others", ["c", "d"]],
     ["alone", ["c"]],
-  ])("what waits for its turn in memory is told by the store: posted again %s", async (_what, again) => {
+  ])("what waits for its turn in memory is sent by the store: posted again %s", async (_what, again) => {
     await using service = await startDegraded({ messagesPerMinute: 9 });
     const { answer } = await service.postOnly(["a", "b", "c"].map((name) => alertOf(name)));
     expect(phone(service).toSorted()).toEqual(["a", "b"]);
@@ -119,7 +119,7 @@ describe("an issue", () => {
       expect([ofA.issue, ofB.issue]).toEqual(["created", "created"]);
       service.restoreStore();
       await service.advance(10_000);
-      // The first one that is kept tells the store of both.
+      // With the first one that is kept the store learns of both.
       const again = await post(service, "a");
       expect(again).not.toHaveProperty("durable");
       expect(again).toMatchObject({ issue: "duplicate", issueId: ofA.issueId });

@@ -105,7 +105,7 @@ describe("the messages", () => {
     expect(service.tracker.issues).toHaveLength(1);
   });
 
-  test("go at the pace, the most urgent first; who waits for 25 seconds gets 503, and is not told later", async () => {
+  test("go at the pace, the most urgent first; a post that waits for 25 seconds gets 503, and its alerts are not sent later", async () => {
     await using service = await startDegraded(SLOW);
     await useUpBurst(service);
     const before = service.messages.length;

@@ -1,4 +1,4 @@
-/** Messages that one message tells together, with --digest-after. */
+/** Alerts that one message combines, with --digest-after. */
 import { expect, test } from "bun:test";
 import { alertOf, MINUTE_MS, onBothStores, type Service, startService } from "../support/start-service.ts";
 
@@ -10,7 +10,7 @@ const of = (at: number, changes: { status?: string; severity?: string } = {}) =>
   });
 const together = ({ text }: { text: string }) => Number(/(\d+) alertas nesta mensagem/.exec(text)?.[1] ?? 1);
 
-/** How many messages tell each host. */
+/** How many messages name each host. */
 function onPhone(service: Service): Map<string, number> {
   const count = new Map<string, number>();
   for (const { text } of service.messages)
@@ -19,7 +19,7 @@ function onPhone(service: Service): Map<string, number> {
 }
 
 onBothStores(
-  "a flood is told within minutes at the usual pace, each alert by one line, and the critical one by itself within seconds",
+  "a flood is sent within minutes at the usual pace, each alert by one line, and the critical one by itself within seconds",
   async (store) => {
     await using service = await startService({ store, messagesPerMinute: 30, digestAfterSeconds: 120 });
     await service.post(Array.from({ length: 500 }, (_, at) => of(at, { status: "resolved" })));
@@ -36,7 +36,7 @@ onBothStores(
   },
 );
 
-test("only what would wait too long is told together, an alert and its end in one line, and nothing critical", async () => {
+test("only what would wait too long is combined, an alert and its end in one line, and nothing critical", async () => {
   await using service = await startService({ messagesPerMinute: 1, digestAfterSeconds: 120 });
   await service.post([of(1)]);
   // Two, one a minute, are at the limit: each by itself.
@@ -52,7 +52,7 @@ test("only what would wait too long is told together, an alert and its end in on
 });
 
 onBothStores(
-  "alerts that were told together are repeated together, with the same bytes where they may have arrived, and end together",
+  "alerts that one message combines are repeated together, with the same bytes where they may have arrived, and end together",
   async (store) => {
     await using service = await startService({ store, digestAfterSeconds: 1, messagesPerMinute: 30 });
     service.gateway.keepsMessages = false;
@@ -78,7 +78,7 @@ onBothStores(
 );
 
 onBothStores(
-  "alerts that were told together and given up are listed and counted each, and revived together",
+  "alerts that one message combines and that end as unknown are listed and counted each, and retried together",
   async (store) => {
     await using service = await startService({ store, digestAfterSeconds: 1, messagesPerMinute: 30 });
     service.gateway.keepsMessages = false;

@@ -1,4 +1,4 @@
-/** A gateway that refuses us, or fails again and again: messages wait, none is given up, one finds out when it is over. */
+/** A gateway that refuses us, or fails again and again: messages wait, none is dead, one finds out when it is over. */
 import { describe, expect, test } from "bun:test";
 import { alertOf, MINUTE_MS, onBothStores, type Service, startService } from "../support/start-service.ts";
 
@@ -70,7 +70,7 @@ const REFUSALS: Refusal[] = [
   },
 ];
 
-describe("messages wait for days, none is given up, and each is sent once when the gateway takes us again, while", () => {
+describe("messages wait for days, none is dead, and each is sent once when the gateway takes us again, while", () => {
   onBothStores(REFUSALS, async ({ code, reason, begin, end }, store) => {
     await using service = await startService({ store });
     begin(service);
@@ -86,8 +86,8 @@ describe("messages wait for days, none is given up, and each is sent once when t
     expect(await service.metric(failed(reason))).toBeGreaterThan(0);
     // Issues do not wait for messages.
     expect(service.tracker.issues).toHaveLength(3);
-    const told = service.log.filter(({ msg }) => msg.startsWith("The peer refuses us"));
-    expect(told).toMatchObject([{ level: "error", kind: "message", code }]);
+    const logged = service.log.filter(({ msg }) => msg.startsWith("The peer refuses us"));
+    expect(logged).toMatchObject([{ level: "error", kind: "message", code }]);
 
     // For days, and then a restart while the gateway is away, too.
     service.gateway.routes.send.next(AWAY, AWAY, AWAY);
@@ -196,14 +196,14 @@ test("one refusal follows another: health and the log name the one that stands, 
   service.gateway.instances.set("ops", "close");
   await service.advance(5 * MINUTE_MS);
   expect((await service.health()).holds.message).toBe("sem_instancia_gateway");
-  const told = service.log.filter(({ msg }) => msg.startsWith("The peer refuses us"));
-  expect(told.map(({ code, cause }) => [code, cause])).toEqual([
+  const logged = service.log.filter(({ msg }) => msg.startsWith("The peer refuses us"));
+  expect(logged.map(({ code, cause }) => [code, cause])).toEqual([
     ["gateway_license_required", undefined],
     ["sem_instancia_gateway", "instance_close"],
   ]);
 });
 
-test("a gateway that says open while its connection to WhatsApp is closed is tried again, and nothing is in doubt", async () => {
+test("a gateway that says open while its connection to WhatsApp is closed is tried again, and no result is unknown", async () => {
   await using service = await startService();
   service.gateway.isCutOff = true;
   await service.post(["a", "b"].map(resolved));

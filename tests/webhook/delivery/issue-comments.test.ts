@@ -25,7 +25,7 @@ onBothStores("an issue gets one comment for each end of its alert, and none for 
   const [issue] = service.tracker.issues;
   const body = expect.stringContaining("depois de 42 min");
   expect(service.tracker.comments).toMatchObject([{ issueId: issue!.id, body }]);
-  // Told again, however it is written; then the next end.
+  // Posted again, however it is written; then the next end.
   await resolves(service, "abc", "2026-11-16T09:42:00-03:00");
   await fires(service, "abc", "2026-11-16T12:50:00Z");
   expect(service.tracker.comments).toHaveLength(1);
@@ -56,7 +56,7 @@ onBothStores("a comment whose answer is lost is made once, over a kill", async (
   expect((await service.health()).comment).toMatchObject({ queued: 0, dead: 0 });
 });
 
-onBothStores("the comment of an issue that somebody deleted is given up alone", async (store) => {
+onBothStores("the comment of an issue that somebody deleted is dead, and no other", async (store) => {
   await using service = await withComments(store);
   await fires(service, "abc");
   await fires(service, "xyz");

@@ -72,7 +72,7 @@ onBothStores(
   },
 );
 
-test("a message of several alerts is late as a whole, and tells the same ones in the same order", async () => {
+test("a message of several alerts is late as a whole, and has the same ones in the same order", async () => {
   await using service = await startService({ digestAfterSeconds: 1, messagesPerMinute: 30 });
   service.gateway.instances.set("ops", "close");
   const labels = ["warning", "high", "info", "high"].map((severity, at) => ({

@@ -106,7 +106,7 @@ const FAULTS: { name: string; fault: Scripted; isSentAgain: boolean }[] = [
   },
 ];
 
-describe("when the question for what was sent fails,", () => {
+describe("a failed look-up:", () => {
   onBothStores(FAULTS, async ({ fault, isSentAgain }, store) => {
     await using service = await startService({ store });
     service.gateway.routes.send.next(UNCLEAR);

@@ -72,7 +72,7 @@ test("a bad entry of a post loses none of the others, and no alerts are nothing 
 });
 
 onBothStores(
-  "an alert that cannot be told at once delays neither its answer nor other posts",
+  "an alert that cannot be sent at once delays neither its answer nor other posts",
   async (store) => {
     await using service = await startService({ store });
     service.gateway.routes.send.next("hang");
@@ -112,7 +112,7 @@ onBothStores(
 );
 
 onBothStores(
-  "posts of all sizes that come at once are all answered, and each alert is told once",
+  "posts of all sizes that come at once are all answered, and each alert is sent once",
   async (store) => {
     await using service = await startService({ store });
     const sizes = [1, 300, 2, 40, 260, 1, 3];

@@ -69,7 +69,7 @@ onBothStores(ENDS, async ({ answer, end, phone }, store) => {
   expect(onPhone(service)).toEqual(phone);
 });
 
-test("a row that cannot be read is given up, and takes nothing else with it", async () => {
+test("a row that cannot be read is dead, and takes nothing else with it", async () => {
   await using service = await startService();
   service.gateway.routes.send.next(AWAY);
   await service.post([note("bad", "n1", "resolved")]);

@@ -20,7 +20,7 @@ function mostInAMinute(sent: readonly Sent[]): number {
 }
 
 onBothStores(
-  "of a flood ten messages go at once and 30 in any minute, also over restarts; a critical one is out within seconds",
+  "a flood of messages goes out ten at once and 30 in any minute, also over restarts; a critical one is out within seconds",
   async (store) => {
     await using service = await startService({ store, ...PACE });
     await service.post(many(90));

@@ -16,7 +16,7 @@ const post = (service: Service, name = "a") => service.post([alertOf(name, { sta
 const message = async (service: Service) => (await service.health()).message;
 
 onBothStores(
-  "a message is given up after 24 hours of trying, and goes out when a person asks for it again",
+  "a message is dead after 24 hours of trying, and goes out when an operator retries it",
   async (store) => {
     await using service = await startService({ store, ...LONGEST_WAITS, gatewayUrl: await nowhere() });
     await post(service);
@@ -88,7 +88,7 @@ const NO_TRYING: { name: string; run(service: Service): Promise<void> }[] = [
   },
 ];
 
-describe("no message is given up for", () => {
+describe("no message is dead after", () => {
   onBothStores(NO_TRYING, async ({ run }, store) => {
     await using service = await startService({ store, ...LONGEST_WAITS, gatewayUrl: await nowhere() });
     await post(service);
@@ -101,7 +101,7 @@ describe("no message is given up for", () => {
     expect(service.messages).toHaveLength(1);
   });
 
-  test("no message is given up because it stands behind others for days", async () => {
+  test("no message is dead because it stands behind others for days", async () => {
     await using service = await startService({ messagesPerMinute: 1 });
     service.gateway.routes.send.script = () => ({ status: 413, json: { status: 413, error: "Too Large" } });
     await service.post(Array.from({ length: 5 }, (_, at) => alertOf(`f${at}`, { status: "resolved" })));

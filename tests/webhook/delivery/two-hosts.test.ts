@@ -62,7 +62,7 @@ test("the host that takes over keeps the pace of the one before, and knows why m
   expect(one.messages).toHaveLength(61);
 });
 
-test("while no host can reach the database, a critical alert that waits for the gateway is told by e-mail all the same", async () => {
+test("a critical alert that waits for the gateway is e-mailed while no host can reach the database", async () => {
   const [one, other] = await two({ email: true, storeLimitMs: 2_000 });
   await using _ = one;
   one.gateway.routes.send.script = () => ({ status: 502, text: "Bad Gateway" });

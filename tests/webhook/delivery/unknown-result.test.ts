@@ -18,7 +18,7 @@ const DAY_MS = 24 * HOUR_MS;
 const post = (service: Service, name = "a") => service.post([alertOf(name, { status: "resolved" })]);
 const message = async (service: Service) => (await service.health()).message;
 
-/** The gateway has sent the message, and this is what it says of it; `isRepeated` until the service gives it up. */
+/** The gateway has sent the message, and this is what it says of it; `isRepeated` until the service stops. */
 const UNCLEAR: { name: string; answer: Scripted; options?: ServiceOptions; isRepeated?: boolean }[] = [
   { name: "400 after the send", answer: { accept: refusal(400, ["PrismaClientKnownRequestError: x"]) } },
   { name: "500 after the send", answer: { accept: refusal(500, "Timed Out") }, isRepeated: true },
@@ -215,7 +215,7 @@ onBothStores(
   },
 );
 
-test("while the gateway answers no question, a message that may have arrived is sent again after ten minutes, three times at most", async () => {
+test("a message that may have arrived is sent again after ten minutes, three times at most, while the gateway answers no look-up", async () => {
   await using service = await startService();
   service.gateway.keepsMessages = false;
   service.gateway.routes.messages.script = () => "drop";
@@ -234,7 +234,7 @@ test("a result that the database does not take is recorded when it is back, and 
   await until("it is on its way", () => service.sends.length === 1);
   service.failStore();
   const cannot = "The result of a delivery cannot be recorded yet";
-  await until("that is told", () => service.log.some(({ msg }) => msg === cannot));
+  await until("that is logged", () => service.log.some(({ msg }) => msg === cannot));
   service.restoreStore();
   expect((await posting).status).toBe(200);
   await service.advance(2 * MINUTE_MS, 1_000);

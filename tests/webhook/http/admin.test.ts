@@ -99,7 +99,7 @@ onBothStores("is ready, healthy and shows metrics from the start", async (store)
   expect(await service.metric("opsctl_webhook_state_unreadable")).toBe(0);
 });
 
-test("a store that does not answer is told at each path with 503, and logged at once, every five minutes, and at its end", async () => {
+test("a store that does not answer is reported at each path with 503, and logged at once, every five minutes, and at its end", async () => {
   await using service = await startService({ store: "postgres", canFail: true, storeLimitMs: 100 });
   service.failStore();
   const paths = ["/healthz", "/readyz", "/"];
@@ -112,18 +112,18 @@ test("a store that does not answer is told at each path with 503, and logged at 
   expect(await service.metric("opsctl_webhook_state_unreadable")).toBe(1);
   await service.advance(5 * 60_000, 60_000);
   await ask();
-  const told = () =>
+  const logged = () =>
     service.log
       .filter(({ msg }) => /^The state (does not answer|answers again)$/.test(msg))
       .map(({ msg, path }) => [msg, path]);
   const each = (msg: string, of: (string | undefined)[]) => of.map((path) => [msg, path]);
-  expect(told()).toEqual([
+  expect(logged()).toEqual([
     ...each("The state does not answer", paths),
     ...each("The state does not answer", paths),
   ]);
   service.restoreStore();
   service.log.length = 0;
   for (const path of paths) while ((await service.get(path)).status !== 200);
-  expect(told()).toHaveLength(3);
-  for (const [msg] of told()) expect(msg).toBe("The state answers again");
+  expect(logged()).toHaveLength(3);
+  for (const [msg] of logged()) expect(msg).toBe("The state answers again");
 });

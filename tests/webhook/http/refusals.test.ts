@@ -129,14 +129,14 @@ describe("the last post from outside", () => {
     expect((await service.health()).posts).toEqual(posts);
   });
 
-  test("is told on the page when it brought another secret, until one is accepted", async () => {
+  test("is shown on the page when it brought another secret, until one is accepted", async () => {
     await using service = await startService();
-    const isTold = async () => (await service.get("/")).text.includes("foi recusado: tem outro segredo");
+    const isShown = async () => (await service.get("/")).text.includes("foi recusado: tem outro segredo");
     await say(service, post([PROXY]));
-    expect(await isTold()).toBe(true);
+    expect(await isShown()).toBe(true);
     await service.advance(1_000);
     await say(service, post([OWN, PROXY], '{"alerts":[]}'));
-    expect(await isTold()).toBe(false);
+    expect(await isShown()).toBe(false);
   });
 });
 
@@ -159,7 +159,7 @@ onFailingStores(
     expect(await service.operator.queued()).toEqual([]);
     expect((await service.health()).message).toMatchObject({ queued: 0, dead: 0, inDoubt: 0 });
     expect(service.messages).toEqual([]);
-    // Sent again it is kept, and told once.
+    // Posted again it is kept, and sent once.
     const again = await service.post(alerts);
     expect(again).toMatchObject({ status: 200, body: { accepted: 2 } });
     expect(again.body).not.toHaveProperty("durable");

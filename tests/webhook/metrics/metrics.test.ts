@@ -92,7 +92,7 @@ describe("/metrics", () => {
     expect(await service.metric("opsctl_webhook_request_duration_seconds_count")).toBe(5);
   });
 
-  test("shows what waits, for how long, what was given up, and which channel holds", async () => {
+  test("shows what waits, for how long, what is dead, and which channel is paused", async () => {
     await using service = await startService({ key: "wrong" });
     service.tracker.routes.graphql.script = () =>
       trackerError(400, "refused", { type: "invalid input", code: "INPUT_ERROR", userError: true });
@@ -120,7 +120,7 @@ describe("/metrics", () => {
     });
   });
 
-  test("counts the seconds from acceptance to delivery, and what is in doubt", async () => {
+  test("counts the seconds from acceptance to delivery, and what is unknown", async () => {
     await using service = await startService();
     service.gateway.keepsMessages = false;
     service.gateway.absentNumbers.add(PHONE);
@@ -138,7 +138,7 @@ describe("/metrics", () => {
     expect(samples).toMatchObject({ "in_doubt{kind=whatsapp}": 1, "dead{kind=whatsapp}": 0 });
   });
 
-  test("tells a state file that was moved aside, and a gateway that is not connected", async () => {
+  test("shows a state file that was moved aside, and a gateway that is not connected", async () => {
     await using service = await startService();
     service.gateway.instances.set("ops", "close");
     await service.end();

@@ -10,7 +10,7 @@ const { test } = requires("mount");
 /** A look of the service at a database that is away takes real time. */
 const stepOf = (store: Store) => (store === "postgres" ? 30_000 : 5_000);
 
-/** Posts as a platform does that is told to come again; returns the statuses. */
+/** Posts as a platform does that is asked to come again; returns the statuses. */
 async function postFor(service: Service, name: string, minutes: number): Promise<number[]> {
   const statuses: number[] = [];
   const until = service.second + minutes * 60;

@@ -136,7 +136,7 @@ describe("e-mails about several alerts", () => {
     for (const { name, second } of mailed) expect(second - acceptedAt.get(name)!).toBeLessThanOrEqual(200);
   });
 
-  test("tell a hundred each, the oldest first, the others a minute later", async () => {
+  test("name a hundred each, the oldest first, the others a minute later", async () => {
     await using service = await startService({ email: true });
     setGateway(service, "closed");
     await service.advance(MINUTE_MS, STEP_MS);

@@ -155,7 +155,7 @@ async function postgresStore(): Promise<FullStore & { analyze(): Promise<unknown
   };
 }
 
-describe("while many rows wait, no call reads along all of them", () => {
+describe("no call reads along all rows while many wait", () => {
   test("a file finds its rows by an index, also when all were tried", async () => {
     store = fileStore();
     await fill();

@@ -17,11 +17,11 @@ import {
   DEAD,
   DELIVERED,
   dueIds,
-  IN_DOUBT,
   retryAfter,
   SECOND_MS,
   START_MS,
   type StateFixture,
+  UNKNOWN,
 } from "../support/state-fixture.ts";
 import { describeStores } from "../support/state-stores.ts";
 
@@ -42,7 +42,7 @@ describeStores((open) => {
     await assertInDatabase(property, { numRuns: 30 });
   });
 
-  test("of hundreds that were tried and are due again, those that have been due for longest come in order", async () => {
+  test("rows that have been due for longest come in order, of hundreds that were tried and are due again", async () => {
     const { state, setClock, close } = await open();
     const rows = await acceptRows(state, ...Array.from({ length: MANY }, (_, i) => `f${i}`));
     await Promise.all(
@@ -95,7 +95,7 @@ const WAYS: readonly ((state: State, row: number, fingerprint: string) => Promis
   (state, row) => beginDigest(state, row),
   (state, row) => state.settle(row, DELIVERED),
   (state, row) => state.settle(row, DEAD),
-  (state, row) => state.settle(row, IN_DOUBT),
+  (state, row) => state.settle(row, UNKNOWN),
   (state, row) => state.settle(row, retryAfter(0, { triedMs: 1, isUnclear: true })),
   (state, row) => state.dropQueued([row]),
   (state, row) => state.dropDead([row]),

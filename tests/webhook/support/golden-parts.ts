@@ -10,7 +10,7 @@ const FOLDER = new URL("../../fixtures/alerts/", import.meta.url);
 /** When the texts are made: five minutes after most of the alerts began. */
 const GOLDEN_NOW_MS = Date.parse("2026-03-02T08:20:40Z");
 
-/** Bodies that are told again, late, or first after WhatsApp was away. */
+/** Bodies that are sent again, late, or first after WhatsApp was away. */
 const CONTEXTS: Record<string, Partial<MessageContext>> = {
   "alertmanager-node": { isRepeat: true },
   "grafana-disk": { waitedMs: 42 * 60_000 },

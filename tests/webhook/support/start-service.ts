@@ -18,7 +18,7 @@
  * A post moves the clock by itself, a second at a time, until it is answered: five seconds behind a gateway that hangs.
  * A call to a peer takes no time by this clock. A peer that hangs does so for good, unless `peerLimitMs` is short. Over
  * hours, steps of some minutes are enough. What a route's `script` sees has no body yet: `scriptByBody` is for that. On
- * PostgreSQL a message that is quick may be told before its post asks for its end, so that the answer says `queued`.
+ * PostgreSQL a message that is quick may be sent before its post asks for its end, so that the answer says `queued`.
  */
 import { describe, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";

@@ -104,9 +104,9 @@ export const CREATED = { status: "delivered", reference: "OPS-1", url: ISSUE_URL
 export const DEAD = { status: "dead", code: "refused" } as const;
 
 /** A row that the peer may have taken. */
-export const IN_DOUBT = { status: "in_doubt", code: "timeout" } as const;
+export const UNKNOWN = { status: "in_doubt", code: "timeout" } as const;
 
-/** A failed attempt, clear unless told otherwise; `delayMs` until the next one. */
+/** A failed attempt, clear unless `end` says otherwise; `delayMs` until the next one. */
 export function retryAfter(
   delayMs: number,
   changes: { code?: string; triedMs?: number; isUnclear?: boolean; isUnanswered?: boolean } = {},

@@ -8,7 +8,7 @@ const SCRIPT = join(import.meta.dirname, "state-child.ts");
 /** A child that uses the state; `next` resolves to its next output, or to undefined when it has ended. */
 export type StateProcess = {
   next(): Promise<unknown>;
-  tell(): void;
+  write(): void;
   kill(): Promise<void>;
 };
 
@@ -33,7 +33,7 @@ export function startStateProcess(
       const { value, done } = await lines.next();
       return done ? undefined : JSON.parse(value);
     },
-    tell: () => void child.stdin?.write("\n"),
+    write: () => void child.stdin?.write("\n"),
     async kill() {
       if (child.pid !== undefined && !hasEnded) child.kill("SIGKILL");
       await ended;

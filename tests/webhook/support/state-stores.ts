@@ -15,9 +15,9 @@ import { type OpenStateFixture, START_MS, type StateFixture } from "./state-fixt
 
 /** Registers the same tests for each store. */
 export function describeStores(define: (open: OpenStateFixture) => void): void {
-  describe("in a file", () => define(openInFile));
+  describe("a state in a file", () => define(openInFile));
   for (const major of MAJORS) {
-    describe(`on PostgreSQL ${major ?? "18"}`, () => {
+    describe(`a state on PostgreSQL ${major ?? "18"}`, () => {
       let store: StateDatabase;
       beforeAll(async () => {
         store = await createStateDatabase(major);

@@ -30,7 +30,7 @@ export function setEmail({ email }: Service, trouble: EmailTrouble): void {
   email.routes.send.script = answer === null ? null : () => answer;
 }
 
-/** A critical alert whose name is found in every text that tells it. */
+/** A critical alert whose name is found in every text about it. */
 export const critical = (name: string): Record<string, unknown> =>
   alertOf(`alert-${name}`, { labels: { severity: "critical" } });
 

@@ -50,7 +50,7 @@ export type Surroundings = {
   wallMs: () => number;
   /** Gets each line of the log, as JSON. */
   onLine: (line: string) => void;
-  /** Told of each post before anything else is done with it. */
+  /** Called for each post before anything else is done with it. */
   onPost: (headers: Headers) => void;
 };
 

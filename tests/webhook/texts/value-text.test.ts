@@ -27,7 +27,7 @@ describe("valueText()", () => {
     ["[ var='A' labels={} value=3 ], [ var='C' labels={} value=1 ]", null, "3"],
     ["muito alto", "bytes", "muito alto"],
     ["B=1, C", null, "B=1, C"],
-  ])("of %p in %p is %p", (value, unit, text) => {
+  ])("%p in %p is %p", (value, unit, text) => {
     expect(valueText({ value, unit })).toBe(text);
   });
 

@@ -48,7 +48,7 @@ const CASES: Case[] = [
 
 describe("an instance", () => {
   test.each(CASES)(
-    "$what: the metrics say $open, and only one that is not connected holds messages",
+    "an instance $what: the metrics say $open, and only one that is not connected holds messages",
     async (row) => {
       await using service = await startService();
       expect([await gauge(service), await held(service)]).toEqual([1, null]);

@@ -1,4 +1,4 @@
-/** Messages that the gateway took and WhatsApp does not acknowledge: counted, mailed where urgent, told to the ping. */
+/** Messages that the gateway took and WhatsApp does not acknowledge: counted, mailed where urgent, reported to the ping. */
 import { describe, expect, test } from "bun:test";
 import { alertOf, MINUTE_MS, type Service, startService } from "../support/start-service.ts";
 import { critical, mails, onPhone, STEP_MS } from "../support/two-channels.ts";

@@ -13,7 +13,7 @@ const statusOf = (unclear: number, result: Retry, isRepeatable = false) =>
     random: () => 0,
   }).status;
 
-test("decideSettlement() gives a row up as in doubt when one of its sends was unclear, the last one or any before", () => {
+test("decideSettlement() ends a row as unknown when one of its sends was unclear, the last one or any before", () => {
   const unclear = { ...CLEAR, unclear: { knownAfterMs: 0 } };
   expect(statusOf(0, CLEAR)).toBe("dead");
   expect(statusOf(1, CLEAR)).toBe("in_doubt");
@@ -62,14 +62,14 @@ test("decideSettlement() ends a row that was delivered, or refused for good, how
 test.each<[string, Retry, Parameters<typeof settled>[1], object]>([
   ["later after each failure", CLEAR, {}, {}],
   ["after a second at first", CLEAR, { attempts: 0 }, { delayMs: 1_000 }],
-  ["when the peer says so", { ...CLEAR, retryAfterMs: 60_000 }, {}, { delayMs: 60_000 }],
+  ["once the peer allows it", { ...CLEAR, retryAfterMs: 60_000 }, {}, { delayMs: 60_000 }],
   ["once what the peer took can be known", UNCLEAR, {}, { isUnclear: true, delayMs: 5_000 }],
   ["late rather than soon", UNCLEAR, { attempts: 9 }, { isUnclear: true, delayMs: 150_000 }],
   ["after a lost send, the second one", LOST, { unclear: 1 }, { isUnclear: true, delayMs: 5_000 }],
   ["after the third, when none is on its way", LOST, { unclear: 2 }, { isUnclear: true, delayMs: 65_000 }],
   ["after an unclear answer, the third", UNCLEAR, { unclear: 2 }, { isUnclear: true, delayMs: 5_000 }],
   ["after an outage", UNANSWERED, {}, { isUnanswered: true, delayMs: 35_000 }],
-  ["of what is repeated by its id, without a doubt", UNCLEAR, { isRepeatable: true }, { delayMs: 5_000 }],
+  ["what is repeated by its id, and is never unknown", UNCLEAR, { isRepeatable: true }, { delayMs: 5_000 }],
   ["the same after an outage", UNANSWERED, { isRepeatable: true }, { delayMs: 35_000 }],
   ["as soon as the channel is open", REFUSES_US, {}, { delayMs: 0 }],
   [
@@ -101,7 +101,7 @@ test.each<[string, Retry, Parameters<typeof settled>[1], object]>([
   expect<object>(settled(result, row)).toEqual({ ...again, ...expected });
 });
 
-test("decideSettlement() gives a row up after a day, and keeps that an outage left it unanswered", () => {
+test("decideSettlement() ends a row as dead after a day, and keeps that an outage left it unanswered", () => {
   const code = "meta_131026";
   expect(settled(CLEAR, { triedMs: DAY_MS })).toEqual({ status: "dead", code });
   expect(settled(UNANSWERED, { triedMs: DAY_MS })).toEqual({ status: "dead", code, isUnanswered: true });

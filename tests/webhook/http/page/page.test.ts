@@ -1,4 +1,4 @@
-/** The status page, read over HTTP after what it has to tell. */
+/** The status page, read over HTTP after what it has to show. */
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
@@ -71,7 +71,7 @@ const ROWS: Row[] = [
     saysNot: ["Comentários"],
   },
   {
-    name: "an alert that was told, with the link of its issue",
+    name: "an alert that was sent, with the link of its issue",
     happens: (service) => service.post([critical("Disco")]),
     verdict: "Tudo em ordem",
     says: [
@@ -136,7 +136,7 @@ const ROWS: Row[] = [
     saysNot: ["A mensagem mais antiga"],
   },
   {
-    name: "issues that were given up, the newest first",
+    name: "issues that are dead, the newest first",
     happens: async (service) => {
       refuseIssues(service);
       await service.post([alertOf("Disco")]);
@@ -152,7 +152,7 @@ const ROWS: Row[] = [
     ],
   },
   {
-    name: "a message in doubt, which is never sent again unlooked",
+    name: "a message with an unknown result, which is never sent again without a look-up",
     happens: async (service) => {
       service.gateway.keepsMessages = false;
       service.gateway.routes.send.script = () => ({ accept: "drop" });
@@ -254,7 +254,7 @@ describe("the status page", () => {
 
   test("has the same elements whatever an alert says", async () => {
     await using service = await startService();
-    // Each has an issue that is given up, and so is in both lists.
+    // Each has an issue that is dead, and so is in both lists.
     refuseIssues(service);
     const tagsOf = async (text: string) => {
       const labels = { alertname: text, severity: text, instance: text, ruleGroup: text };

@@ -140,7 +140,7 @@ describe("a damaged state file", () => {
     await state.close();
   });
 
-  test("keeps alerts whose message was to tell several, also when the row that tells them is lost", async () => {
+  test("keeps alerts whose message combines several, also when the row that has the text is lost", async () => {
     const state = await open();
     const alerts = ["kept", "a", "pad", "lost", "b"].map((name) =>
       resolvedAlert({ fingerprint: name, description: `${name}-marker ${LONG}` }),
@@ -250,7 +250,7 @@ describe("a state file that is taken away while it is in use", () => {
     },
   );
 
-  test("leaves a missing log, which is told once at the next start", async () => {
+  test("leaves a missing log, which is reported once at the next start", async () => {
     const child = startStateProcess("accept", directory);
     for (let at = 0; at < 5; at += 1) await child.next();
     await child.kill();

@@ -125,7 +125,7 @@ describe("a state with a reserve, on a full disk,", () => {
     const child = startStateProcess("reserve", disk.directory);
     expect(await child.next()).toBe("ready");
     disk.fill();
-    child.tell();
+    child.write();
     const rows: number[] = [];
     while (rows.length < 100) rows.push(Number(await child.next()));
     await child.kill();

@@ -60,7 +60,7 @@ describe("processes on one file", () => {
   test("processes that race for the same keys are first for each key once", async () => {
     const rivals = Array.from({ length: 4 }, () => start("claim", directory));
     for (const rival of rivals) expect(await rival.next()).toBe("ready");
-    for (const rival of rivals) rival.tell();
+    for (const rival of rivals) rival.write();
     const firsts = (await Promise.all(rivals.map((rival) => rival.next()))).flat() as string[];
     expect(firsts).toHaveLength(200);
     expect(new Set(firsts).size).toBe(200);
@@ -70,7 +70,7 @@ describe("processes on one file", () => {
     writeFileSync(join(directory, "state.db"), "no database at all ".repeat(1_000));
     const rivals = [start("open", directory), start("open", directory)];
     for (const rival of rivals) expect(await rival.next()).toBe("ready");
-    for (const rival of rivals) rival.tell();
+    for (const rival of rivals) rival.write();
     const answers = (await Promise.all(rivals.map((rival) => rival.next()))) as OpenAnswer[];
     expect(answers.filter(({ movedAside }) => movedAside !== null)).toHaveLength(1);
     expect(answers.every(({ isAccepted }) => isAccepted)).toBe(true);

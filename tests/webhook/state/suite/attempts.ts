@@ -11,7 +11,6 @@ import {
   DELIVERED,
   dueIds,
   dueRows,
-  IN_DOUBT,
   issueRowOf,
   MINUTE_MS,
   onlyDue,
@@ -19,6 +18,7 @@ import {
   SECOND_MS,
   START_MS,
   type StateFixture,
+  UNKNOWN,
 } from "../../support/state-fixture.ts";
 
 /** Registers these tests. */
@@ -26,7 +26,7 @@ export function attemptTests(fixture: () => StateFixture): void {
   beginTests(fixture);
   triedBeforeTests(fixture);
   unansweredTests(fixture);
-  inDoubtTests(fixture);
+  unknownTests(fixture);
 }
 
 function beginTests(fixture: () => StateFixture): void {
@@ -111,21 +111,24 @@ function triedBeforeTests(fixture: () => StateFixture): void {
   test.each([
     ["may have arrived", TRIED],
     ["a proxy answered", { ...TRIED, unclear: 0, unansweredForMs: 40 * SECOND_MS }],
-  ])("that %s before its row was kept is taken up, and looked for no sooner than told", async (_, tried) => {
-    const { state, setClock, reopen } = fixture();
-    const [row] = await acceptRows(state, "f1");
-    await state.takeUp(row, tried);
-    await setClock(START_MS + 5 * SECOND_MS - 1);
-    expect(await dueIds(state, "message")).toEqual([]);
-    expect(await state.digestible([])).toEqual([]);
-    await setClock(START_MS + 5 * SECOND_MS);
-    const { text, attempts, unclear, unansweredForMs } = tried;
-    expect(await onlyDue(await reopen())).toMatchObject({
-      ...{ text, attempts, unclear, isUnsettled: false, members: [] },
-      firstBegunAtMs: START_MS - 10 * MINUTE_MS,
-      unansweredForMs: unansweredForMs && unansweredForMs + 5 * SECOND_MS,
-    });
-  });
+  ])(
+    "an attempt that %s before its row was kept is taken up, and looked for after its delay",
+    async (_, tried) => {
+      const { state, setClock, reopen } = fixture();
+      const [row] = await acceptRows(state, "f1");
+      await state.takeUp(row, tried);
+      await setClock(START_MS + 5 * SECOND_MS - 1);
+      expect(await dueIds(state, "message")).toEqual([]);
+      expect(await state.digestible([])).toEqual([]);
+      await setClock(START_MS + 5 * SECOND_MS);
+      const { text, attempts, unclear, unansweredForMs } = tried;
+      expect(await onlyDue(await reopen())).toMatchObject({
+        ...{ text, attempts, unclear, isUnsettled: false, members: [] },
+        firstBegunAtMs: START_MS - 10 * MINUTE_MS,
+        unansweredForMs: unansweredForMs && unansweredForMs + 5 * SECOND_MS,
+      });
+    },
+  );
 
   test("is kept in the commit that keeps its alert", async () => {
     const { state, setClock, another } = fixture();
@@ -185,7 +188,7 @@ function unansweredTests(fixture: () => StateFixture): void {
       ...{ id: row, members: [member], text: "both", unclear: 0, firstBegunAtMs: START_MS },
       unansweredForMs: DAY_MS - SECOND_MS,
     });
-    // Without the text that told it there is nothing of it to be looked for, and its own text has left no copy yet.
+    // Without the text that had it there is nothing of it to be looked for, and its own text has left no copy yet.
     await state.dropQueued([row]);
     expect(await onlyDue(state)).toMatchObject({ id: member, text: null });
     expect(await state.begin(member, { text: "alone" })).toBe(true);
@@ -193,15 +196,15 @@ function unansweredTests(fixture: () => StateFixture): void {
   });
 }
 
-function inDoubtTests(fixture: () => StateFixture): void {
-  test("a row in doubt can be dropped, or revived with its text and the time of its first attempt", async () => {
+function unknownTests(fixture: () => StateFixture): void {
+  test("an unknown row can be dropped, or retried with its text and the time of its first attempt", async () => {
     const { state, setClock } = fixture();
     const [revived, dropped] = await acceptRows(state, "f1", "f2");
     for (const row of [revived, dropped]) {
       await state.begin(row, { text: `text ${row}` });
       await state.settle(row, retryAfter(0, { triedMs: 500, isUnclear: true }));
       await state.begin(row, null);
-      await state.settle(row, IN_DOUBT);
+      await state.settle(row, UNKNOWN);
     }
     await setClock(START_MS + DAY_MS);
     expect(await state.retryDead([revived])).toBe(1);

@@ -10,11 +10,11 @@ import {
   DEAD,
   DELIVERED,
   dueIds,
-  IN_DOUBT,
   issueRowOf,
   onlyDue,
   START_MS,
   type StateFixture,
+  UNKNOWN,
 } from "../../support/state-fixture.ts";
 
 /** Registers these tests. */
@@ -47,7 +47,7 @@ function repeatTests(fixture: () => StateFixture): void {
     expect(other.isRepeat).toBe(false);
   });
 
-  test("an alert that is told again each week for longer than delivered rows are kept stays a repeat", async () => {
+  test("an alert that is posted again each week for longer than delivered rows are kept stays a repeat", async () => {
     const { state, setClock } = fixture();
     await acceptOne(state, sampleAlert());
     for (const days of [7, 14, 21, 28, 31]) {
@@ -77,10 +77,10 @@ function repeatTests(fixture: () => StateFixture): void {
 function dueTests(fixture: () => StateFixture): void {
   const WITHOUT: [string, (state: State) => Promise<unknown>][] = [
     ["without an issue", async () => {}],
-    ["on an issue that was dropped", async (state) => await state.dropQueued([await issueOf(state)])],
+    ["for an issue that was dropped", async (state) => await state.dropQueued([await issueOf(state)])],
     [
-      "on an issue in doubt, which may not be there",
-      async (state) => await state.settle(await issueOf(state), IN_DOUBT),
+      "for an issue with an unknown result, which may not be there",
+      async (state) => await state.settle(await issueOf(state), UNKNOWN),
     ],
     [
       "after another status ended it",
@@ -104,7 +104,7 @@ async function issueOf(state: State): Promise<number> {
 }
 
 function endTests(fixture: () => StateFixture): void {
-  test.each([DEAD, IN_DOUBT])("is given up with its issue, and tried again with it: %j", async (end) => {
+  test.each([DEAD, UNKNOWN])("is dead with its issue, and retried with it: %j", async (end) => {
     const { state } = fixture();
     const issue = await issueOf(state);
     await acceptOne(state, resolvedAlert());

@@ -12,7 +12,6 @@ import {
   DELIVERED,
   deliveredAs,
   dueIds,
-  IN_DOUBT,
   ISSUE_URL,
   issueRowOf,
   MINUTE_MS,
@@ -21,6 +20,7 @@ import {
   SECOND_MS,
   START_MS,
   type StateFixture,
+  UNKNOWN,
 } from "../../support/state-fixture.ts";
 
 /** Registers these tests. */
@@ -63,14 +63,14 @@ function settleTests(fixture: () => StateFixture): void {
     const { state } = fixture();
     const row = issueRowOf(await acceptOne(state, sampleAlert()));
     await state.settle(row, CREATED);
-    for (const late of [DELIVERED, DEAD, IN_DOUBT, retryAfter(0)]) await state.settle(row, late);
+    for (const late of [DELIVERED, DEAD, UNKNOWN, retryAfter(0)]) await state.settle(row, late);
     const delivered = { status: "delivered", attempts: 1, code: null, reference: "OPS-1", url: ISSUE_URL };
     expect((await state.latest("f1")).issue).toMatchObject(delivered);
     expect(await dueIds(state, "issue")).toEqual([]);
     await state.settle(999_999, DELIVERED);
   });
 
-  test("stats() counts what waits and what was given up, with its bytes and its age", async () => {
+  test("stats() counts what waits and what is dead, with its bytes and its age", async () => {
     const { state, setClock } = fixture();
     const [first, second] = await acceptAll(state, sampleAlert(), sampleAlert({ fingerprint: "f2" }));
     const bytes = Buffer.byteLength(JSON.stringify(sampleAlert()));
@@ -108,8 +108,8 @@ function settleTests(fixture: () => StateFixture): void {
 function keepTests(fixture: () => StateFixture): void {
   const KEPT = [
     ["30 days when it was delivered", DELIVERED, KEEP_DELIVERED_MS],
-    ["90 days when it was given up", DEAD, KEEP_ENDED_MS],
-    ["90 days when it is in doubt", IN_DOUBT, KEEP_ENDED_MS],
+    ["90 days when it is dead", DEAD, KEEP_ENDED_MS],
+    ["90 days when it is unknown", UNKNOWN, KEEP_ENDED_MS],
   ] as const;
   test.each(KEPT)(
     "a row is kept for %s, to the millisecond, and one that waits for ever",

@@ -1,4 +1,4 @@
-/** Messages that tell several alerts. */
+/** Messages that combine several alerts. */
 import { expect, test } from "bun:test";
 import { DIGEST_LIMIT, type State } from "../../../../lib/webhook/state/contract.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
@@ -10,13 +10,13 @@ import {
   deliveredAs,
   dueIds,
   dueRows,
-  IN_DOUBT,
   issueRowOf,
   onlyDue,
   retryAfter,
   SECOND_MS,
   START_MS,
   type StateFixture,
+  UNKNOWN,
 } from "../../support/state-fixture.ts";
 
 /** Registers these tests. */
@@ -75,7 +75,7 @@ function choiceTests(fixture: () => StateFixture): void {
     expect(await state.waitingMessages(100)).toBe(7);
   });
 
-  test("digestible() gives no more fingerprints than a message tells", async () => {
+  test("digestible() gives no more fingerprints than a message combines", async () => {
     const { state } = fixture();
     const fingerprints = Array.from({ length: DIGEST_LIMIT + 5 }, (_, index) => `f${index}`);
     const rows = await acceptRows(state, ...fingerprints, "f0", `f${DIGEST_LIMIT}`);
@@ -127,12 +127,12 @@ function renewalTests(fixture: () => StateFixture): void {
 }
 
 function endTests(fixture: () => StateFixture): void {
-  test("revived texts that tell older alerts of each other's fingerprints do not wait for each other", async () => {
+  test("retried texts with older alerts of each other's fingerprints do not wait for each other", async () => {
     const { state } = fixture();
     const [a1, b1, a2, b2] = await acceptRows(state, "a", "b", "a", "b");
     await state.begin(a2, { text: "a and b", members: [b1] });
     await state.begin(b2, { text: "b and a", members: [a1] });
-    for (const row of [a2, b2]) await state.settle(row, IN_DOUBT);
+    for (const row of [a2, b2]) await state.settle(row, UNKNOWN);
     expect(await state.retryDead(null)).toBe(4);
     expect(await dueIds(state, "message")).toEqual([a2, b2]);
     for (const row of [a2, b2]) await state.settle(row, DELIVERED);

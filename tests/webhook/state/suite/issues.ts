@@ -10,7 +10,6 @@ import {
   DELIVERED,
   dueIds,
   dueRows,
-  IN_DOUBT,
   ISSUE_URL,
   issueRowOf,
   MINUTE_MS,
@@ -18,6 +17,7 @@ import {
   retryAfter,
   START_MS,
   type StateFixture,
+  UNKNOWN,
 } from "../../support/state-fixture.ts";
 
 const ODD = "a'\"\u0000\\ ç \ud83d\udea8";
@@ -68,7 +68,7 @@ function claimTests(fixture: () => StateFixture): void {
 function endTests(fixture: () => StateFixture): void {
   const ENDS = [
     ["is tried again keeps", retryAfter(0), "duplicate"],
-    ["is in doubt keeps", IN_DOUBT, "duplicate"],
+    ["is unknown keeps", UNKNOWN, "duplicate"],
     ["is dead gives back", DEAD, "first"],
   ] as const;
   test.each(ENDS)("an issue that %s its claim", async (_, end, next) => {

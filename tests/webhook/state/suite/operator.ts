@@ -1,4 +1,4 @@
-/** What operators see and change: what waits, what was given up, and which channels hold. */
+/** What operators see and change: what waits, what is dead, and which channels are paused. */
 import { expect, test } from "bun:test";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
@@ -49,7 +49,7 @@ function listTests(fixture: () => StateFixture): void {
     expect(await state.listQueued(2)).toHaveLength(2);
   });
 
-  test("listDead() names what was given up and why, without the alert's text", async () => {
+  test("listDead() names what is dead and why, without the alert's text", async () => {
     const { state, setClock } = fixture();
     const { messageRow } = await acceptOne(state, resolvedAlert({ name: null }));
     await state.settle(messageRow, retryAfter(0));
@@ -65,7 +65,7 @@ function listTests(fixture: () => StateFixture): void {
   });
 
   test.each(["half a te", "null", "{}"])(
-    "a row whose alert is %s is given up, and holds neither the next one of its fingerprint nor the others",
+    "a row whose alert is %s is dead, and holds neither the next one of its fingerprint nor the others",
     async (text) => {
       const { state, spoil } = fixture();
       const [spoilt, next, other] = await acceptRows(state, "a", "a", "b");

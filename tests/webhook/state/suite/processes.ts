@@ -53,7 +53,7 @@ export function processTests(fixture: () => StateFixture): void {
     expect(await states[0].begunWithin("message", SECOND_MS)).toBe(ROUNDS);
   });
 
-  test("never tell the same alert in two texts", async () => {
+  test("never begin two texts with the same alert", async () => {
     const [first, second] = states;
     for (let round = 0; round < 3 * ROUNDS; round += 1) {
       const [a, b, c] = await acceptRows(first, "a", "b", "c");

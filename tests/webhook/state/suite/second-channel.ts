@@ -7,12 +7,12 @@ import {
   CREATED,
   DEAD,
   deliveredAs,
-  IN_DOUBT,
   ISSUE_URL,
   issueRowOf,
   MINUTE_MS,
   START_MS,
   type StateFixture,
+  UNKNOWN,
 } from "../../support/state-fixture.ts";
 
 const VIA_OTHER = { ...sampleAlert().labels, via: "other" };
@@ -63,7 +63,7 @@ export function secondChannelTests(fixture: () => StateFixture): void {
     expect((await state.unheard(3 * MINUTE_MS)).map(({ row }) => row)).toEqual([before.messageRow]);
   });
 
-  test("recordEmailed() counts a row once, and it is not given again, also when it ends in doubt", async () => {
+  test("recordEmailed() counts a row once, and it is not given again, also when it ends as unknown", async () => {
     const { state } = fixture();
     const critical = ["a", "b", "c"].map((fingerprint) =>
       resolvedAlert({ fingerprint, severity: "critical" }),
@@ -72,13 +72,13 @@ export function secondChannelTests(fixture: () => StateFixture): void {
     await state.recordEmailed([first!, second!]);
     await state.recordEmailed([second!, 999_999]);
     expect((await state.unheard(0)).map(({ row }) => row)).toEqual([third!]);
-    await state.settle(first!, IN_DOUBT);
+    await state.settle(first!, UNKNOWN);
     expect((await state.unheard(0)).map(({ row }) => row)).toEqual([third!]);
     const again = await fixture().reopen();
     expect(await again.detour()).toEqual({ emailed: 2, givenUp: 0 });
   });
 
-  test("detour() counts what went the other way and what was given up, until a message has said so", async () => {
+  test("detour() counts what went the other way and what is dead, until a message has said so", async () => {
     const { state } = fixture();
     const [first, second] = await acceptAll(
       state,

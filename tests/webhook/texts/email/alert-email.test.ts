@@ -16,7 +16,7 @@ const email = (alerts: EmailedAlert[], reason: string | null = null) =>
   renderAlertEmail(alerts, { nowMs, reason, comesLater: true });
 
 describe("renderAlertEmail()", () => {
-  test("tells in plain text what a message would, and why it comes by e-mail", () => {
+  test("says in plain text what a message would, and why it comes by e-mail", () => {
     const { subject, text } = email(
       [
         unheard({
@@ -48,13 +48,13 @@ Issue: https://linear.app/x/issue/OPS-1
 `);
   });
 
-  test("says of one in doubt that it may have arrived", () => {
-    const inDoubt = unheard({ status: "in_doubt" });
-    const alone = email([inDoubt], "gateway_timeout").text;
+  test("says of one with an unknown result that it may have arrived", () => {
+    const unknown = unheard({ status: "in_doubt" });
+    const alone = email([unknown], "gateway_timeout").text;
     expect(alone).toStartWith("Por e-mail porque não se sabe se o WhatsApp entregou (gateway_timeout):");
     expect(alone).toContain("\nRecebido 05:16. Pode ter chegado pelo WhatsApp: não houve confirmação.\n");
     const queued = [3, 2].map((minutes) => unheard({ acceptedAtMs: nowMs - minutes * MINUTE }));
-    const both = email([inDoubt, ...queued]).text;
+    const both = email([unknown, ...queued]).text;
     expect(both).toStartWith("Por e-mail porque o WhatsApp não recebe desde 05:17.");
   });
 
@@ -92,7 +92,7 @@ Issue: https://linear.app/x/issue/OPS-1
     expect(email([unheard({ truncatedAlerts: 15 })]).text).toContain("\n  +15 alertas não mostrados\n");
   });
 
-  test("tells of each whether it may have arrived, also in a line", () => {
+  test("says of each whether it may have arrived, also in a line", () => {
     const list = Array.from({ length: 12 }, (_, i) => unheard({ status: i === 11 ? "in_doubt" : "queued" }));
     expect(email(list).text).toMatch(/há 5 min\)\n.*há 5 min\) · pode ter chegado\n$/);
   });

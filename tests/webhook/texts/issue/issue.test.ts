@@ -23,7 +23,7 @@ describe("issueTitle()", () => {
     ["geral", {}, "[ALERTA][geral] sem nome"],
     ["geral", { alertname: "um\ndois" }, "[ALERTA][geral] um dois"],
     ["infra", { alertname: "DatasourceError", rulename: "Disco" }, "[ALERTA][infra] DatasourceError"],
-  ] as const)("of squad %p with labels %p is %p", (squad, labels, title) => {
+  ] as const)("squad %p with labels %p has the title %p", (squad, labels, title) => {
     expect(issueTitle(alertWith({ squad, labels }))).toBe(title);
   });
 
@@ -45,7 +45,7 @@ describe("issuePriority()", () => {
     ["", 0],
     ["toString", 0],
     [null, 0],
-  ])("of %p is %p", (severity, priority) => {
+  ])("severity %p has priority %p", (severity, priority) => {
     expect<number>(issuePriority(severity)).toBe(priority);
   });
 });

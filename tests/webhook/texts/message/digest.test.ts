@@ -42,7 +42,7 @@ describe("renderDigest()", () => {
     );
   });
 
-  test("tells an alert and its end in one line, and says how often one came and went", () => {
+  test("has an alert and its end in one line, and says how often one came and went", () => {
     expect(tail(digest(on("web1"), on("web2"), on("web1", RESOLVED)))).toEqual([
       "✅ Traefik RAM Alta · web1 · 05:15–05:19",
       "🟡 Traefik RAM Alta · web2 · 05:15",
@@ -86,7 +86,7 @@ describe("renderDigest()", () => {
     for (const line of crowd) expect(line).toContain(`… ${words} · `);
   });
 
-  test("adds to lines that would look alike what tells them apart", () => {
+  test("adds to lines that would look alike what distinguishes them", () => {
     const of = (fingerprint: string, labels: Record<string, string>) =>
       entry({ fingerprint, labels: { instance: "main", ...labels } });
     expect(tail(digest(of("1", { mountpoint: "/" }), of("2", { mountpoint: "/var" })))).toEqual([
@@ -98,7 +98,7 @@ describe("renderDigest()", () => {
     expect(new Set(folders).size).toBe(2);
   });
 
-  test("tells two alerts that share a fingerprint, but not their labels, both", () => {
+  test("has two lines for alerts that share a fingerprint, but not their labels", () => {
     expect(tail(digest(on("web1"), on("web2", { fingerprint: "web1" })))).toHaveLength(2);
   });
 

@@ -74,7 +74,7 @@ describe("renderMessage()", () => {
     ["page*d*", "🔵", "page*d∗ · infra"],
     ["x".repeat(100), "🔵", `${"x".repeat(59)}… · infra`],
     [null, "🔵", "infra"],
-  ])("of severity %p begins with %p and then %p", (severity, marker, state) => {
+  ])("a message of severity %p begins with %p and then %p", (severity, marker, state) => {
     const [first, second] = linesOf({ severity, name: "Disco" });
     expect(first).toBe(`${marker} *Disco*`);
     expect(second).toBe(`${state} · desde 05:15 (há 5 min)`);
@@ -87,7 +87,7 @@ describe("renderMessage()", () => {
     [{ status: "x".repeat(100), firing: false }, "⚪", `Estado "${"x".repeat(59)}…"`],
     [{ status: " ", firing: false }, "⚪", "Sem estado"],
     [{ status: null, firing: false }, "⚪", "Sem estado"],
-  ])("of %p begins with %p and then %p", (parts, marker, state) => {
+  ])("a message of state %p begins with %p and then %p", (parts, marker, state) => {
     const [first, second] = linesOf({ ...parts, severity: "critical", endsAt: null, startsAt: null });
     expect(first).toBe(`${marker} *Traefik RAM Alta*`);
     expect(second).toBe(`${state} · Crítico · infra`);
@@ -112,7 +112,7 @@ describe("renderMessage()", () => {
     expect(linesOf({ name: "a*b* c" })[0]).toBe("🟡 *a∗b∗ c*");
   });
 
-  test("says what tells it from its neighbours, on the first line", () => {
+  test("says what distinguishes it from its neighbours, on the first line", () => {
     const of = (labels: Record<string, string>) => linesOf({ name: "D", labels })[0];
     expect(of({ host: "h", project: "p" })).toBe("🟡 *D* · h");
     expect(of({ host: "h", instance: "10.0.0.5:9100" })).toBe("🟡 *D* · 10.0.0[.]5:9100");
@@ -134,7 +134,7 @@ describe("renderMessage()", () => {
     expect(state({ startsAt: "ontem" })).toBe("infra");
   });
 
-  test("says that it is told again, never at the first firing or the end", () => {
+  test("says that it fires on, never at the first firing or the end", () => {
     expect(linesOf({}, { isRepeat: true })[1]).toBe("Aviso · infra · continua desde 05:15 (há 5 min)");
     expect(message({}, { isRepeat: false })).not.toContain("continua");
     expect(message({ status: "resolved", firing: false }, { isRepeat: true })).not.toContain("continua");
@@ -367,7 +367,7 @@ describe("renderMessage() of long texts", () => {
     expect(text).toContain(`d…\ninstance=${long("l", 500)}\nValor: ${long("v", 500)}\nPainel: https`);
   });
 
-  test("after the description it shortens summary, labels, value and name, never below what can be read", () => {
+  test("summary, labels, value and name are shortened after the description, never below what can be read", () => {
     const all = {
       summary: long("s", 9000),
       description: long("d", 9000),
