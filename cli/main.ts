@@ -1,7 +1,6 @@
-import { INTERNAL } from "./child-process/internal-word.ts";
-import { seeChildEnds } from "./child-process/see-child-ends.ts";
 import type { Group } from "./framework/command.ts";
 import { EXIT } from "./framework/exit-status.ts";
+import { seeChildEnds } from "./framework/see-child-ends.ts";
 import { printHelp, renderGroupHelp } from "./framework/usage/help.ts";
 import { helpWidth } from "./framework/usage/help-width.ts";
 import { root } from "./root.ts";
@@ -35,9 +34,11 @@ async function dispatch(path: string, group: Group, words: readonly string[]): P
     printHelp(`${await versionLine()}\n`);
     return EXIT.ok;
   }
-  if (word === INTERNAL && group === root) {
-    const { runInternal } = await import("./child-process/run-internal.ts");
-    return await runInternal(rest);
+  if (word === "internal" && rest[0] === "complete" && group === root) {
+    // Started by the scripts of `opsctl completion`; no help lists it.
+    const { printOffers } = await import("./completion/print-offers.ts");
+    await printOffers(rest.slice(1), new Date());
+    return EXIT.ok;
   }
   const entry = Object.hasOwn(group.commands, word) ? group.commands[word] : undefined;
   if (entry === undefined) {

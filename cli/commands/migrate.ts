@@ -18,10 +18,8 @@ import process from "node:process";
 import { setImmediate } from "node:timers/promises";
 import type { DatabaseLogin } from "../../lib/platform/config/settings/owner-login.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
-import type { Environment } from "../../lib/platform/secrets/adapter.ts";
 import type { MigrationStatus } from "../../lib/schema/recorded.ts";
-import { handedSecret } from "../child-process/handed-input.ts";
-import { type CommandContext, defineCommand, type RootInput } from "../framework/command.ts";
+import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { asOpsError } from "../framework/failure.ts";
 import { outcomeOf } from "../framework/outcome.ts";
@@ -33,7 +31,10 @@ export const migrate = defineCommand({
   notes:
     "Connects as the owner of the schema: MIGRATE_DATABASE_URL, which root keeps in /etc/opsctl/root-secrets, else DATABASE_URL.\n" +
     "Every file is applied once, in its own transaction.",
-  readAsRoot: rootsLogin,
+  async readAsRoot(env) {
+    const { rootsOwnerLogin } = await import("../../lib/platform/config/settings/owner-login.ts");
+    return await rootsOwnerLogin(env);
+  },
   args: {
     status: { type: "boolean", description: "List the migrations and their state; change nothing" },
     json: { type: "boolean", description: "Print the result as one line of JSON" },
@@ -67,27 +68,12 @@ export const migrate = defineCommand({
 /** One statement of a migration may rewrite a large table, or wait for another host's migration. */
 const ANSWER_LIMIT_MS = 60 * 60_000;
 
-const NOT_CLOSED =
-  "This host does not let root pass on a capability that keeps them out: see docs/security.md, What root does";
-
-/** The owner's login, which root may keep for itself and hands to the account's process alone. */
-async function rootsLogin(env: Environment): Promise<RootInput | null> {
-  const { rootsOwnerLogin, writtenLogin } = await import("../../lib/platform/config/settings/owner-login.ts");
-  const login = await rootsOwnerLogin(env);
-  return login === null ? null : { text: writtenLogin(login), isSecret: true };
-}
-
-async function findLogin({ env, settingsFile, log }: CommandContext): Promise<DatabaseLogin> {
-  const { findOwnerLogin, isOverruledBy, parseLogin } = await import(
-    "../../lib/platform/config/settings/owner-login.ts"
-  );
+/** The owner's login: root may have read it before this process became the account. */
+async function findLogin({ env, settingsFile, log, fromRoot }: CommandContext): Promise<DatabaseLogin> {
+  const { findOwnerLogin, isOverruledBy } = await import("../../lib/platform/config/settings/owner-login.ts");
   const path = settingsFile?.path ?? null;
-  const handed = handedSecret();
-  if (handed === null) return await findOwnerLogin(env, { given: process.env, settingsFile: path });
-  const login = parseLogin(handed.text);
-  if (!handed.isClosed)
-    log.warn("Other processes of this account can read the owner's login", { hint: NOT_CLOSED });
-  // Root's variable is kept from this process, which would else say so of its own.
+  const login = fromRoot as DatabaseLogin | null;
+  if (login === null) return await findOwnerLogin(env, { given: process.env, settingsFile: path });
   const unused = [
     ...(login.overrules ? ["environment"] : []),
     ...(path !== null && isOverruledBy(login, env) ? [path] : []),

@@ -13,17 +13,21 @@ import { shellWord } from "../../lib/platform/shell-word.ts";
 /** The settings of a command, and how they are read again; a problem is kept until there is a log to tell it. */
 export type Settings = { read: CommandSettings; again: () => CommandSettings; problem: unknown };
 
+const NONE: CommandSettings = { env: process.env, path: null, isThere: false, names: [], hidden: [] };
+
+/** The settings of a command without a file: the environment alone. */
+export const NO_SETTINGS: Settings = { read: NONE, again: () => NONE, problem: null };
+
 /** Reads the settings of a command: this process's environment, and under it the command's file where it has one. */
 export function settingsOf(name: string): Settings {
-  const none: CommandSettings = { env: process.env, path: null, isThere: false, names: [], hidden: [] };
-  if (commandFile(name) === null) return { read: none, again: () => none, problem: null };
+  if (commandFile(name) === null) return NO_SETTINGS;
   const given = { ...process.env };
   const typed = process.argv.slice(2).map(shellWord).join(" ");
   const again = () => readCommandSettings(name, given, typed);
   try {
     return { read: again(), again, problem: null };
   } catch (problem) {
-    return { read: none, again, problem };
+    return { read: NONE, again, problem };
   }
 }
 

@@ -11,6 +11,8 @@ import type { Outcome } from "./outcome.ts";
 export type CommandContext = {
   /** The environment, and under it the command's own file. */
   env: Environment;
+  /** What `readAsRoot` returned; null where this process is not the account because of it. */
+  fromRoot: unknown;
   /** Where that file is, and the names that it sets; null for a command without one. */
   settingsFile: { path: string; isThere: boolean; names: readonly string[] } | null;
   /** Reads that file once more. */
@@ -42,26 +44,18 @@ export type ValueKind = "weeks" | "old-weeks" | "codes" | "commands" | "director
  */
 export type Values = readonly string[] | ValueKind;
 
-/** What root read for a command; `isSecret` for what other processes of the account must not have. */
-export type RootInput = { text: string; isSecret: boolean };
-
 /** What a command prints that tells of opsctl itself. */
 export type About = { fields: object; text: string };
 
 /** What a command declares: citty's definition, checks of values, an example, and its JSON when it fails. */
 export type CommandParts<T extends ArgsDef> = {
   meta: { name: string; description: string };
-  /** The command belongs to the service account: started by root it becomes that account, unless `--as-is` is given. */
+  /** The command belongs to the service account: started by root it becomes that account, where the host has it. */
   account?: "service";
-  /** How long the host may take to say who that account is, in milliseconds; without it as long as any look-up. */
-  accountLimitMs?: number;
   /** Started by cron or systemd: where no terminal reads its log, each line is a JSON object; of others it is text. */
   isUnattended?: boolean;
-  /**
-   * What root reads for the command before it becomes the account, where the account must not reach it: the command
-   * finds it with `handedInput`, or if it is a secret with `handedSecret`; or null.
-   */
-  readAsRoot?: (env: Environment) => Promise<RootInput | null>;
+  /** Reads for the command what only root may read, before the process becomes the account; `run` finds it in `fromRoot`. */
+  readAsRoot?: (env: Environment) => Promise<unknown>;
   args: T;
   checks?: { readonly [K in keyof T]?: ValueCheck };
   /** Of options and arguments that are no `enum`: for checks, help, man page and completion alike. */
@@ -88,7 +82,7 @@ export type CommandParts<T extends ArgsDef> = {
 /** What a command declares that tells of opsctl itself, such as `help`: it needs no settings, no account and no log. */
 export type AboutParts<T extends ArgsDef> = Omit<
   CommandParts<T>,
-  "run" | "failed" | "account" | "accountLimitMs" | "isUnattended" | "readAsRoot" | "checkTogether"
+  "run" | "failed" | "account" | "isUnattended" | "readAsRoot" | "checkTogether"
 > & {
   /** Given the words that are no options, and all commands. Errors: USAGE_INVALID. */
   about: (words: readonly string[], program: Group) => Promise<About>;
@@ -116,13 +110,6 @@ export type Group = {
   commands: Record<string, LazyCommand | Group>;
 };
 
-const AS_IS = {
-  "as-is": {
-    type: "boolean",
-    description: "Started by root, keep root's privileges; else it becomes opsctl",
-  },
-} as const satisfies ArgsDef;
-
 function logFormat(isUnattended: boolean): ArgsDef {
   const otherwise = isUnattended ? "json unless on a terminal" : "text";
   const description = `How the log on standard error is written (default ${otherwise})`;
@@ -132,8 +119,7 @@ function logFormat(isUnattended: boolean): ArgsDef {
 /** Declares a command. */
 export function defineCommand<const T extends ArgsDef>(parts: CommandParts<T>): Command {
   const { run, ...rest } = parts;
-  const ofAccount = parts.account === undefined ? {} : AS_IS;
-  const args = { ...parts.args, ...logFormat(parts.isUnattended === true), ...ofAccount };
+  const args = { ...parts.args, ...logFormat(parts.isUnattended === true) };
   const citty: CommandDef<T> = {
     meta: parts.meta,
     args: args as T,

@@ -1,11 +1,11 @@
 import { userInfo } from "node:os";
 import process from "node:process";
-import { starterOf } from "../../lib/platform/account/started-by.ts";
+import { wasRoot } from "../../lib/platform/privileges.ts";
 
-/** The name of the person who started the command, also where root handed it over; the user id where it has no name. */
+/** The name of the person who started the command, root before it became the account; else the user id. */
 export function loginName(): string {
   try {
-    return starterOf(process.env) ?? userInfo().username;
+    return wasRoot() ? "root" : userInfo().username;
   } catch {
     return `uid ${process.getuid?.()}`;
   }

@@ -1,13 +1,19 @@
 import { parseArgs, runCommand as runCitty } from "citty";
-import { isRoot } from "../../lib/platform/account/account.ts";
 import { type CommandSettings, withFileNamed } from "../../lib/platform/config/env-files/settings-file.ts";
-import { OpsError } from "../../lib/platform/errors.ts";
+import type { OpsError } from "../../lib/platform/errors.ts";
 import { jsonText } from "../../lib/platform/json-text.ts";
 import { createLog, LOG_LEVELS, type Log, type LogFit, type LogLevel } from "../../lib/platform/log/log.ts";
 import type { LogFormat } from "../../lib/platform/log/log-format.ts";
+import { becomeAccount, findServiceAccount, isRoot } from "../../lib/platform/privileges.ts";
 import { redact, redactValues } from "../../lib/platform/secrets/redact.ts";
 import type { Command, CommandContext } from "./command.ts";
-import { type Settings, settingsOf, tellOfOverruled, tellOfSettings } from "./command-settings.ts";
+import {
+  NO_SETTINGS,
+  type Settings,
+  settingsOf,
+  tellOfOverruled,
+  tellOfSettings,
+} from "./command-settings.ts";
 import { EXIT, exitStatusOf } from "./exit-status.ts";
 import { asOpsError, framesOf } from "./failure.ts";
 import { onHangup } from "./hangups.ts";
@@ -22,8 +28,8 @@ type Options = CheckedArguments["options"];
 /**
  * Runs one command with checked arguments, prints its result and returns the exit status.
  *
- * Behaviour: started by root, a command of the service account runs in a child process as that account, before anything
- *            else is read here. With `--json` exactly one line is written to standard output, also when the command
+ * Behaviour: started by root, this process becomes the service account for a command of that account, before anything
+ *            but `readAsRoot` is read. With `--json` exactly one line is written to standard output, also when the command
  *            throws or a rejected promise is not handled. A result that cannot be written makes the status at
  *            least 1.
  */
@@ -32,12 +38,11 @@ export async function runCommand(
   command: Command,
   { rawArgs, options }: CheckedArguments,
 ): Promise<number> {
-  const handedOver = await asServiceAccount(command, options);
-  if (typeof handedOver === "number") return handedOver;
+  const { fromRoot, problem } = await leaveRoot(command);
   const stderr = await standardError();
-  const settings = settingsOf(name);
+  const settings = problem === null ? settingsOf(name) : NO_SETTINGS;
   const log = await commandLog(stderr, settings.read, logFormat(command, options, stderr));
-  const context = contextOf(settings, { log, stderr });
+  const context = contextOf(settings, { log, stderr, fromRoot });
 
   const fail = async (error: unknown): Promise<Outcome> => {
     const failure = asOpsError(error, `run opsctl ${name}`);
@@ -54,7 +59,7 @@ export async function runCommand(
   });
 
   try {
-    if (handedOver !== null) throw handedOver;
+    if (problem !== null) throw problem;
     if (settings.problem !== null) throw settings.problem;
     tellOfOverruled(settings.read, log);
     tellOfSettings(settings.read, log);
@@ -67,41 +72,18 @@ export async function runCommand(
   }
 }
 
-/** Runs a command of the service account as that account; null when this process runs it itself. */
-async function asServiceAccount(command: Command, options: Options): Promise<number | OpsError | null> {
-  if (command.account === undefined || !isRoot() || options.has("as-is")) return null;
-  const { accountLimitMs: limitMs } = command;
+/** Makes a process of root's the account of its command; `fromRoot` is what root read for it before. */
+async function leaveRoot(command: Command): Promise<{ fromRoot: unknown; problem: OpsError | null }> {
+  if (command.account === undefined || !isRoot()) return { fromRoot: null, problem: null };
   try {
-    // The look-up can be a program: root reads beside it.
-    const [{ account, lookUpMs }, input] = await Promise.all([
-      lookUpAccount(limitMs),
-      command.readAsRoot?.(process.env),
-    ]);
-    if (account === null) return null;
-    const { handOver } = await import("../child-process/hand-over.ts");
-    return await handOver(account, process.argv.slice(2), { input: input ?? null, limitMs, lookUpMs });
+    const account = await findServiceAccount();
+    if (account === null) return { fromRoot: null, problem: null };
+    const fromRoot = (await command.readAsRoot?.(process.env)) ?? null;
+    becomeAccount(account);
+    return { fromRoot, problem: null };
   } catch (error) {
-    return withAsIs(asOpsError(error, "become the account"));
+    return { fromRoot: null, problem: asOpsError(error, "become the account") };
   }
-}
-
-/** Names the option that keeps root's privileges, which commands of the service account have, and no others. */
-function withAsIs(error: OpsError): OpsError {
-  if (error.code !== "ACCOUNT_UNAVAILABLE") return error;
-  const { code, message, hint, cause } = error;
-  return new OpsError({
-    code,
-    message,
-    hint: `${hint ?? "See the message"}; or add --as-is, which keeps root's privileges`,
-    cause,
-  });
-}
-
-async function lookUpAccount(limitMs: number | undefined) {
-  const { findServiceAccount } = await import("../../lib/platform/account/service-account.ts");
-  const begunMs = performance.now();
-  const account = await findServiceAccount(limitMs);
-  return { account, lookUpMs: performance.now() - begunMs };
 }
 
 /** The outcome of a command that threw: in the command's own form where it has one. */
@@ -153,10 +135,11 @@ function onCrash(report: (error: unknown) => Promise<number>): void {
 
 function contextOf(
   { read, again }: Settings,
-  { log, stderr }: { log: Log; stderr: StandardError },
+  { log, stderr, fromRoot }: { log: Log; stderr: StandardError; fromRoot: unknown },
 ): CommandContext {
   return {
     env: read.env,
+    fromRoot,
     settingsFile: read.path === null ? null : { path: read.path, isThere: read.isThere, names: read.names },
     readSettings: again,
     log,

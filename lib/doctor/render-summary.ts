@@ -1,12 +1,13 @@
-import { DEFAULT_ENV_DIR } from "../platform/config/env-files/command-file.ts";
-import { envDirOption } from "../platform/config/env-files/with-directories.ts";
+import { fixLines } from "../text/terminal/fix-lines.ts";
 import { proseLines } from "../text/terminal/prose.ts";
 import type { Screen } from "../text/terminal/screen.ts";
-import { asRootForAll } from "./facts/reader.ts";
-import { type CommandName, type Finding, NEXT_MONDAY } from "./finding.ts";
-import { markedLines, mendLines } from "./render.ts";
+import { type CommandName, command, type Finding, NEXT_MONDAY } from "./finding.ts";
+import { markedLines } from "./render.ts";
 
 const PROBLEMS: readonly Finding["status"][] = ["fail", "warn"];
+
+/** What the commands that come next have in common. */
+type NextCommands = { option: string; asRoot: string };
 
 /** What is wrong with one command: its own causes, and the commands before it that have others of its causes, too. */
 type Summary = { command: CommandName; findings: Finding[]; causes: Finding[]; as: CommandName[] };
@@ -15,13 +16,13 @@ type Summary = { command: CommandName; findings: Finding[]; causes: Finding[]; a
  * The findings in a line for each command, and the one step that comes next.
  *
  * Behaviour: a cause that several commands have is told with the first of them; what only follows from a missing
- *            setting is not told, nor is that something cannot be checked by anyone. `envDir` is where the environment
- *            files are that were read: the next command reads the same ones.
+ *            setting is not told, nor is that something cannot be checked by anyone. `option` names the environment files
+ *            that were read, `asRoot` is the command by which root sees all of them.
  */
 export function renderSummary(
   findings: readonly Finding[],
   screen: Screen,
-  envDir = DEFAULT_ENV_DIR,
+  { option = "", asRoot = "sudo opsctl doctor" }: Partial<NextCommands> = {},
 ): string {
   const summaries = summarised(findings);
   const width = Math.max(0, ...summaries.map(({ command }) => command.length));
@@ -29,7 +30,7 @@ export function renderSummary(
     const name = `${summary.command.padEnd(width)}  `;
     return markedLines(statusOf(summary), { name, text: textOf(summary) }, screen);
   });
-  return `${lines.join("\n")}\n\n${nextLines(summaries, { screen, option: envDirOption(envDir) }).join("\n")}\n`;
+  return `${lines.join("\n")}\n\n${nextLines(summaries, screen, { option, asRoot }).join("\n")}\n`;
 }
 
 function statusOf({ findings }: Summary): Finding["status"] {
@@ -59,17 +60,17 @@ function summarised(findings: readonly Finding[]): Summary[] {
 }
 
 function problemsOf(findings: readonly Finding[]): Finding[] {
-  const isClosed = findings.some((finding) => finding.status === "fail" && isForRoot(finding));
+  const isClosed = findings.some((finding) => finding.status === "fail" && finding.needsRoot);
   // What this account cannot look at, told once by the file that is closed to it.
-  const isTold = (finding: Finding) => isClosed && finding.because === "not_checked" && isForRoot(finding);
+  const isTold = (finding: Finding) => isClosed && finding.because === "not_checked" && finding.needsRoot;
   return findings.filter(
     (finding) => PROBLEMS.includes(finding.status) && !isNote(finding) && !isTold(finding),
   );
 }
 
-/** Nothing that a person could mend here: another check tells it already, or it cannot be checked. */
-function isNote({ because, mend }: Finding): boolean {
-  return because === "not_checked" && mend === null;
+/** Nothing that a person could do here: another check tells it already, or it cannot be checked. */
+function isNote({ because, fix }: Finding): boolean {
+  return because === "not_checked" && fix === null;
 }
 
 function worstOf(findings: readonly Finding[]): Finding | undefined {
@@ -78,12 +79,12 @@ function worstOf(findings: readonly Finding[]): Finding | undefined {
 
 /**
  * What fails comes before all, and of warnings one that a person can do something about; the last is the one that only
- * a Monday mends.
+ * a Monday changes.
  */
 function mostUseful(findings: readonly Finding[]): Finding | undefined {
   const failed = findings.find(({ status }) => status === "fail");
-  const today = findings.filter(({ mend }) => mend !== NEXT_MONDAY);
-  return failed ?? today.find(({ mend }) => mend !== null) ?? today[0] ?? findings[0];
+  const today = findings.filter(({ fix }) => fix !== NEXT_MONDAY);
+  return failed ?? today.find(({ fix }) => fix !== null) ?? today[0] ?? findings[0];
 }
 
 function textOf({ findings, causes, as }: Summary): string {
@@ -107,19 +108,14 @@ function wellText(findings: readonly Finding[]): string {
   return parts.filter((part) => part !== "").join(", ");
 }
 
-/** Something that this account may not look at. */
-function isForRoot({ command, mend }: Finding): boolean {
-  return mend !== null && asRootForAll(mend, command) !== null;
-}
-
 const ALL = "Everything that was looked at: opsctl doctor --all";
 /** The first part that most hosts have. */
 const NOTHING_YET = "Nothing is set up on this host yet. What the first part needs: opsctl doctor weekly";
 
-/** `option` names the environment files that this doctor reads. */
 function nextLines(
   summaries: readonly Summary[],
-  { screen, option }: { screen: Screen; option: string },
+  screen: Screen,
+  { option, asRoot }: NextCommands,
 ): string[] {
   if (summaries.every(({ findings }) => isLeftOut(findings)))
     return proseLines(`${NOTHING_YET}${option}`, screen);
@@ -127,9 +123,9 @@ function nextLines(
   const first = mostUseful(causes);
   const all = proseLines(`${ALL}${option}`, screen);
   if (first === undefined) return all;
-  const next = first.mend ?? `opsctl doctor ${first.command}${option}`;
-  const forRoot = new Set(causes.filter(isForRoot).map(({ command }) => command));
-  if (isForRoot(first) && forRoot.size > 1)
-    return ["Next:", ...mendLines("  ", asRootForAll(next, first.command) ?? next, screen), "", ...all];
-  return [`Next, for ${first.command}:`, ...mendLines("  ", next, screen), "", ...all];
+  const closed = new Set(causes.filter(({ needsRoot }) => needsRoot).map(({ command: of }) => of));
+  if (first.needsRoot && closed.size > 1)
+    return ["Next:", ...fixLines("  ", command(asRoot), screen), "", ...all];
+  const next = first.fix ?? command(`opsctl doctor ${first.command}${option}`);
+  return [`Next, for ${first.command}:`, ...fixLines("  ", next, screen), "", ...all];
 }

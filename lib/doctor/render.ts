@@ -1,8 +1,6 @@
-import { adviceLines } from "../text/terminal/advice-lines.ts";
+import { fixLines } from "../text/terminal/fix-lines.ts";
 import { hangingLines } from "../text/terminal/hanging-lines.ts";
-import { proseLines } from "../text/terminal/prose.ts";
 import { paint, type Screen } from "../text/terminal/screen.ts";
-import { isSaidByAccount } from "./advice/account-says.ts";
 import type { Finding } from "./finding.ts";
 
 /** How a finding is marked. */
@@ -15,7 +13,7 @@ const MARK: Record<Finding["status"], string> = {
 
 const TONE = { pass: "good", warn: "warning", fail: "bad", not_set_up: "label" } as const;
 
-/** The findings as text for people, command by command, each with the line that mends it below. */
+/** The findings as text for people, command by command, each with its fix below. */
 export function renderFindings(findings: readonly Finding[], screen: Screen): string {
   const commands = [...new Set(findings.map(({ command }) => command))];
   const blocks = commands.map((command) => {
@@ -39,16 +37,9 @@ export function markedLines(
   return [first.replace(MARK[status].trimEnd(), () => painted), ...more];
 }
 
-function linesOf({ check, status, reason, mend }: Finding, screen: Screen): string[] {
+function linesOf({ check, status, reason, fix }: Finding, screen: Screen): string[] {
   const lines = markedLines(status, { name: "", text: `${check}: ${reason}` }, screen);
-  return mend === null ? lines : [...lines, ...mendLines("        -> ", mend, screen)];
-}
-
-/** The line that mends a finding, behind `head`; what an account says is words to the end. */
-export function mendLines(head: string, mend: string, screen: Screen): string[] {
-  if (!isSaidByAccount(mend)) return adviceLines(head, mend, screen);
-  const options = { indent: " ".repeat(head.length), hasCommand: false, keepsPaths: true };
-  return proseLines(head + mend, screen, options);
+  return fix === null ? lines : [...lines, ...fixLines("        -> ", fix, screen)];
 }
 
 function total(findings: readonly Finding[]): string {

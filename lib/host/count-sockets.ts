@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type RunningProgram, startProgram } from "../platform/start-program.ts";
+import { type RunningProgram, startProgram } from "../platform/run-program.ts";
 import { readProcFile } from "./proc-file.ts";
 import { type ListingCounts, listingCounter } from "./ss-output.ts";
 

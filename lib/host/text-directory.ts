@@ -1,15 +1,7 @@
 import { statSync } from "node:fs";
-import { trustedUids } from "../platform/account/account.ts";
 import { OpsError } from "../platform/errors.ts";
-import {
-  type Step,
-  type Untrusted,
-  untrustedEnd,
-  untrustedStep,
-  type Way,
-  wayTo,
-} from "../platform/files/trusted-path.ts";
-import { shellWord } from "../platform/shell-word.ts";
+import { endOf, findForeign } from "../platform/files/trusted-path.ts";
+import { isRoot } from "../platform/privileges.ts";
 
 /**
  * The agent's text-file directory: its real path, its owner, and a key that is the same for every path that leads to
@@ -18,62 +10,42 @@ import { shellWord } from "../platform/shell-word.ts";
 export type TextDirectory = { path: string; uid: number; key: string };
 
 /**
- * Finds the text-file directory; refuses one in which other accounts could exchange the metrics file.
+ * Finds the text-file directory; refuses one to which an account that neither root is nor its owner could lead root.
  *
- * Behaviour: it may belong to any account; besides root only that account may be able to write to it and to what is on
- *            its path. Opens and creates nothing.
+ * Behaviour: an owner that is not root may let others write there: the collector writes as that account. Opens and
+ *            creates nothing.
  * Errors:    TEXTFILE_DIR_MISSING, TEXTFILE_DIR_UNTRUSTED.
  */
 export function findTextDirectory(directory: string): TextDirectory {
-  const { steps, end } = lookAt(directory);
-  if (end?.kind !== "directory") throw directoryMissing(directory, { steps, end });
-  // The directory's owner may change what is in it anyway.
-  const trusted = [0, end.uid];
-  const found = untrustedStep(steps, trusted) ?? untrustedEnd(end, trusted);
-  if (found !== null) throw untrusted(directory, { ...found, mend: stableMend(found, steps) });
-  const { dev, ino } = statSync(end.path, { bigint: true });
-  return { path: end.path, uid: end.uid, key: `${dev}-${ino}` };
+  const found = lookAt(directory);
+  if (found === null) throw directoryMissing(directory);
+  const foreign = isRoot() ? findForeign(directory, { owner: found.uid === 0 ? null : found.uid }) : null;
+  if (foreign !== null) throw untrusted(directory, foreign.why);
+  return found;
 }
 
-/** A line about a step behind one of another account could be led elsewhere before root runs it. */
-function stableMend({ path, mend }: Untrusted, steps: readonly Step[]): string | null {
-  const first = untrustedStep(steps, trustedUids());
-  return first === null || first.path === path ? mend : null;
-}
-
-function lookAt(directory: string): Way {
+function lookAt(directory: string): TextDirectory | null {
   try {
-    return wayTo(directory);
+    const path = endOf(directory);
+    const stats = statSync(path, { bigint: true });
+    return stats.isDirectory() ? { path, uid: Number(stats.uid), key: `${stats.dev}-${stats.ino}` } : null;
   } catch {
-    return { steps: [], end: null };
+    return null;
   }
 }
 
-function directoryMissing(directory: string, way: Way): OpsError {
-  const making = `, or create it: install -d -m 0755 ${shellWord(directory)}`;
+function directoryMissing(directory: string): OpsError {
   return new OpsError({
     code: "TEXTFILE_DIR_MISSING",
     message: `Cannot write metrics: directory ${directory} is not there`,
-    hint: `Set TEXTFILE_DIR to the agent's text-file directory${mayBeMade(directory, way) ? making : ""}`,
+    hint: "Set TEXTFILE_DIR to the agent's text-file directory, or create it with mode 0755",
   });
 }
 
-/**
- * Whether nothing is there, and no account but root and this one could lead the line that makes it elsewhere.
- *
- * Behaviour: the line makes each directory that is missing, and `..` behind one would go on where nobody has looked.
- */
-function mayBeMade(directory: string, { steps, end }: Way): boolean {
-  const last = steps.at(-1);
-  if (end !== null || last === undefined || !directory.startsWith("/")) return false;
-  if (directory.split("/").includes("..")) return false;
-  return (untrustedStep(steps, trustedUids()) ?? untrustedEnd(last, trustedUids())) === null;
-}
-
-function untrusted(directory: string, { why, mend }: Untrusted): OpsError {
+function untrusted(directory: string, why: string): OpsError {
   return new OpsError({
     code: "TEXTFILE_DIR_UNTRUSTED",
     message: `Cannot write metrics to ${directory}: ${why}; another account could put a file or a link there`,
-    hint: mend ?? "Set TEXTFILE_DIR to a directory that no other account can exchange, such as one of root's",
+    hint: "Set TEXTFILE_DIR to a directory that no other account can exchange, or give it to the agent's account",
   });
 }

@@ -28,7 +28,6 @@ export function readWebhookEnv(path: string | null, { reader }: { reader: string
   const text = readClosedText(path, {
     subject: "the webhook's settings",
     reader,
-    ownPlace: path,
     maxBytes: MAX_BYTES,
   });
   return text === undefined ? new Map() : parseEnvFile(text);

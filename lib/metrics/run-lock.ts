@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { TextDirectory } from "../host/text-directory.ts";
-import { isRoot } from "../platform/account/account.ts";
 import { type FileLock, tryFileLock } from "../platform/files/file-lock.ts";
+import { isRoot } from "../platform/privileges.ts";
 import { unwritable } from "./write-metrics-file.ts";
 
 /** Name of the lock's file inside the text-file directory; one that ended in `.prom` would be read as metrics. */

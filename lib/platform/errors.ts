@@ -1,15 +1,29 @@
 /**
+ * What puts something right.
+ *
+ * Shape:     `text` says it in words, null where the command says all; `command` can be copied, null where there is none.
+ * Behaviour: a command is a constant of the program, or made of its own tables, and holds no value of a file, a database
+ *            or an external service: such a value stands in the reason beside it.
+ */
+export type Fix = { text: string | null; command: string | null };
+
+/** A fix in words; null stays null. */
+export function inWords(text: string | null | undefined): Fix | null {
+  return text == null ? null : { text, command: null };
+}
+
+/**
  * One setting that is missing or invalid.
  *
  * Shape: `kind` says where it belongs: a setting, a secret, or `unread` for a secret that is somewhere and cannot be
- *        read, with `mend` for the place where it is; `file` is the only file that it is read from, where there is
+ *        read, with `fix` for the place where it is; `file` is the only file that it is read from, where there is
  *        such a file.
  */
 export type SettingProblem = {
   name: string;
   problem: string;
   kind: "plain" | "secret" | "unread";
-  mend?: string | undefined;
+  fix?: string | undefined;
   file?: string;
 };
 
@@ -26,7 +40,7 @@ export type OpsErrorParts = {
  * A failure that ends a command, worded for the person who reads it.
  *
  * Shape: `code` is public and never renamed (AREA_PROBLEM); `message` says what was tried, then the present state;
- *        `hint` says what mends it; `cause` is for the developer and never printed to a user; `settings` are the
+ *        `hint` says what puts it right; `cause` is for the developer and never printed to a user; `settings` are the
  *        settings that `message` lists, for a program.
  */
 export class OpsError extends Error {

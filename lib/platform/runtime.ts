@@ -42,7 +42,7 @@ type DenoGlobal = {
 };
 
 type ForeignSymbols = Record<
-  "socket" | "connect" | "send" | "close" | "prctl" | "fcntl",
+  "socket" | "connect" | "send" | "close",
   (...args: unknown[]) => number | bigint
 >;
 
@@ -64,12 +64,6 @@ export type DatagramCalls = {
   send(fd: number, bytes: Uint8Array, flags: number): number;
   close(fd: number): number;
 };
-
-/** The system's call with which a process changes itself; returns what the call returns, -1 for a failure. */
-export type ProcessControl = (option: number, argument: number) => number;
-
-/** Keeps a descriptor from the programs that this process starts; returns whether it could. */
-export type KeepDescriptor = (fd: number) => boolean;
 
 const deno = Reflect.get(globalThis, "Deno") as DenoGlobal | undefined;
 type BunGlobal = { spawn: NativeSpawn };
@@ -136,39 +130,6 @@ export function datagramCalls(): DatagramCalls | null {
   try {
     if (deno !== undefined) return denoDatagramCalls(deno);
     return bun === undefined ? null : bunDatagramCalls();
-  } catch {
-    return null;
-  }
-}
-
-/** The system's call prctl, which neither runtime makes by itself; null where it cannot be had. */
-export function processControl(): ProcessControl | null {
-  const call = { args: ["i32", "usize", "usize", "usize", "usize"], result: "i32" };
-  try {
-    const { symbols } =
-      deno === undefined
-        ? bunForeign().dlopen(C_LIBRARY, { prctl: { args: call.args, returns: call.result } })
-        : deno.dlopen(C_LIBRARY, { prctl: { parameters: call.args, result: call.result } });
-    return (option, argument) => Number(symbols.prctl(option, argument, 0, 0, 0));
-  } catch {
-    return null;
-  }
-}
-
-const F_SETFD = 2;
-const FD_CLOEXEC = 1;
-
-/**
- * How to keep a descriptor from the programs that this process starts; null where the system's call cannot be had.
- *
- * Behaviour: for Deno, which passes on whatever its own starter left open; Bun closes all but the standard streams.
- * Source:    fcntl(2), F_SETFD; measured: Deno 2.9.6, Bun 1.4.5.
- */
-export function keepDescriptorCall(): KeepDescriptor | null {
-  try {
-    const call = { parameters: ["i32", "i32", "i32"], result: "i32" };
-    const { fcntl } = deno!.dlopen(C_LIBRARY, { fcntl: call }).symbols;
-    return (fd) => Number(fcntl(fd, F_SETFD, FD_CLOEXEC)) === 0;
   } catch {
     return null;
   }

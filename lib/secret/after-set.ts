@@ -1,12 +1,10 @@
-import { commandFile, isRootsFile } from "../platform/config/env-files/command-file.ts";
+import { commandFile } from "../platform/config/env-files/command-file.ts";
 import type { KnownSecret } from "../platform/config/names/known-secrets.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
-import { shellWord } from "../platform/shell-word.ts";
 import { hasOuterBlank } from "./check-form.ts";
 import type { FileFacts } from "./file-facts.ts";
 import type { Place } from "./place.ts";
-import { type DirectoryRefusal, refusedDirectory } from "./refused-directory.ts";
 import { oddToken } from "./token-form.ts";
 
 /** The commands that take a new value at a reload of the webhook's service. */
@@ -38,7 +36,7 @@ export function warningsAbout(
     ...(hasOuterBlank(value) ? ["the value begins or ends with a blank"] : []),
     ...oddToken(name, value.open()),
     ...(isForRoot && reader !== "root"
-      ? ["the account opsctl cannot read it there: only a command that stays root (--as-is) does"]
+      ? ["the account opsctl cannot read it there: only a command that stays root does"]
       : []),
   ];
 }
@@ -51,14 +49,9 @@ export function warningsAbout(
 export function conflictsOf(
   secret: KnownSecret,
   { path, directory }: Place,
-  found: {
-    env: Environment;
-    facts: readonly FileFacts[];
-    credential: string | null;
-    refusalOf: (directory: string) => DirectoryRefusal | null;
-  },
+  found: { env: Environment; facts: readonly FileFacts[]; credential: string | null },
 ): string[] {
-  const { env, facts, credential, refusalOf } = found;
+  const { env, facts, credential } = found;
   const { name } = secret;
   const isInEnvironment = (env[name] ?? "").trim() !== "";
   return [
@@ -69,14 +62,9 @@ export function conflictsOf(
       ? [`${name} is set in this terminal's environment: it is not used any more, unset ${name}`]
       : []),
     ...facts.filter(({ secrets }) => secrets.includes(name)).map((file) => alsoSet(secret, file)),
-    ...facts.flatMap((file) => looksElsewhere(secret, file, { path, directory, env, refusalOf })),
+    ...facts.flatMap((file) => looksElsewhere(secret, file, { path, directory })),
   ];
 }
-
-type Elsewhere = Pick<Place, "path" | "directory"> & {
-  env: Environment;
-  refusalOf: (directory: string) => DirectoryRefusal | null;
-};
 
 function alsoSet({ name, usedBy, fromEnvironment }: KnownSecret, { name: file, path }: FileFacts): string {
   const overruled = `${name} is set in ${path}, too: it is not used${fromEnvironment ? " any more" : " there"}, remove it there`;
@@ -90,15 +78,15 @@ function alsoSet({ name, usedBy, fromEnvironment }: KnownSecret, { name: file, p
 }
 
 function looksElsewhere(
-  { name, usedBy }: KnownSecret,
+  { usedBy }: KnownSecret,
   { name: file, path: filePath, secretsDir }: FileFacts,
-  { path, directory, env, refusalOf }: Elsewhere,
+  { path, directory }: Pick<Place, "path" | "directory">,
 ): string[] {
   const reads = usedBy.filter(({ command }) => commandFile(command) === file).map(({ command }) => command);
   if (reads.length === 0 || secretsDir === null || secretsDir.replace(/(?<=.)\/+$/, "") === directory)
     return [];
-  const word = shellWord(secretsDir);
-  const refused = isRootsFile(file) ? null : refusedDirectory(secretsDir, refusalOf(secretsDir), env);
-  const then = refused ?? `Look at it, then: OPSCTL_SECRETS_DIR=${word} opsctl secret set ${name}`;
-  return [`${reads.join(", ")} does not read ${path}: ${filePath} names ${word}. ${then}`];
+  return [
+    `${reads.join(", ")} does not read ${path}: ${filePath} names ${JSON.stringify(secretsDir)}. ` +
+      "Correct OPSCTL_SECRETS_DIR there, or set the secret with that variable in front",
+  ];
 }

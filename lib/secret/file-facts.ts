@@ -2,7 +2,7 @@ import { commandFile } from "../platform/config/env-files/command-file.ts";
 import { readCommandSettings } from "../platform/config/env-files/settings-file.ts";
 import { KNOWN_SECRETS } from "../platform/config/names/known-secrets.ts";
 import { OpsError } from "../platform/errors.ts";
-import { isClosedHere } from "../platform/files/closed-here.ts";
+import { isClosedHere } from "../platform/files/closed-file.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 
 /**
@@ -28,10 +28,6 @@ export const ACCOUNT_COMMANDS = ["weekly", "webhook", "socket-monitor", "alert-r
 /** The commands whose file root reads itself. */
 export const ROOT_COMMANDS = ["collect-metrics"] as const;
 
-const MAX_PATH = 4_096;
-/** What may stand in a word of a shell without quotes: no blank is among it, and so no command. */
-const NOT_PLAIN = /[^\w.@%+,=:/-]/gu;
-
 /**
  * Reads the environment files of these commands in a directory; the empty text stands for none.
  *
@@ -53,22 +49,6 @@ export function readFileFacts(commands: readonly string[], directory: string): F
   });
 }
 
-/**
- * The facts that a process of the service account printed as JSON about the environment files of a directory; null when
- * the text is something else.
- *
- * Behaviour: root does not trust that account. Only names that opsctl knows are taken over, the path of a file is
- *            root's own knowledge, and the one of a directory has a `?` for each character that is not plain.
- */
-export function parseFileFacts(text: string, directory: string): FileFacts[] | null {
-  try {
-    const values: unknown = JSON.parse(text);
-    return Array.isArray(values) ? values.flatMap((value) => factsIn(value, directory)) : null;
-  } catch {
-    return null;
-  }
-}
-
 function factsOf(env: Environment, { name, path }: { name: string; path: string }): FileFacts {
   const isSet = (variable: string) => (env[variable] ?? "").trim() !== "";
   const isWanted = ({ usedBy }: (typeof KNOWN_SECRETS)[number]) =>
@@ -86,38 +66,4 @@ function factsOf(env: Environment, { name, path }: { name: string; path: string 
     problem: null,
     isClosed: false,
   };
-}
-
-function factsIn(value: unknown, directory: string): FileFacts[] {
-  const { name, secrets, wanted, secretsDir, hasCommand, problem } = Object(value) as FileFacts;
-  const isOwnFile = ACCOUNT_COMMANDS.some((command) => commandFile(command) === name);
-  if (!isOwnFile) return [];
-  return [
-    {
-      name,
-      path: `${directory}/${name}`,
-      secrets: known(secrets),
-      wanted: known(wanted),
-      secretsDir: typeof secretsDir === "string" && secretsDir.startsWith("/") ? plain(secretsDir) : null,
-      hasCommand: hasCommand === true,
-      problem: typeof problem === "string" ? codeIn(problem) : null,
-      // The account says so of its own file, which root is told as what it is.
-      isClosed: false,
-    },
-  ];
-}
-
-/** A code is a word: no advice fits into it. */
-function codeIn(problem: string): string {
-  return /^[A-Z][A-Z_]{1,40}$/.test(problem) ? problem : "INTERNAL_ERROR";
-}
-
-function known(names: unknown): string[] {
-  if (!Array.isArray(names)) return [];
-  return KNOWN_SECRETS.map(({ name }) => name).filter((name) => names.includes(name));
-}
-
-/** A path in which the account cannot say anything: root is shown it. */
-function plain(path: string): string {
-  return path.replace(NOT_PLAIN, "?").slice(0, MAX_PATH);
 }

@@ -1,20 +1,20 @@
-import { readdirSync } from "node:fs";
+import type { Stats } from "node:fs";
 import { join } from "node:path";
-import type { ServiceAccount } from "../platform/account/service-account.ts";
 import { commandFile, isRootsFile } from "../platform/config/env-files/command-file.ts";
 import { withDirectories } from "../platform/config/env-files/with-directories.ts";
 import { KNOWN_SECRETS, type KnownSecret } from "../platform/config/names/known-secrets.ts";
 import { plainSettingsOfFile, SETTINGS_FILES } from "../platform/config/names/known-settings.ts";
 import { oddSecrets } from "../platform/config/names/odd-secrets.ts";
+import { type Fix, inWords } from "../platform/errors.ts";
+import { octal } from "../platform/files/modes.ts";
+import { namesOf } from "../platform/files/trusted-path.ts";
+import type { Account } from "../platform/privileges.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
-import { ROOT_SECRETS_DIR } from "../platform/secrets/file.ts";
-import { shellWord } from "../platform/shell-word.ts";
+import { ROOT_SECRETS_DIR } from "../platform/secrets/root-secrets.ts";
 import type { FileFacts } from "./file-facts.ts";
-import { fileLine } from "./file-line.ts";
-import { type FileState, lookAtDirectory, lookAtFile } from "./file-state.ts";
-import { type Place, placeOf } from "./place.ts";
-import { type DirectoryRefusal, refusedDirectory } from "./refused-directory.ts";
-import { leftoversIn } from "./write-secret.ts";
+import type { Look } from "./look.ts";
+import { fixAt, type Place, placeOf } from "./place.ts";
+import { isOldLeftover } from "./write-secret.ts";
 
 /** A place that has a secret. */
 export type SecretSource = {
@@ -22,8 +22,8 @@ export type SecretSource = {
   where: string;
 };
 
-/** What is wrong, and the line that mends it. */
-export type SecretProblem = { where: string; why: string; mend: string };
+/** What is wrong, and what puts it right. */
+export type SecretProblem = { where: string; why: string; fix: Fix };
 
 /**
  * A secret as this host has it.
@@ -42,22 +42,22 @@ export type ListedSecret = {
   problems: SecretProblem[];
 };
 
-/** Why the environment files of the account could not be read, and what mends it. */
-export type Unread = { why: string; mend: string };
+/** Why the environment files of the account could not be read, and what puts it right. */
+export type Unread = { why: string; fix: Fix };
 
 /**
  * What a list is made of.
  *
- * Shape: `unread` is null where the account's environment files could be read; `refusalOf` says why root does nothing
- *        in a directory that such a file names, null where it may.
+ * Shape: `unread` is null where the account's environment files could be read; `lookAt` says what a place's directory
+ *        holds.
  */
 export type ListInput = {
   env: Environment;
-  account: ServiceAccount | null;
+  account: Account | null;
   facts: readonly FileFacts[];
   unread: Unread | null;
   credentialOf: (secret: KnownSecret) => string | null;
-  refusalOf: (directory: string) => DirectoryRefusal | null;
+  lookAt: (place: Place) => Look;
   nowMs: number;
 };
 
@@ -65,8 +65,8 @@ export type ListInput = {
 export type SecretList = { secrets: ListedSecret[]; problems: SecretProblem[] };
 
 /** What shows an ordinary account all of them. */
-export function seenByRoot(env: Environment): string {
-  return withDirectories("sudo opsctl secret list", env);
+export function seenByRoot(env: Environment): Fix {
+  return { text: null, command: withDirectories("sudo opsctl secret list", env) };
 }
 
 /** Where those files are, for people. */
@@ -84,17 +84,16 @@ export function listSecrets(input: ListInput): SecretList {
   return { secrets, problems: [...directoryProblems(input), ...unread, ...untold] };
 }
 
-/** The words come from a process of the account, which only tells; what root is given to do is said here. */
 function unreadProblem({ name, path, problem, isClosed }: FileFacts, env: Environment): SecretProblem[] {
   if (problem === null) return [];
-  if (isClosed) return [{ where: path, why: "this account may not read it", mend: seenByRoot(env) }];
-  const mend = withDirectories(`sudo opsctl doctor ${name.replace(/\.env$/, "")}`, env);
-  return [{ where: path, why: `it could not be read (${problem})`, mend }];
+  if (isClosed) return [{ where: path, why: "this account may not read it", fix: seenByRoot(env) }];
+  const command = withDirectories(`sudo opsctl doctor ${name.replace(/\.env$/, "")}`, env);
+  return [{ where: path, why: `it could not be read (${problem})`, fix: { text: null, command } }];
 }
 
 function listed(secret: KnownSecret, input: ListInput): ListedSecret {
   const { name, usedBy } = secret;
-  const files = placesOf(secret, input).map((place) => lookAtFile(place, name));
+  const files = placesOf(secret, input).map((place) => fileAt(place, name, input));
   const sources = sourcesOf(secret, files, input);
   const problems = files.flatMap(({ path, fault }) => (fault === null ? [] : [{ where: path, ...fault }]));
   const used = usedBy.map(({ command, need }) => ({
@@ -103,10 +102,49 @@ function listed(secret: KnownSecret, input: ListInput): ListedSecret {
   }));
   const isRequired = used.some(({ required }) => required);
   const isUnread = readingFiles(secret, input.facts).some(({ problem }) => problem !== null);
-  const isUnseen = files.some(({ there }) => there === null) || isUnread || input.unread !== null;
-  const changedAtMs = files.find(({ there }) => there === true)?.changedAtMs ?? null;
+  const isUnseen = files.some(({ stats }) => stats === null) || isUnread || input.unread !== null;
+  const found = files.find(({ stats }) => stats)?.stats;
+  const changedAtMs = found?.isFile() ? found.mtimeMs : null;
   const state = stateOf({ isSet: sources.length > 0, isWrong: problems.length > 0, isRequired, isUnseen });
   return { name, state, sources, ...ageOf(changedAtMs, input.nowMs), usedBy: used, problems };
+}
+
+/** A secret's file as it lies at a place; `stats` as in `Look`. */
+type FileState = { path: string; stats: Stats | null | undefined; fault: { why: string; fix: Fix } | null };
+
+function fileAt(place: Place, name: string, { lookAt }: ListInput): FileState {
+  const look = lookAt(place);
+  const stats = look.files.get(name);
+  const fault = stats ? fileFault(stats, place, name) : null;
+  const isFirst = fault !== null && look.fault?.code === "FILE_UNTRUSTED";
+  return { path: place.path, stats, fault: isFirst ? { ...fault, fix: DIRECTORY_FIRST } : fault };
+}
+
+/** A command about a file in a directory that another account can change could be led elsewhere. */
+const DIRECTORY_FIRST: Fix = {
+  text: "Put its directory right first, then look again: opsctl secret list",
+  command: null,
+};
+
+const MODES = [0o600, 0o400];
+
+/** What keeps a file from being read as a secret. */
+function fileFault(stats: Stats, place: Place, name: string): FileState["fault"] {
+  const { uid, mode, nlink } = stats;
+  const { owner } = place.file;
+  const anew = inWords(`Remove it, then set it again: opsctl secret set ${name}`) as Fix;
+  // A link of root's is how agents publish secrets; what is behind it is judged when it is read.
+  if (stats.isSymbolicLink()) return uid === 0 ? null : { why: "it is a link", fix: anew };
+  if (!stats.isFile()) return { why: "it is no regular file", fix: anew };
+  // Its other name may be a file of another account: that one is not given away.
+  if (nlink > 1) return { why: "it has a second name elsewhere (a hard link)", fix: anew };
+  const fix = fixAt(place, `Give it to ${owner.name}, with mode 0600`, (directory) =>
+    [`chown -h ${owner.name} ${directory}/${name}`, `chmod 0600 ${directory}/${name}`].join(" && "),
+  );
+  if (uid !== owner.uid)
+    return { why: `it belongs to ${namesOf([uid])}, expected ${namesOf([owner.uid])}`, fix };
+  if (MODES.includes(mode & 0o777)) return null;
+  return { why: `it has mode ${octal(mode & 0o777)}, expected 0600`, fix };
 }
 
 function stateOf(found: {
@@ -128,7 +166,10 @@ function ageOf(changedAtMs: number | null, nowMs: number): Pick<ListedSecret, "c
 }
 
 /** The files in which the commands look for a secret; where it belongs first. */
-function placesOf(secret: KnownSecret, { env, account, facts, refusalOf }: ListInput): Place[] {
+export function placesOf(
+  secret: KnownSecret,
+  { env, account, facts }: Pick<ListInput, "env" | "account" | "facts">,
+): Place[] {
   const reader = secret.reader === "root" ? null : account;
   const own = placeOf(secret, reader, env);
   const isMoved = (env.OPSCTL_SECRETS_DIR ?? "").trim() !== "";
@@ -137,10 +178,11 @@ function placesOf(secret: KnownSecret, { env, account, facts, refusalOf }: ListI
   const files = readingFiles(secret, facts).filter(({ name }) => !isRoots || isRootsFile(name));
   const elsewhere = files.flatMap(({ secretsDir }) => secretsDir ?? []);
   if (isMoved || elsewhere.length === 0) return [own];
-  return [...new Set(elsewhere)].map((directory) => {
-    const refused = isRoots ? null : refusedDirectory(directory, refusalOf(directory), env);
-    return { ...own, directory, refused, path: join(directory, secret.name) };
-  });
+  return [...new Set(elsewhere)].map((directory) => ({
+    ...own,
+    directory,
+    path: join(directory, secret.name),
+  }));
 }
 
 function readingFiles({ usedBy }: KnownSecret, facts: readonly FileFacts[]): FileFacts[] {
@@ -163,7 +205,7 @@ function sourcesOf(secret: KnownSecret, files: readonly FileState[], input: List
   const isGiven = (input.env[name] ?? "").trim() !== "";
   return [
     ...(credential === null ? [] : [source("credential", credential)]),
-    ...files.filter(({ there }) => there).map(({ path }) => source("file", path)),
+    ...files.filter(({ stats }) => stats).map(({ path }) => source("file", path)),
     ...reading.filter(({ hasCommand }) => hasCommand).map(({ path }) => source("command", path)),
     ...(fromEnvironment && isGiven ? [source("environment", "this terminal")] : []),
     ...asked
@@ -178,30 +220,26 @@ function directoryProblems(input: ListInput): SecretProblem[] {
   // Where both share a directory, the account has to enter it: its secrets come first.
   const byPath = new Map(places.toReversed().map((place) => [place.directory, place]));
   return [...byPath.values()].flatMap((place) => {
-    const fault = lookAtDirectory(place);
-    const own = fault === null ? [] : [{ where: place.directory, why: fault.why, mend: fault.mend }];
-    return [...own, ...leftoverProblems(place, input.nowMs), ...strayProblems(place)];
+    const { files, fault } = input.lookAt(place);
+    const own = fault === null ? [] : [{ where: place.directory, why: fault.why, fix: fault.fix }];
+    const there = [...files].flatMap(([name, stats]) => (stats ? [name] : []));
+    return [...own, ...leftoverProblems(place, files, input.nowMs), ...strayProblems(place, there)];
   });
 }
 
 /** Files whose names are slips of the pen. */
-function strayProblems(place: Place): SecretProblem[] {
-  const { directory } = place;
+function strayProblems({ directory }: Place, names: readonly string[]): SecretProblem[] {
   const secrets = KNOWN_SECRETS.map(({ name }) => name);
   const plain = SETTINGS_FILES.flatMap(plainSettingsOfFile);
-  return oddSecrets(namesIn(directory), { secrets, plain }).map(({ name, meant }) => {
-    const where = join(directory, name);
-    return meant === null
-      ? {
-          where,
-          why: "it has no effect: the setting is no secret",
-          mend: fileLine(place, `rm ${shellWord(where)} # and set it in ${filesOf(name)}`),
-        }
-      : {
-          where,
-          why: `nothing reads it; did you mean ${meant}?`,
-          mend: fileLine(place, `mv -nT ${shellWord(where)} ${shellWord(join(directory, meant))}`),
-        };
+  return oddSecrets([...names].sort(), { secrets, plain }).map(({ name, meant }) => {
+    const [why, text] =
+      meant === null
+        ? [
+            "it has no effect: the setting is no secret",
+            `Remove the file, and set ${name} in ${filesOf(name)}`,
+          ]
+        : [`nothing reads it; did you mean ${meant}?`, `Rename the file to ${meant}`];
+    return { where: join(directory, name), why, fix: { text, command: null } };
   });
 }
 
@@ -209,28 +247,12 @@ function filesOf(name: string): string {
   return SETTINGS_FILES.filter((file) => plainSettingsOfFile(file).includes(name)).join(" or ");
 }
 
-/** None where this process may not look. */
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
+function leftoverProblems({ directory }: Place, files: Look["files"], nowMs: number): SecretProblem[] {
+  return [...files].flatMap(([name, stats]) => {
+    if (!stats || !isOldLeftover(name, stats, nowMs)) return [];
+    const why = "a run that was killed left it; it may hold a secret";
+    return [{ where: join(directory, name), why, fix: LEFTOVER }];
+  });
 }
 
-function leftoverProblems(place: Place, nowMs: number): SecretProblem[] {
-  const left = leftovers(place.directory, nowMs);
-  return left.map((path) => ({
-    where: path,
-    why: "a run that was killed left it; it may hold a secret",
-    mend: fileLine(place, `rm ${shellWord(path)} # or the next opsctl secret set there`),
-  }));
-}
-
-function leftovers(directory: string, nowMs: number): string[] {
-  try {
-    return leftoversIn(directory, nowMs);
-  } catch {
-    return [];
-  }
-}
+const LEFTOVER: Fix = { text: "Remove the file, or set any secret there, which removes it", command: null };

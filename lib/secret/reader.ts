@@ -1,16 +1,11 @@
-import { isRoot } from "../platform/account/account.ts";
-import {
-  findServiceAccount,
-  SERVICE_ACCOUNT,
-  type ServiceAccount,
-} from "../platform/account/service-account.ts";
 import { withDirectories } from "../platform/config/env-files/with-directories.ts";
 import type { KnownSecret } from "../platform/config/names/known-secrets.ts";
 import { OpsError } from "../platform/errors.ts";
+import { type Account, findServiceAccount, isRoot, SERVICE_ACCOUNT } from "../platform/privileges.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 
 /** The service account of this host, null where there is none, and the account that reads a secret, null for root. */
-export type Readers = { account: ServiceAccount | null; reader: ServiceAccount | null };
+export type Readers = { account: Account | null; reader: Account | null };
 
 /**
  * For which account a secret is written.

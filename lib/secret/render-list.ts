@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { DEFAULT_ENV_DIR } from "../platform/config/env-files/command-file.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { singleLine } from "../text/single-line.ts";
-import { adviceLines } from "../text/terminal/advice-lines.ts";
+import { fixLines } from "../text/terminal/fix-lines.ts";
 import { proseLines } from "../text/terminal/prose.ts";
 import { NO_TERMINAL, type Screen, type Tone } from "../text/terminal/screen.ts";
 import { type Column, renderTable } from "../text/terminal/table.ts";
@@ -40,7 +40,7 @@ const COLUMNS: readonly Column[] = [
   { title: "PLACE", wraps: true },
 ];
 
-/** The list for people: a row per secret, then what is wrong and how it is mended. */
+/** The list for people: a row per secret, then what is wrong and its fix. */
 export function renderSecretList(
   { secrets, problems }: SecretList,
   screen: Screen = NO_TERMINAL,
@@ -65,7 +65,7 @@ export function renderSecretList(
 
 /** What is wrong in the same way at several places is told once. */
 function together(faults: readonly SecretProblem[]): SecretProblem[] {
-  const same = Map.groupBy(faults, ({ why, mend }) => JSON.stringify([why, mend]));
+  const same = Map.groupBy(faults, ({ why, fix }) => JSON.stringify([why, fix]));
   return [...same.values()].map((alike) => {
     const where = alike.map((fault) => fault.where).join(", ");
     return { ...(alike[0] as SecretProblem), where };
@@ -78,7 +78,7 @@ function notes(
 ): string[] {
   const unknown = isExplained
     ? "?: one of its places could not be looked at, as said above"
-    : `?: one of its places could not be looked at; this shows all of them: ${seenByRoot(env)}`;
+    : `?: one of its places could not be looked at; this shows all of them: ${seenByRoot(env).command}`;
   const has = (state: ListedSecret["state"]) => secrets.some((secret) => secret.state === state);
   return [
     ...(has("missing")
@@ -120,11 +120,11 @@ function sourceText({ kind, where }: SecretSource): string {
   return kind === "command" ? `the command of ${where}` : `environment of ${where}`;
 }
 
-function problemLines({ where, why, mend }: SecretProblem, screen: Screen): string[] {
+function problemLines({ where, why, fix }: SecretProblem, screen: Screen): string[] {
   const said = singleLine(`${where}: ${why}`);
   return [
     ...proseLines(said, screen, { indent: "  ", hasCommand: false }),
-    ...adviceLines("  -> ", singleLine(mend), screen),
+    ...fixLines("  -> ", fix, screen),
   ];
 }
 

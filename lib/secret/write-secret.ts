@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, unlinkSync } from "node:fs";
+import { lstatSync, readdirSync, type Stats, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { KNOWN_SECRETS } from "../platform/config/names/known-secrets.ts";
 import { OpsError } from "../platform/errors.ts";
@@ -32,17 +32,14 @@ export function writeSecret(place: Place, secret: Secret, nowMs: number): { isNe
   }
 }
 
-/** The temporary files in a directory of secrets that killed runs left. */
-export function leftoversIn(directory: string, nowMs: number): string[] {
-  const paths = readdirSync(directory)
-    .filter((name) => KNOWN_SECRETS.some((secret) => isLeftover(name, join(directory, secret.name))))
-    .map((name) => join(directory, name));
-  return paths.filter((path) => {
-    const stats = lstatSync(path, { throwIfNoEntry: false });
-    return stats !== undefined && nowMs - stats.mtimeMs > LEFTOVER_AFTER_MS;
-  });
+/** Whether a file in a directory of secrets is a temporary one that a killed run left. */
+export function isOldLeftover(name: string, { mtimeMs }: Stats, nowMs: number): boolean {
+  return KNOWN_SECRETS.some((secret) => isLeftover(name, secret.name)) && nowMs - mtimeMs > LEFTOVER_AFTER_MS;
 }
 
 function removeLeftovers(directory: string, nowMs: number): void {
-  for (const path of leftoversIn(directory, nowMs)) unlinkSync(path);
+  for (const name of readdirSync(directory)) {
+    const stats = lstatSync(join(directory, name), { throwIfNoEntry: false });
+    if (stats !== undefined && isOldLeftover(name, stats, nowMs)) unlinkSync(join(directory, name));
+  }
 }

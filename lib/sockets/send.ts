@@ -35,6 +35,6 @@ function problemOf(outcome: SendOutcome): MonitorProblem | null {
 
 function problem({ code, cause }: ChannelFault): MonitorProblem {
   const advice = gatewayAdvice({ code, cause }, ALERT_GATEWAY);
-  const why = advice === null ? code : `${code}, ${advice.problem}. ${advice.mend}`;
+  const why = advice === null ? code : `${code}, ${advice.problem}. ${advice.fix}`;
   return { code, message: `Cannot send the alert by WhatsApp: ${why}; the next run tries again` };
 }

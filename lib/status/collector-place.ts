@@ -30,13 +30,3 @@ export async function findCollector(env: Environment): Promise<CollectorPlace> {
     throw error;
   }
 }
-
-/** The place as one line for the standard input of the process that looks. */
-export function writtenPlace(place: CollectorPlace): string {
-  return `${JSON.stringify(place)}\n`;
-}
-
-/** What `writtenPlace` wrote. */
-export function parsePlace(text: string): CollectorPlace {
-  return JSON.parse(text) as CollectorPlace;
-}

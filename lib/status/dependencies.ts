@@ -3,8 +3,8 @@ import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 import type { CollectorPlace } from "./collector-place.ts";
 
-/** As whom this process looks: as the service account, which owns what is looked at, as root, or as another account. */
-export type Viewer = "service" | "root" | "other";
+/** As whom this process looks: as the service account, which owns what is looked at, or as another account. */
+export type Viewer = "service" | "other";
 
 /**
  * What a look at the host uses.

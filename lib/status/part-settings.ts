@@ -34,13 +34,7 @@ export function unreadable(what: string, code: string, viewer: Viewer, command: 
   const lines = [`${what} cannot be read (${code})`];
   if (viewer === "service" || !CLOSED.includes(code))
     return attention(lines, `sudo opsctl doctor ${command}`);
-  if (viewer === "other" && code !== "SECRET_FILE_UNTRUSTED")
-    return {
-      status: "unknown",
-      lines: [`${what} cannot be read by this account`],
-      next: SEEN_BY_ROOT,
-      facts: null,
-    };
-  const next = viewer === "root" ? "opsctl status, without --as-is" : SEEN_BY_ROOT;
-  return { status: "unknown", lines, next, facts: null };
+  const isUntrusted = code === "SECRET_FILE_UNTRUSTED";
+  const line = isUntrusted ? lines : [`${what} cannot be read by this account`];
+  return { status: "unknown", lines: line, next: SEEN_BY_ROOT, facts: null };
 }

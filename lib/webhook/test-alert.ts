@@ -181,5 +181,5 @@ export function renderTestReport(report: TestReport): string {
 function mendOf(code: string | undefined): string[] {
   const advice = code === undefined ? null : gatewayAdvice({ code }, ALERT_GATEWAY);
   if (advice === null) return [];
-  return [`          ${advice.problem}`, `          -> ${advice.mend}; opsctl doctor webhook says more`];
+  return [`          ${advice.problem}`, `          -> ${advice.fix}; opsctl doctor webhook says more`];
 }

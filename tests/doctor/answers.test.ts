@@ -9,7 +9,7 @@ import { PROJECTS_ANSWERS } from "../cases/hosting-answers.ts";
 import { ACCESS_ANSWERS } from "../cases/tracker-answers.ts";
 import { refusedPort } from "../standins/raw-peer.ts";
 import type { Route } from "../standins/standin.ts";
-import { type Host, openHost } from "./support/host.ts";
+import { fixOf, type Host, openHost } from "./support/host.ts";
 
 /** A check, the service that it asks, and the variable with the service's address. */
 type Door = {
@@ -110,7 +110,7 @@ describe.each(NAMED)("doctor %s", (_name, { check, variable, route, answers }) =
     const codes = findings.filter(({ because }) => because === undefined).map((one) => one.code);
     expect(codes).toContain(codeOf(row));
     // A phone is paired again only where the gateway has said that it is not.
-    const says = findings.map(({ mend }) => mend).join();
+    const says = findings.map(fixOf).join();
     if (answers === INSTANCES_ANSWERS) expect(says).not.toMatch(/pair|phone|QR/);
   });
 });

@@ -14,7 +14,7 @@ import { RECEIVERS } from "./faults/receivers.ts";
 import { SETTINGS } from "./faults/settings.ts";
 import { WEBHOOK } from "./faults/webhook.ts";
 import { WEEKLY } from "./faults/weekly.ts";
-import { openHost } from "./support/host.ts";
+import { fixOf, openHost } from "./support/host.ts";
 
 // `UPDATE_GOLDEN=1 make test ONLY=tests/doctor/faults.test.ts` writes the file anew; read the difference before committing.
 const GOLDEN = new URL("../golden/doctor-codes.txt", import.meta.url).pathname;
@@ -36,7 +36,7 @@ async function expectFound({ finds, about = "", spoil }: Fault): Promise<void> {
   await spoil(host);
   const [command, check, status, code] = finds;
   const findings = await host.examine(command);
-  const said = ({ reason, mend }: Finding) => `${reason} -> ${mend ?? ""}`.replaceAll(host.folder, "~");
+  const said = (one: Finding) => `${one.reason} -> ${fixOf(one)}`.replaceAll(host.folder, "~");
   const ofCheck = findings.filter((one) => one.check === check);
   const found = ofCheck.filter((one) => one.code === code && said(one).includes(about));
   if (found.length !== 1) throw new Error(`${code} ${about}, but: ${ofCheck.map(said).join("; ")}`);
@@ -63,8 +63,8 @@ test("docs/codes.md explains each code, and its section on doctor has no other",
   const codes = codeBook(page("docs/codes.md").text, { source: SOURCES.join("|") });
   expect([...shown.keys()].filter((code) => codes.explain(code).length === 0)).toEqual([]);
   const ofDoctor = codes.codes().filter(({ section }) => section === "Findings of doctor");
-  // No row makes these: a service that hangs, root's login on a host without capabilities, PostgreSQL 14, a full disk.
-  const unmade = ["CHECK_TIMED_OUT", "OWNER_LOGIN_EXPOSED", "DATABASE_TOO_OLD", "DISK_LOW"];
+  // No row makes these: a service that hangs, a directory that is closed to root, PostgreSQL 14, a full disk.
+  const unmade = ["CHECK_TIMED_OUT", "DIRECTORY_CLOSED", "DATABASE_TOO_OLD", "DISK_LOW"];
   expect(ofDoctor.map(({ code }) => code).filter((code) => !shown.has(code))).toEqual(unmade);
 });
 

@@ -4,7 +4,7 @@ import type { Finding } from "../../lib/doctor/finding.ts";
 import { openDatabase } from "../../lib/platform/database/pool.ts";
 import { startSilentPeer } from "../standins/raw-peer.ts";
 import { until } from "../support/until.ts";
-import { type Host, openHost } from "./support/host.ts";
+import { fixOf, type Host, openHost } from "./support/host.ts";
 
 /** So long that no call to a peer ends before the test lets the limit of its check run out. */
 const CALL_LIMIT_MS = 600_000;
@@ -102,8 +102,8 @@ describe("runDoctor() when peers hang", () => {
     expect(lost.map(({ command, check }) => `${command}: ${check}`)).toEqual(HANGING);
     expect(lost.every(({ status }) => status === "fail")).toBe(true);
     // What comes next stands alone in the bare doctor: it names the peer.
-    const mend = /^See that the [\w -]+ runs and answers, then: opsctl doctor [\w-]+ --env-dir \/[^ ]+\/etc$/;
-    expect(lost.filter((finding) => !mend.test(finding.mend ?? ""))).toEqual([]);
+    const fix = /^See that the [\w -]+ runs and answers, then: opsctl doctor [\w-]+ --env-dir \/[^ ]+\/etc$/;
+    expect(lost.filter((finding) => !fix.test(fixOf(finding)))).toEqual([]);
     // A check that hangs does not delay the others.
     expect(findings.find(({ check }) => check === "host time zone")).toMatchObject({ status: "pass" });
     await database.stop();
@@ -150,7 +150,7 @@ describe("runDoctor() when peers hang", () => {
       expect.objectContaining({
         status: "fail",
         reason: expect.stringContaining("SECRET_COMMAND_FAILED: it did not answer within 0.1 s"),
-        mend: expect.stringContaining("HOSTING_TOKEN"),
+        fix: { text: expect.stringContaining("HOSTING_TOKEN"), command: null },
       }),
     ]);
     expect(findings.find(({ check }) => check === "socket table")).toMatchObject({ status: "pass" });

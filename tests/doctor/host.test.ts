@@ -31,17 +31,17 @@ describe("the SQL that doctor advises", () => {
       (await host.examine("migrate")).find(({ code }) => code === "PAGE_GRANT_DIFFERS");
     expect(await found()).toBeUndefined();
     await sql`grant select on all tables in schema public to authenticated`;
-    const { reason, mend } = (await found())!;
+    const { reason, fix } = (await found())!;
     expect(reason).toContain(
       "may read claim_token, lease_expires_at, attempts, fingerprint, evidence, error_code, created_at, updated_at",
     );
-    await sql.unsafe(mend!).simple();
+    await sql.unsafe(fix!.command!).simple();
     expect(await found()).toBeUndefined();
     await sql`revoke select (payload, status) on weekly_performance_reports from authenticated`;
     expect((await found())!.reason).toContain("may not read status, payload");
     await sql`grant select on weekly_performance_reports to public`;
     expect((await found())!.reason).toContain("may read claim_token");
-    await sql.unsafe(mend!).simple();
+    await sql.unsafe(fix!.command!).simple();
     expect(await found()).toBeUndefined();
   });
 });

@@ -7,6 +7,7 @@ import {
   notChecked,
   notSetUp,
   pass,
+  command as run,
   type Verdict,
   warn,
 } from "../../lib/doctor/finding.ts";
@@ -49,20 +50,25 @@ describe("renderSummary()", () => {
       const closed = (command: CommandName) =>
         of(command, [
           "environment file",
-          fail(
-            "SECRET_FILE_UNREADABLE",
-            `${command}.env may not be read`,
-            `sudo opsctl doctor ${command}${option}`,
-          ),
+          {
+            ...fail(
+              "SECRET_FILE_UNREADABLE",
+              `${command}.env may not be read`,
+              run(`sudo opsctl doctor ${command}${option}`),
+            ),
+            needsRoot: true,
+          },
         ]);
-      const text = renderSummary([...closed("weekly"), ...closed("webhook")]);
+      const asRoot = `sudo opsctl doctor${option}`;
+      const text = render([...closed("weekly"), ...closed("webhook")], NO_TERMINAL, { option, asRoot });
       expect(text).toContain(`\nNext:\n  sudo opsctl doctor${option}\n`);
       expect(renderSummary(closed("weekly"))).toContain(`:\n  sudo opsctl doctor weekly${option}\n`);
     }
   });
 
   test("sends to the environment files that this doctor reads, with every command that it names", () => {
-    const at = (findings: Finding[]) => render(findings, NO_TERMINAL, "/etc/opsctl/staging");
+    const at = (findings: Finding[]) =>
+      render(findings, NO_TERMINAL, { option: " --env-dir /etc/opsctl/staging" });
     expect(at(of("weekly", ["cron", pass("starts")]))).toEndWith(
       ": opsctl doctor --all --env-dir /etc/opsctl/staging\n",
     );
@@ -153,7 +159,8 @@ describe("renderSummary()", () => {
     expect(renderSummary([...settled, ...unit])).toContain("Next, for webhook:\n  systemctl enable it\n");
     expect(renderSummary([...monday, ...port])).toContain("Next, for webhook:\n  opsctl doctor webhook\n");
     expect(renderSummary(monday)).toContain(
-      "Next, for weekly:\n  The run of a Monday makes it; opsctl weekly --dry-run",
+      "Next, for weekly:\n  The run of a Monday makes it; on any day this proves what that run needs:\n" +
+        "  opsctl weekly --dry-run\n",
     );
   });
 

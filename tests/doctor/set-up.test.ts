@@ -49,7 +49,7 @@ describe("a part of a host", () => {
     expect(findings.map(({ check, status }) => [check, status])).toEqual(
       Array(8).fill(["configuration", "not_set_up"]),
     );
-    expect(findings[1]!.mend).toBe("What it needs: opsctl doctor webhook");
+    expect(findings[1]!.fix).toEqual({ text: "What it needs:", command: "opsctl doctor webhook" });
     expect(await setUpByStatus()).toEqual([]);
   });
 

@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { openCollectArena } from "../metrics/support/dependencies.ts";
 import { startGateway } from "../standins/gateway.ts";
 import { startMonitoring } from "../standins/grafana.ts";
+import { openAccountHost } from "../support/account-host.ts";
+import { requires } from "../support/requires.ts";
 import { MONDAY, seedOwner, setClock } from "../support/seed.ts";
 import { SECRET } from "../webhook/support/settings.ts";
 import { closedBarrier } from "./support/barrier.ts";
@@ -170,7 +172,7 @@ test("status, doctor and secret list look at a host without anything", async () 
   const folder = mkdtempSync(join(tmpdir(), "opsctl-deno-"));
   const env = { OPSCTL_SECRETS_DIR: join(folder, "none"), OPSCTL_LOG_DIR: folder, TEXTFILE_DIR: folder };
   const run = (...args: string[]) => opsctl([...args, "--json"], { ...ON_DENO, env });
-  expect((await run("status", "--as-is")).json).toMatchObject({ command: "status", error: null });
+  expect((await run("status")).json).toMatchObject({ command: "status", error: null });
   expect((await run("doctor", "weekly", "--env-dir", folder)).json).toMatchObject({
     command: "doctor",
     status: "not_ready",
@@ -178,6 +180,16 @@ test("status, doctor and secret list look at a host without anything", async () 
   });
   expect((await run("secret", "list")).json).toMatchObject({ command: "secret list" });
   rmSync(folder, { recursive: true });
+});
+
+requires("account").test("a command that root starts says that it needs the account there", async () => {
+  using host = openAccountHost();
+  const ended = await opsctl(["migrate", "--status", "--json"], { ...ON_DENO, through: host.inside([]) });
+  const hint = "Start it as the account: runuser -u opsctl -- <the same command>";
+  expect(ended.json, ended.stderr).toMatchObject({
+    exitCode: 3,
+    error: { code: "ACCOUNT_UNAVAILABLE", hint },
+  });
 });
 
 test.each([["version"], ["help weekly"], ["explain 3"], ["completion bash"]])(

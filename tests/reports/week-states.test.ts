@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { type Finding, NEXT_MONDAY } from "../../lib/doctor/finding.ts";
 import { WEEK_STATES, type WeekState } from "../cases/week-states.ts";
+import { fixOf } from "../doctor/support/host.ts";
 import { type Look, type LookingHost, openLookingHost } from "./support/looks.ts";
 
 // `UPDATE_GOLDEN=1 make test ONLY=tests/reports/week-states.test.ts` writes the file anew; read the difference before committing.
@@ -24,7 +25,7 @@ const texts = new Map<string, string>();
 const codeText = ({ status, code }: Finding) => `${status}${code === null ? "" : ` ${code}`}`;
 
 const findingText = (finding: Finding) =>
-  `${codeText(finding)}: ${finding.reason}${finding.mend === null ? "" : ` -> ${finding.mend}`}`;
+  `${codeText(finding)}: ${finding.reason}${finding.fix === null ? "" : ` -> ${fixOf(finding)}`}`;
 
 /** The commands that a text names, each once. */
 const commandsIn = (text: string) => [...new Set(text.match(/opsctl [a-z][^\n;,]*/g) ?? [])];
@@ -58,9 +59,9 @@ const decisionIn = (text: string) => /opsctl explain (?:LEDGER_WENT_BACK|OWNERS_
 /** That all commands want a person in the same cases, name the same steps, and count the same. */
 function expectAgreement({ heartbeat, runFile }: WeekState, { status, reports, week, doctor }: Look): void {
   const wishes = [doctor.run, doctor.week].filter(
-    ({ status: is, mend }) => is === "fail" || (is === "warn" && mend !== null && mend !== NEXT_MONDAY),
+    ({ status: is, fix }) => is === "fail" || (is === "warn" && fix !== null && fix !== NEXT_MONDAY),
   );
-  const named = `${status.next ?? ""}\n${wishes.map(({ mend }) => mend).join("\n")}`;
+  const named = `${status.next ?? ""}\n${wishes.map(fixOf).join("\n")}`;
   // Doctor looks at the heartbeat in another check; only doctor minds an older week, and a record that it cannot read.
   if (heartbeat !== false && runFile === undefined && !isOnlyOlder(doctor)) {
     expect(wishes.length > 0).toBe(status.status === "attention");

@@ -4,7 +4,6 @@ import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
-  existsSync,
   linkSync,
   mkdirSync,
   renameSync,
@@ -15,6 +14,7 @@ import {
 import { join } from "node:path";
 import type { FileFacts } from "../../lib/secret/file-facts.ts";
 import { type ListInput, listSecrets } from "../../lib/secret/list.ts";
+import { lookAt } from "../../lib/secret/look.ts";
 import { renderSecretList } from "../../lib/secret/render-list.ts";
 import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 import { FILE_FAULTS } from "../cases/file-faults.ts";
@@ -44,8 +44,8 @@ const file = (name: string, more: Partial<FileFacts> = {}): FileFacts => ({
   ...{ problem: null, isClosed: false, ...more },
 });
 const input = (more: Partial<ListInput> = {}): ListInput => ({
-  ...{ env: { OPSCTL_SECRETS_DIR: places.secrets }, account: READER, facts: [], unread: null },
-  ...{ credentialOf: () => null, refusalOf: () => null, nowMs: NOW, ...more },
+  ...{ env: { OPSCTL_SECRETS_DIR: places.secrets }, account: READER, facts: [], unread: null, lookAt },
+  ...{ credentialOf: () => null, nowMs: NOW, ...more },
 });
 const one = (name: string, more: Partial<ListInput> = {}) =>
   listSecrets(input(more)).secrets.find((secret) => secret.name === name)!;
@@ -66,7 +66,7 @@ describe("listSecrets()", () => {
     expect([one("TRIGGER_SECRET").state, one("EMAIL_READ_API_KEY").state]).toEqual(["missing", "unset"]);
   });
 
-  test("marks owner, mode, link and second name with the line that mends them", () => {
+  test("marks owner, mode, link and second name with what puts them right", () => {
     const owner = put("DATABASE_URL", { uid: 0 });
     const mode = put("TRIGGER_SECRET", { mode: 0o640 });
     const twice = put("EMAIL_API_KEY");
@@ -75,17 +75,18 @@ describe("listSecrets()", () => {
     symlinkSync("/etc/passwd", link);
     chownSync(places.secrets, 0, READER.gid);
     spawnSync("chown", ["-h", `${READER.uid}`, link]);
-    const problems = (name: string) => one(name).problems.map(({ why, mend }) => `${why} -> ${mend}`);
-    const mend = (path: string) => `chown -h opsctl:opsctl ${path} && chmod 0600 ${path}`;
-    const anew = (path: string, name: string) =>
-      `rm ${path} && OPSCTL_SECRETS_DIR=${places.secrets} opsctl secret set ${name}`;
-    expect(problems("DATABASE_URL")).toEqual([`it belongs to root, expected uid 64001 -> ${mend(owner)}`]);
-    expect(problems("TRIGGER_SECRET")).toEqual([`it has mode 0640, expected 0600 -> ${mend(mode)}`]);
-    // Its other name may be a file of another account, which no line gives away.
+    const problems = (name: string) =>
+      one(name).problems.map(({ where, why, fix }) => [where, why, fix.text, fix.command]);
+    const give = "Give it to opsctl:opsctl, with mode 0600";
+    const anew = (name: string) => `Remove it, then set it again: opsctl secret set ${name}`;
+    // A path that the settings name stands in no command.
+    expect(problems("DATABASE_URL")).toEqual([[owner, "it belongs to root, expected uid 64001", give, null]]);
+    expect(problems("TRIGGER_SECRET")).toEqual([[mode, "it has mode 0640, expected 0600", give, null]]);
+    // Its other name may be a file of another account, which is not given away.
     expect(problems("EMAIL_API_KEY")).toEqual([
-      `it has a second name elsewhere (a hard link) -> ${anew(twice, "EMAIL_API_KEY")}`,
+      [twice, "it has a second name elsewhere (a hard link)", anew("EMAIL_API_KEY"), null],
     ]);
-    expect(problems("MONITORING_TOKEN")).toEqual([`it is a link -> ${anew(link, "MONITORING_TOKEN")}`]);
+    expect(problems("MONITORING_TOKEN")).toEqual([[link, "it is a link", anew("MONITORING_TOKEN"), null]]);
     expect(one("MONITORING_TOKEN").state).toBe("wrong");
   });
 
@@ -94,16 +95,16 @@ describe("listSecrets()", () => {
     expect(one("DATABASE_URL")).toMatchObject({ state: "set", changedAt: null, problems: [] });
   });
 
-  test("names no line that follows what the account can exchange: the directory comes first", () => {
+  test("puts a directory that the account can exchange before the files in it", () => {
     put("DATABASE_URL", { mode: 0o644 });
     chownSync(places.secrets, READER.uid, READER.gid);
-    expect(one("DATABASE_URL").problems[0]?.mend).toStartWith("Mend its directory first");
+    expect(one("DATABASE_URL").problems[0]?.fix.text).toStartWith("Put its directory right first");
     const { problems } = listSecrets(input());
     expect(problems).toEqual([
       {
         where: places.secrets,
         why: `${places.secrets} belongs to uid 64001, expected root`,
-        mend: `chown -h root:opsctl ${places.secrets} && chmod 0750 ${places.secrets}`,
+        fix: { text: "Give the directory to root:opsctl, with mode 0750", command: null },
       },
     ]);
   });
@@ -155,7 +156,8 @@ describe("listSecrets()", () => {
   });
 
   test("knows nothing where it may not look", () => {
-    const unread = { why: "ACCOUNT_UNAVAILABLE: it cannot be become", mend: "Start it as opsctl" };
+    const fix = { text: "Start it as opsctl", command: null };
+    const unread = { why: "ACCOUNT_UNAVAILABLE: it cannot be become", fix };
     expect(one("TRIGGER_SECRET", { unread }).state).toBe("unknown");
     expect(listSecrets(input({ unread })).problems).toEqual([
       { where: "the environment files of the account opsctl", ...unread },
@@ -169,7 +171,7 @@ describe("listSecrets()", () => {
       {
         where: "/etc/opsctl/weekly.env",
         why: "it could not be read (SECRET_FILE_EXPOSED)",
-        mend: `sudo OPSCTL_SECRETS_DIR=${places.secrets} opsctl doctor weekly`,
+        fix: { text: null, command: `sudo OPSCTL_SECRETS_DIR=${places.secrets} opsctl doctor weekly` },
       },
     ]);
   });
@@ -192,7 +194,7 @@ describe("listSecrets()", () => {
       file("weekly.env", { problem: "SECRET_FILE_EXPOSED" }),
       file("webhook.env", { problem: "SECRET_FILE_UNREADABLE", isClosed: true }),
     ];
-    expect(listSecrets(input({ env, facts })).problems.map(({ mend }) => mend)).toEqual([
+    expect(listSecrets(input({ env, facts })).problems.map(({ fix }) => fix.command)).toEqual([
       `sudo OPSCTL_SECRETS_DIR=${places.secrets} opsctl doctor weekly --env-dir /etc/opsctl/staging`,
       `sudo OPSCTL_SECRETS_DIR=${places.secrets} OPSCTL_ENV_DIR=/etc/opsctl/staging opsctl secret list`,
     ]);
@@ -219,20 +221,24 @@ describe("listSecrets()", () => {
       {
         where: setting,
         why: "it has no effect: the setting is no secret",
-        mend: `rm ${setting} # and set it in weekly.env`,
+        fix: { text: "Remove the file, and set APP_BASE_URL in weekly.env", command: null },
       },
       {
         where: slip,
         why: "nothing reads it; did you mean TRIGGER_SECRET?",
-        mend: `mv -nT ${slip} ${join(places.secrets, "TRIGGER_SECRET")}`,
+        fix: { text: "Rename the file to TRIGGER_SECRET", command: null },
       },
     ]);
   });
 
   test("tells of what a killed run left", () => {
     const path = put(".DATABASE_URL.0123456789ab.tmp");
-    expect(listSecrets(input()).problems).toMatchObject([
-      { where: path, mend: expect.stringContaining("rm ") },
+    expect(listSecrets(input()).problems).toEqual([
+      {
+        where: path,
+        why: "a run that was killed left it; it may hold a secret",
+        fix: { text: "Remove the file, or set any secret there, which removes it", command: null },
+      },
     ]);
   });
 });
@@ -248,8 +254,16 @@ describe("listSecrets() where an environment file names the directory", () => {
       ({ where }) => !where.startsWith("/etc/opsctl/"),
     );
   };
-  /** Everything that gets a line: a file of each fault, a slip of the pen, what a killed run left, the directory. */
-  const allFaults = () => {
+  test("names the first directory that the account could exchange", () => {
+    const above = join(places.folder, "above");
+    mkdirSync(join(above, "below"), { recursive: true });
+    chownSync(above, READER.uid, READER.gid);
+    const [told, ...more] = there(join(above, "below"));
+    expect([more, told?.why]).toEqual([[], `${above} belongs to uid 64001, expected root`]);
+    expect(told?.fix.text).toStartWith("Keep secrets where the whole way is root's");
+  });
+
+  test("puts no path of the file into a command", () => {
     put("DATABASE_URL", { mode: 0o644 });
     symlinkSync("/etc/passwd", join(places.secrets, "TRIGGER_SECRET"));
     spawnSync("chown", ["-h", `${READER.uid}`, join(places.secrets, "TRIGGER_SECRET")]);
@@ -257,40 +271,11 @@ describe("listSecrets() where an environment file names the directory", () => {
     put("APP_BASE_URL");
     put("MONITORNG_TOKEN");
     put(".DATABASE_URL.0123456789ab.tmp");
-  };
-  const LINE = /^(?:chown|chmod|rm|mv) /;
-
-  test("names no directory that the account could exchange before the line runs", () => {
-    const above = join(places.folder, "above");
-    mkdirSync(join(above, "below"), { recursive: true });
-    chownSync(above, READER.uid, READER.gid);
-    const [told, ...more] = there(join(above, "below"));
-    expect([more, told?.why]).toEqual([[], `${above} belongs to uid 64001, expected root`]);
-    expect(told?.mend).toStartWith("Keep secrets where the whole way is root's");
-  });
-
-  test("gives a shell each path as one word, whatever it holds", () => {
-    const odd = join(places.folder, "s;touch $IFS canary&'`x`\"#");
-    renameSync(places.secrets, odd);
-    places.secrets = odd;
-    allFaults();
-    chmodSync(odd, 0o700);
-    const lines = there(odd).flatMap(({ mend }) => (LINE.test(mend) ? [mend] : []));
-    expect(lines).toHaveLength(7);
-    // The programs only say what they were given.
-    const say = 'say() { printf \'%s\\n\' "$@"; }; opsctl() { say "$OPSCTL_SECRETS_DIR"; }';
-    const programs = ["chown", "chmod", "rm", "mv"].map((name) => `${name}() { say "$@"; }`);
-    for (const line of lines) {
-      const { stdout, stderr } = spawnSync("sh", ["-c", [say, ...programs, line].join("\n")], {
-        cwd: places.folder,
-        encoding: "utf8",
-      });
-      const paths = stdout.split("\n").filter((word) => word.includes("/"));
-      expect(stderr).toBe("");
-      expect(paths.length).toBeGreaterThan(0);
-      expect(paths.filter((path) => path !== odd && !path.startsWith(`${odd}/`))).toEqual([]);
-    }
-    expect(existsSync(join(places.folder, "canary"))).toBe(false);
+    chmodSync(places.secrets, 0o700);
+    const told = there(places.secrets);
+    expect(told).toHaveLength(7);
+    expect(told.flatMap(({ fix }) => fix.command ?? [])).toEqual([]);
+    expect(told.filter(({ fix }) => (fix.text ?? "").includes(places.folder))).toEqual([]);
   });
 });
 
@@ -306,7 +291,7 @@ describe("renderSecretList()", () => {
     );
     expect(text).toMatch(/^TRIGGER_SECRET +WRONG +0 min +weekly /m);
     expect(text).toContain(
-      `${path}: it has mode 0644, expected 0600\n  -> chown -h opsctl:opsctl ${path} && chmod`,
+      `${path}: it has mode 0644, expected 0600\n  -> Give it to opsctl:opsctl, with mode 0600\n`,
     );
     expect(text).toMatch(/^EMAIL_API_KEY +set +- .*environment of this terminal$/m);
     expect(text).toMatch(/^MONITORING_TOKEN +MISSING /m);
@@ -323,14 +308,14 @@ describe("renderSecretList()", () => {
     for (const width of [null, 80, 200]) {
       const text = renderSecretList(listSecrets(input()), { ...NO_TERMINAL, width });
       expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u202e]/u);
-      // A cell may break before it; a line that mends begins with two blanks.
+      // A cell may break before it; a fix begins with two blanks.
       expect(text).not.toMatch(/^ {0,4}-> rm/m);
     }
   });
 
-  test("gives no command in what is wrong a line of its own: only what mends has one", () => {
+  test("gives no command in what is wrong a line of its own: only a fix has one", () => {
     const why = `${"long ".repeat(12)}and as root: chmod 4755 /bin/sh`;
-    const problems = [{ where: "/x", why, mend: "opsctl doctor" }];
+    const problems = [{ where: "/x", why, fix: { text: null, command: "opsctl doctor" } }];
     const text = renderSecretList({ secrets: [], problems }, { ...NO_TERMINAL, width: 90 });
     expect(text).toContain("chmod");
     expect(text).not.toMatch(/^ *chmod/m);

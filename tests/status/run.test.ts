@@ -225,11 +225,6 @@ describe("readStatus()", () => {
     ]);
     expect(parts.webhook![0]).toBe("ok");
     expect(isAllWell(await readStatus(dependencies))).toBe(false);
-    const toRoot = await readStatus({ ...dependencies, viewer: "root" });
-    expect(toRoot.find(({ part }) => part === "alert-rules")).toMatchObject({
-      status: "unknown",
-      next: "opsctl status, without --as-is",
-    });
   });
 
   test("takes it for a fault when the service account itself may not read what is its own", async () => {

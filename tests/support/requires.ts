@@ -7,7 +7,7 @@ import { findAlertmanager, findMonitoring } from "../e2e/support/monitoring-proc
 import { canLayWire } from "../network/wire-tools.ts";
 import { canAnalyze } from "../systemd/support/systemd-analyze.ts";
 import { findChromium } from "./chromium.ts";
-import { findDebianTool } from "./debian-tool.ts";
+import { findDebianTool, putOnPath } from "./debian-tool.ts";
 import { pictureFont } from "./picture-font.ts";
 import { findPromtool } from "./promtool.ts";
 
@@ -16,6 +16,8 @@ export const NODE_EXPORTER = {
   program: "prometheus-node-exporter",
   packageName: "prometheus-node-exporter",
 };
+
+const ACL_TRIAL = 'f=$(mktemp) && setfacl -m u:64001:r "$f" && rm "$f"';
 
 /** What some tests need of the machine, each with the question whether it is there. */
 const CHECKS = {
@@ -37,6 +39,9 @@ const CHECKS = {
   chromium: () => findChromium() !== null,
   /** The fonts of the pictures. */
   fonts: () => pictureFont() !== null,
+  /** Access control lists, and a file system of the tests that keeps them. */
+  setfacl: () =>
+    putOnPath({ program: "setfacl", packageName: "acl" }) && spawnSync("sh", ["-c", ACL_TRIAL]).status === 0,
   dpkg: () => spawnSync("dpkg-deb", ["--version"]).status === 0,
   logrotate: () => findDebianTool({ program: "logrotate", packageName: "logrotate" }) !== null,
   "systemd-analyze": canAnalyze,

@@ -1,9 +1,9 @@
 /**
  * `opsctl collect-metrics`: reads the host's metrics once, for the text-file directory of the monitoring agent.
  *
- * Reads:  the socket table (`ss`, /proc/net), the modification time of the weekly heartbeat, and, as the owner of the
- *         log directory, what the last weekly run left there.
- * Writes: `custom_metrics.prom` in TEXTFILE_DIR, as the account that the directory belongs to; a lock file against
+ * Reads:  the socket table (`ss`, /proc/net), the modification time of the weekly heartbeat, what the last weekly run
+ *         left in the log directory.
+ * Writes: `custom_metrics.prom` in TEXTFILE_DIR, once this process is the account that it belongs to; a lock file against
  *         two runs at once, in /run/opsctl-collect for root, else beside the metrics; nothing with `--stdout`.
  * Calls:  the container engine, the hosting provider; the ping, unless `--stdout` is given.
  * Env:    from collect-metrics.env and from this process, which wins: TEXTFILE_DIR, OPSCTL_LOG_DIR, PROXY_CONTAINER,
@@ -114,16 +114,16 @@ async function collectToFile(work: Work, directory: TextDirectory): Promise<Outc
   return collected(report, { file, metrics: null }, shown);
 }
 
-/** Root writes only into a directory of root; into another account's directory a child writes as that account. */
+/** Writes as the account that the directory belongs to: root becomes that account for good. */
 async function write({ uid }: TextDirectory, path: string, text: string): Promise<void> {
-  const { isRoot } = await import("../../../lib/platform/account/account.ts");
-  if (!isRoot() || uid === 0) {
-    const { writeMetricsFile } = await import("../../../lib/metrics/write-metrics-file.ts");
-    return writeMetricsFile(path, text);
+  const { accountOf, becomeAccount, isRoot } = await import("../../../lib/platform/privileges.ts");
+  const { unwritable, writeMetricsFile } = await import("../../../lib/metrics/write-metrics-file.ts");
+  try {
+    if (isRoot() && uid !== 0) becomeAccount(accountOf(uid));
+  } catch (error) {
+    throw unwritable(path, error);
   }
-  const { writeAsOwner } = await import("../../../lib/metrics/write-as-owner.ts");
-  const { internalCommand } = await import("../../child-process/internal-command.ts");
-  await writeAsOwner(uid, path, text, internalCommand("write-metrics"));
+  writeMetricsFile(path, text);
 }
 
 async function collect({ config, context }: Work): Promise<{ report: CollectReport; text: string }> {

@@ -3,8 +3,7 @@
  *
  * Reads:  environment files, secrets, the database, modes and owners of files and directories, units, the cron file,
  *         the webhook's state (a state file only where reading it creates no other file beside it).
- * Runs:   started by root, the checks of the service account's commands run as that account, those of the collector as
- *         root.
+ * Runs:   started by root, what only root may read is looked at first; then the process is the service account.
  * Writes: nothing.
  * Calls:  every peer of the command, with calls that only read; `systemctl is-enabled` and `is-active`; `ss`.
  * Env:    that of the command, from `/etc/opsctl/<command>.env` and from this process, which wins; NO_COLOR, COLUMNS.
@@ -13,16 +12,18 @@
  * Text:   without a command a line for each of them and the one next step, with one or with `--all` every finding.
  * JSON:   `command`, `status`, `exitCode`, `error`, `findings` (each `command`, `check`, `status`: pass, warn, fail, or
  *         not_set_up for what this host does not use, `code` of docs/codes.md, null
- *         where nothing is wrong, `reason`, `mend`: the command or line that puts it right, or
- *         null; of a warning that nothing was checked `because`: `not_checked`).
+ *         where nothing is wrong, `reason`, `fix`: `text` and `command` that put it right, each of
+ *         them or all of it null; of a warning that nothing was checked `because`: `not_checked`).
  */
 import { statSync } from "node:fs";
 import process from "node:process";
-import { DOCTOR_COMMANDS } from "../../../lib/doctor/finding.ts";
+import { type CommandName, DOCTOR_COMMANDS, type Finding } from "../../../lib/doctor/finding.ts";
 import { DEFAULT_ENV_DIR } from "../../../lib/platform/config/env-files/command-file.ts";
+import { OpsError } from "../../../lib/platform/errors.ts";
 import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
 import { defineCommand, type ValueCheck } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
+import { asOpsError } from "../../framework/failure.ts";
 import { outcomeOf } from "../../framework/outcome.ts";
 import { standardScreen } from "../../framework/streams/screen.ts";
 
@@ -47,7 +48,7 @@ export const doctor = defineCommand({
   notes:
     "A line for each command and the next step, or every finding of the one that is named.\n" +
     "Each check has 4 seconds, all of them run at once.\n" +
-    "Run it as root: the checks of a command then run as the account that runs the command.",
+    "Run it as root: it looks at what is root's first, and then as the account that runs the commands.",
   args: {
     command: {
       type: "positional",
@@ -69,28 +70,55 @@ export const doctor = defineCommand({
   example: "opsctl doctor weekly",
 
   async run(args, { env }) {
-    const { doctorFindings } = await import("../../child-process/doctor-findings.ts");
     const { renderFindings } = await import("../../../lib/doctor/render.ts");
     const { renderSummary } = await import("../../../lib/doctor/render-summary.ts");
-    const { aboutReasons } = await import("../../../lib/doctor/advice/account-says.ts");
-    const { prose } = await import("../../../lib/text/terminal/prose.ts");
+    const { doctorAsRoot } = await import("../../../lib/doctor/facts/reader.ts");
+    const { envDirOption } = await import("../../../lib/platform/config/env-files/with-directories.ts");
     const commands = DOCTOR_COMMANDS.filter((name) => name === (args.command ?? name));
     const envDir = args["env-dir"] ?? (await namedEnvDir(env));
-    const { findings, saidBy } = await doctorFindings({
-      commands,
-      isNamed: args.command !== undefined,
-      env,
-      envDir,
-    });
+    const isNamed = args.command !== undefined;
+    const findings = await examine(commands, { env, envDir, isNamed });
     const exitCode = findings.some(({ status }) => status === "fail") ? EXIT.notReady : EXIT.ok;
     setTimeout(() => process.exit(), LINGER_MS).unref();
-    const isList = args.all === true || args.command !== undefined;
     const screen = await standardScreen(env);
-    const shown = isList ? renderFindings(findings, screen) : renderSummary(findings, screen, envDir);
-    const text = saidBy === null ? shown : `${shown}\n${prose([aboutReasons(saidBy)], screen)}`;
-    return outcomeOf({ command: "doctor", exitCode, fields: { findings }, text });
+    const next = { option: envDirOption(envDir), asRoot: doctorAsRoot({ env, envDir }) };
+    const text =
+      args.all === true || isNamed ? renderFindings(findings, screen) : renderSummary(findings, screen, next);
+    const shown = findings.map(({ needsRoot: _, ...finding }) => finding);
+    return outcomeOf({ command: "doctor", exitCode, fields: { findings: shown }, text });
   },
 });
+
+/** Runs the checks; root reads its own login for `migrate` before, and becomes the account on the way. */
+async function examine(
+  commands: readonly CommandName[],
+  { env, envDir, isNamed }: { env: Environment; envDir: string; isNamed: boolean },
+): Promise<Finding[]> {
+  const [{ openDoctorDependencies }, { runDoctor }, { checksFor }, privileges, { readRootsLogin }] =
+    await Promise.all([
+      import("../../wiring/host/doctor.ts"),
+      import("../../../lib/doctor/run.ts"),
+      import("../../../lib/doctor/checks/all.ts"),
+      import("../../../lib/platform/privileges.ts"),
+      import("../../../lib/doctor/context/roots-login.ts"),
+    ]);
+  const checks = checksFor(commands);
+  if (!privileges.isRoot())
+    return await runDoctor(openDoctorDependencies({ env, envDir }), checks, { isNamed });
+  const { findServiceAccount } = openDoctorDependencies({ env, envDir });
+  const account = await findServiceAccount().catch((error: unknown) => asOpsError(error, "find the account"));
+  const rootsLogin = commands.includes("migrate") ? await readRootsLogin(env) : null;
+  const findAccount = async () => {
+    if (account instanceof OpsError) throw account;
+    return account;
+  };
+  const leaveRoot = () => {
+    if (account instanceof OpsError) throw account;
+    if (account !== null) privileges.becomeAccount(account);
+  };
+  const dependencies = openDoctorDependencies({ env, envDir, rootsLogin, findAccount });
+  return await runDoctor(dependencies, checks, { isNamed, leaveRoot: account === null ? null : leaveRoot });
+}
 
 /**
  * The directory of the environment files; set to nothing, OPSCTL_ENV_DIR leaves it where it is installed.

@@ -23,19 +23,14 @@
  *         alert-rules:    `command` (plan, apply), `at`, `withExtras`, `rules`, `differ`
  */
 import process from "node:process";
-import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
-import { defineCommand, type RootInput } from "../../framework/command.ts";
+import type { CollectorPlace } from "../../../lib/status/collector-place.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
 import { outcomeOf } from "../../framework/outcome.ts";
 import { isTerminal } from "../../framework/streams/output.ts";
 import { standardScreen } from "../../framework/streams/screen.ts";
 
 const STDOUT = 1;
-/**
- * Before the parts are looked at, which takes a second at most on a host that is not busy: all of it ends within two.
- * Only a directory service that is slow to name the account, and does, is given longer.
- */
-const ACCOUNT_LIMIT_MS = 800;
 /** What still hangs by then must not keep the process beyond two seconds. */
 const LINGER_MS = 100;
 
@@ -43,20 +38,23 @@ const LINGER_MS = 100;
 export const status = defineCommand({
   meta: { name: "status", description: "Show every part of opsctl on this host, and what comes next" },
   account: "service",
-  accountLimitMs: ACCOUNT_LIMIT_MS,
   notes:
     "Ends with 1 when a part that is set up needs a person. Changes nothing.\n" +
     "Each part has one second, and more while this command itself waits for a processor.\n" +
     "The alert rules are as the last `alert-rules plan` or `apply` found them.",
-  readAsRoot: collectorOfRoot,
+  // Where the collector writes stands in a file of root's.
+  async readAsRoot(env) {
+    const { findCollector } = await import("../../../lib/status/collector-place.ts");
+    return await findCollector(env);
+  },
   args: { json: { type: "boolean", description: "Print the result as one line of JSON" } },
   example: "opsctl status",
 
-  async run(_args, { env }) {
+  async run(_args, { env, fromRoot }) {
     const { openStatusDependencies } = await import("../../wiring/host/status.ts");
     const { isAllWell, readStatus } = await import("../../../lib/status/run.ts");
     const { renderStatus } = await import("../../../lib/status/render.ts");
-    const parts = await readStatus(await openStatusDependencies(env));
+    const parts = await readStatus(await openStatusDependencies(env, fromRoot as CollectorPlace | null));
     const onTerminal = process.env.TERM !== "dumb" && (await isTerminal(STDOUT));
     const text = renderStatus(parts, { ...(await standardScreen(env)), isTerminal: onTerminal, env });
     const exitCode = isAllWell(parts) ? EXIT.ok : EXIT.failed;
@@ -64,9 +62,3 @@ export const status = defineCommand({
     return outcomeOf({ command: "status", exitCode, fields: { parts }, text });
   },
 });
-
-/** Where the collector writes stands in a file of root's. */
-async function collectorOfRoot(env: Environment): Promise<RootInput> {
-  const { findCollector, writtenPlace } = await import("../../../lib/status/collector-place.ts");
-  return { text: writtenPlace(await findCollector(env)), isSecret: false };
-}

@@ -2,7 +2,7 @@
  * `opsctl secret set`: puts a secret into a file of its own, where the commands that need it find it.
  *
  * Reads:  the value, from the terminal without showing it, else one line from standard input. The environment files,
- *         for the names of what is set in them: those of the service account in a process that has become it.
+ *         for the names of what is set in them: those of the service account as that account.
  * Writes: /etc/opsctl/secrets/<NAME> (opsctl 0600), or /etc/opsctl/root-secrets/<NAME> (root 0600); whole or not at
  *         all. The directory, where it is missing.
  * Calls:  nothing.

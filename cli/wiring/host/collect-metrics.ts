@@ -1,6 +1,4 @@
-import { LAST_RUN_MAX_BYTES } from "../../../lib/last-run/file-name.ts";
 import type { CollectConfig } from "../../../lib/metrics/config.ts";
-import { readAsOwner } from "../../../lib/metrics/read-as-owner.ts";
 import type { CollectDependencies } from "../../../lib/metrics/run.ts";
 import { heartbeatSource } from "../../../lib/metrics/sources/heartbeat.ts";
 import { hostingSource } from "../../../lib/metrics/sources/hosting.ts";
@@ -9,14 +7,10 @@ import { socketsSource } from "../../../lib/metrics/sources/sockets.ts";
 import type { CallRecord } from "../../../lib/platform/http/call-peer.ts";
 import { keepLoopbackOffProxies } from "../../../lib/platform/http/proxy.ts";
 import { notReadByRoot, secretAdapter } from "../../../lib/platform/secrets/adapter.ts";
-import { internalCommand } from "../../child-process/internal-command.ts";
 import type { CommandContext } from "../../framework/command.ts";
 
-/**
- * How long each source may take; a run takes as long as its slowest source, and cron starts one every minute. Root has
- * the heartbeat's last run read by a child, which begins late on a host that is very busy.
- */
-const LIMITS_MS = { proxy_memory: 8_000, sockets: 8_000, hosting: 16_000, heartbeat: 20_000 };
+/** How long each source may take; a run takes as long as its slowest source, and cron starts one every minute. */
+const LIMITS_MS = { proxy_memory: 8_000, sockets: 8_000, hosting: 16_000, heartbeat: 8_000 };
 const ENGINE_CALL_MS = 5_000;
 const HOSTING_CALL_MS = 10_000;
 
@@ -49,7 +43,7 @@ export function openCollectDependencies(
         },
         onCall,
       }),
-      heartbeat: heartbeatSource(logDir, readAsOwner(internalCommand("read-last-run"), LAST_RUN_MAX_BYTES)),
+      heartbeat: heartbeatSource(logDir),
     },
     limitsMs: LIMITS_MS,
     nowMs: Date.now,

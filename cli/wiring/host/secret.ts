@@ -1,21 +1,24 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import type { Refusal } from "../../../lib/doctor/advice/path-of-reporter.ts";
-import { secretsDirectoryRefusal } from "../../../lib/doctor/advice/secrets-directory.ts";
-import { isRoot } from "../../../lib/platform/account/account.ts";
-import { findServiceAccount, type ServiceAccount } from "../../../lib/platform/account/service-account.ts";
 import { DEFAULT_ENV_DIR } from "../../../lib/platform/config/env-files/command-file.ts";
-import type { KnownSecret } from "../../../lib/platform/config/names/known-secrets.ts";
+import { KNOWN_SECRETS, type KnownSecret } from "../../../lib/platform/config/names/known-secrets.ts";
+import { inWords } from "../../../lib/platform/errors.ts";
+import { type Account, becomeAccount, findServiceAccount, isRoot } from "../../../lib/platform/privileges.ts";
 import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
 import { conflictsOf } from "../../../lib/secret/after-set.ts";
 import { prepareDirectory } from "../../../lib/secret/directory.ts";
-import type { ListInput } from "../../../lib/secret/list.ts";
+import {
+  ACCOUNT_COMMANDS,
+  type FileFacts,
+  ROOT_COMMANDS,
+  readFileFacts,
+} from "../../../lib/secret/file-facts.ts";
+import { type ListInput, placesOf, type Unread } from "../../../lib/secret/list.ts";
+import { type Look, lookAt } from "../../../lib/secret/look.ts";
 import { type Place, placeOf } from "../../../lib/secret/place.ts";
 import { readersOf } from "../../../lib/secret/reader.ts";
-import { secretFacts } from "../../child-process/secret-facts.ts";
+import { asOpsError } from "../../framework/failure.ts";
 
-/** For a look; `secret set`, which has to know, waits longer. */
-const ACCOUNT_LIMIT_MS = 2_000;
 /** Where systemd keeps the credentials of the webhook's service while it runs. */
 const WEBHOOK_CREDENTIALS = "/run/credentials/opsctl-webhook.service";
 
@@ -28,23 +31,21 @@ const WEBHOOK_CREDENTIALS = "/run/credentials/opsctl-webhook.service";
 export async function openSecretPlace(
   secret: KnownSecret,
   { isForRoot, env }: { isForRoot: boolean; env: Environment },
-): Promise<{ place: Place; account: ServiceAccount | null }> {
+): Promise<{ place: Place; account: Account | null }> {
   const { account, reader } = await readersOf(secret, { isForRoot, env });
   const place = placeOf(secret, reader, env);
   prepareDirectory(place);
   return { place, account };
 }
 
-/** What else has a value for a secret whose file was written, a sentence each. */
-export async function whatElseHas(
+/** What else has a value for a secret whose file was written, a sentence each; root becomes the account for it. */
+export function whatElseHas(
   secret: KnownSecret,
-  { place, account, env }: { place: Place; account: ServiceAccount | null; env: Environment },
-): Promise<string[]> {
-  const { facts, unread } = await secretFacts(envDirectory(env), account);
-  const conflicts = conflictsOf(secret, place, {
-    ...{ env, facts, credential: webhookCredential(secret) },
-    refusalOf: directoryJudge(account, env),
-  });
+  { place, account, env }: { place: Place; account: Account | null; env: Environment },
+): string[] {
+  const credential = webhookCredential(secret);
+  const { facts, unread } = readFacts(account, env);
+  const conflicts = conflictsOf(secret, place, { env, facts, credential });
   if (unread === null) return conflicts;
   return [
     ...conflicts,
@@ -55,28 +56,46 @@ export async function whatElseHas(
 /**
  * What `secret list` is made of on this host.
  *
- * Errors: ACCOUNT_UNAVAILABLE when the host does not say whether it has the account.
+ * Behaviour: root looks at its own directory first, then becomes the account, and looks at the account's as that.
+ * Errors:    ACCOUNT_UNAVAILABLE when the host does not say whether it has the account.
  */
 export async function secretListInput(env: Environment): Promise<ListInput> {
-  const account = await findServiceAccount(ACCOUNT_LIMIT_MS);
-  const { facts, unread } = await secretFacts(envDirectory(env), isRoot() ? account : null);
-  const refusalOf = directoryJudge(account, env);
-  return { env, account, facts, unread, refusalOf, credentialOf: webhookCredential, nowMs: Date.now() };
+  const account = await findServiceAccount();
+  // Root's own secrets leave the environment with root's rights.
+  const given = { ...env };
+  const seen = new Map<string, Look>();
+  const see = (place: Place): Look => {
+    const key = `${place.folder.owner.name} ${place.directory}`;
+    const look = seen.get(key) ?? lookAt(place);
+    seen.set(key, look);
+    return look;
+  };
+  const roots = KNOWN_SECRETS.filter(({ reader }) => reader === "root");
+  const facts = readFileFacts(ROOT_COMMANDS, envDirectory(env));
+  for (const secret of isRoot() ? roots : []) placesOf(secret, { env, account, facts }).map(see);
+  const credentials = new Map(KNOWN_SECRETS.map((secret) => [secret.name, webhookCredential(secret)]));
+  return {
+    ...{ env: given, account, ...readFacts(account, env), lookAt: see, nowMs: Date.now() },
+    credentialOf: ({ name }) => credentials.get(name) ?? null,
+  };
 }
 
-/** Judges a directory of secrets that an environment file names, as doctor judges paths for root. */
-function directoryJudge(
-  account: ServiceAccount | null,
-  env: Environment,
-): (directory: string) => Refusal | null {
-  const envDir = envDirectory(env);
-  return (directory) => secretsDirectoryRefusal(directory, { account, envDir });
+/** What the environment files say about secrets: root reads its own, and those of the account once it has become it. */
+function readFacts(account: Account | null, env: Environment): { facts: FileFacts[]; unread: Unread | null } {
+  const directory = envDirectory(env);
+  const own = readFileFacts(ROOT_COMMANDS, directory);
+  try {
+    if (isRoot() && account !== null) becomeAccount(account);
+    return { facts: [...readFileFacts(ACCOUNT_COMMANDS, directory), ...own], unread: null };
+  } catch (error) {
+    const { code, message, hint = "See what it says" } = asOpsError(error, "become the account");
+    return { facts: own, unread: { why: `${code}: ${message}`, fix: inWords(hint)! } };
+  }
 }
 
-/** The directory of the environment files; null where they are turned off. */
-function envDirectory({ OPSCTL_ENV_DIR }: Environment): string | null {
-  const directory = (OPSCTL_ENV_DIR ?? DEFAULT_ENV_DIR).trim();
-  return directory === "" ? null : directory;
+/** The directory of the environment files; empty where they are turned off. */
+function envDirectory({ OPSCTL_ENV_DIR }: Environment): string {
+  return (OPSCTL_ENV_DIR ?? DEFAULT_ENV_DIR).trim();
 }
 
 /** The credential with which the running webhook got a secret; null where it has none. */

@@ -1,15 +1,13 @@
 import process from "node:process";
-import { isRoot } from "../../../lib/platform/account/account.ts";
-import { findServiceAccount } from "../../../lib/platform/account/service-account.ts";
 import { openDatabase } from "../../../lib/platform/database/pool.ts";
 import { readTextEnd } from "../../../lib/platform/files/read-text.ts";
 import { keepLoopbackOffProxies } from "../../../lib/platform/http/proxy.ts";
+import { findServiceAccount, isRoot, wasRoot } from "../../../lib/platform/privileges.ts";
 import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
 import { waitWhileFree } from "../../../lib/platform/wait-while-free.ts";
-import { type CollectorPlace, findCollector, parsePlace } from "../../../lib/status/collector-place.ts";
+import { type CollectorPlace, findCollector } from "../../../lib/status/collector-place.ts";
 import type { StatusDependencies, Viewer } from "../../../lib/status/dependencies.ts";
 import { ADMIN_URL } from "../../../lib/webhook/http/service-health.ts";
-import { handedInput } from "../../child-process/handed-input.ts";
 
 /** How long each reading may take, so that all of it ends within two seconds on a host that is not busy. */
 const LIMIT_MS = 1_000;
@@ -21,13 +19,16 @@ const BUSY_LIMIT_MS = 5_000;
 const SECRET_COMMAND_LIMIT_MS = 800;
 const ACCOUNT_LIMIT_MS = 800;
 
-/** What `opsctl status` looks with on this host. */
-export async function openStatusDependencies(env: Environment): Promise<StatusDependencies> {
+/** What `opsctl status` looks with on this host; `collector` is what root read before it became the account. */
+export async function openStatusDependencies(
+  env: Environment,
+  collector: CollectorPlace | null,
+): Promise<StatusDependencies> {
   keepLoopbackOffProxies(process.env);
   return {
     env,
     viewer: await viewer(),
-    collector: await collectorPlace(env),
+    collector: collector ?? (await findCollector(env)),
     adminUrl: new URL(ADMIN_URL),
     limitMs: LIMIT_MS,
     secretCommandLimitMs: SECRET_COMMAND_LIMIT_MS,
@@ -45,14 +46,9 @@ export async function openStatusDependencies(env: Environment): Promise<StatusDe
   };
 }
 
-/** Root has read the collector's settings before it became the account. */
-async function collectorPlace(env: Environment): Promise<CollectorPlace> {
-  const handed = handedInput();
-  return handed === null ? await findCollector(env) : parsePlace(handed);
-}
-
+/** Root is the viewer only where the host has no service account. */
 async function viewer(): Promise<Viewer> {
+  if (isRoot() || wasRoot()) return "service";
   const account = await findServiceAccount(ACCOUNT_LIMIT_MS).catch(() => undefined);
-  if (isRoot()) return account === null ? "service" : "root";
   return account?.uid === process.geteuid?.() ? "service" : "other";
 }

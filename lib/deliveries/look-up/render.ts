@@ -118,7 +118,7 @@ function noteOn(code: string): string[] {
   const known = Object.hasOwn(NOTES, code) ? NOTES[code] : undefined;
   if (known !== undefined) return [known];
   const advice = gatewayAdvice({ code }, WEEKLY_GATEWAY);
-  return advice === null ? [] : [`${code}: ${advice.problem}. ${advice.mend}.`];
+  return advice === null ? [] : [`${code}: ${advice.problem}. ${advice.fix}.`];
 }
 
 function nextOf(lookUps: readonly LookUp[], screen: Screen): string {

@@ -101,11 +101,11 @@ function dataSourceCheck(name: string, key: "metrics" | "logs", expected: string
         ),
       ];
     if (read.status !== "ok") return [await failureOf(context, read.problem, "data sources")];
-    const mend = await correctSetting(context, command, variable);
+    const fix = await correctSetting(context, command, variable);
     if (read.value === null)
-      return [fail("DATA_SOURCE_MISSING", `the platform has no data source ${uid}`, mend)];
+      return [fail("DATA_SOURCE_MISSING", `the platform has no data source ${uid}`, fix)];
     if (!read.value.includes(expected))
-      return [warn("DATA_SOURCE_TYPE_DIFFERS", `data source ${uid} is not of type ${expected}`, mend)];
+      return [warn("DATA_SOURCE_TYPE_DIFFERS", `data source ${uid} is not of type ${expected}`, fix)];
     return [pass(`data source ${uid} exists`)];
   });
 }

@@ -1,10 +1,10 @@
 import { loadAlertRulesConfig } from "../../alert-rules/config.ts";
 import { loadLookUpConfig } from "../../deliveries/config.ts";
 import { loadWholeCollectConfig } from "../../metrics/config.ts";
-import { SERVICE_ACCOUNT } from "../../platform/account/service-account.ts";
 import { loadTogether } from "../../platform/config/load-together.ts";
 import { loadDatabaseUrl } from "../../platform/config/settings/database-config.ts";
 import { loadPingUrl } from "../../platform/config/settings/ping-url.ts";
+import { SERVICE_ACCOUNT } from "../../platform/privileges.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import { loadSocketMonitorConfig } from "../../sockets/config.ts";
 import { loadWebhookConfig } from "../../webhook/config.ts";
@@ -12,8 +12,7 @@ import { loadWeeklyConfig } from "../../weekly/config.ts";
 import type { Check } from "../context/check.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
 import type { DoctorDependencies } from "../context/dependencies.ts";
-import { ownerLogin } from "../context/handed-login.ts";
-import { ifSetUp } from "../context/set-up.ts";
+import { ownerLogin } from "../context/roots-login.ts";
 import type { CommandName } from "../finding.ts";
 import { RULES_CHECKS } from "./alert-rules.ts";
 import { COLLECT_CHECKS } from "./collect-metrics.ts";
@@ -56,19 +55,20 @@ const NEEDS: Record<CommandName, readonly Check[]> = {
   deliveries: [databaseCheck("deliveries"), readinessCheck("deliveries")],
 };
 
-/** The checks of these commands; where a person named them (`isNamed`), also if this host does not have their part. */
-export function checksFor(commands: readonly CommandName[], { isNamed }: { isNamed: boolean }): Check[] {
-  return commands.flatMap((command) => (isNamed ? checksOf(command) : ifSetUp(checksOf(command))));
+/** The checks of these commands, in the order in which they are shown. */
+export function checksFor(commands: readonly CommandName[]): Check[] {
+  return commands.flatMap(checksOf);
 }
 
-/** All checks of one command, in the order in which they are shown. */
 function checksOf(command: CommandName): Check[] {
-  const isService = COMMAND_FACTS[command].account === SERVICE_ACCOUNT;
-  return [
+  const { account } = COMMAND_FACTS[command];
+  const own = [
     configurationCheck(command, LOAD[command]),
     environmentFileCheck(command),
-    ...(isService ? [accountCheck(command, SERVICE_ACCOUNT)] : []),
+    ...(account === SERVICE_ACCOUNT ? [accountCheck(command)] : []),
     secretsCheck(command),
-    ...NEEDS[command],
   ];
+  // The settings and secrets of a command of root's are closed to the account.
+  const readable = account === "root" ? own.map((check): Check => ({ ...check, runsAsRoot: true })) : own;
+  return [...readable, ...NEEDS[command]];
 }

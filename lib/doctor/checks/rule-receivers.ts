@@ -1,21 +1,24 @@
 import { disturbances } from "../../alert-rules/contact-point/changes.ts";
 import { type Routing, type RuleReach, ruleReach } from "../../alert-rules/routing/rule-reach.ts";
 import { alertRules } from "../../alert-rules/rules/all.ts";
+import type { Fix } from "../../platform/errors.ts";
 import type { ListedRule } from "../../providers/grafana/client.ts";
 import type { ContactPoint } from "../../providers/grafana/contact-point.ts";
 import { singleLine } from "../../text/single-line.ts";
-import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
+import { command, fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 
 const OURS = new Map(alertRules({ withExtras: true }).map((rule) => [rule.uid, rule]));
 const BASIC = alertRules({ withExtras: false });
 const SHOWN_TITLES = 3;
 
 const APPLY = "opsctl alert-rules apply --with-extras";
-const POINT = "opsctl alert-rules contact-point apply --url https://<alert host>/webhook";
+const POINT_LINE = "opsctl alert-rules contact-point apply --url https://<alert host>/webhook";
+const POINT = command(POINT_LINE);
 /** For the rules on the webhook itself another contact point than the webhook's is missing. */
-const WATCHER_MEND =
-  "On the platform, make a contact point with an address that is read, then opsctl alert-rules apply --with-extras " +
-  "--fallback-receiver <that contact point>";
+const WATCHER_FIX = command(
+  `${APPLY} --fallback-receiver <that contact point>`,
+  "On the platform, make a contact point with an address that is read, then:",
+);
 
 type Judged = { rule: ListedRule; reach: RuleReach };
 
@@ -32,7 +35,9 @@ export function receiverVerdicts(
   const apply = isReceiverSet ? APPLY : `${APPLY} --receiver <contact point>`;
   const present = listed.filter(({ uid }) => OURS.has(uid));
   if (present.length === 0)
-    return [fail("RULES_MISSING", "none of opsctl's rules is on the platform, so nothing alerts", apply)];
+    return [
+      fail("RULES_MISSING", "none of opsctl's rules is on the platform, so nothing alerts", command(apply)),
+    ];
   const judged = present.map((rule) => ({ rule, reach: ruleReach(rule, routing) }));
   const verdicts = [
     ...missingVerdicts(present, apply),
@@ -47,7 +52,9 @@ export function receiverVerdicts(
 
 function missingVerdicts(present: readonly ListedRule[], apply: string): Verdict[] {
   const missing = BASIC.filter((rule) => !present.some(({ uid }) => uid === rule.uid));
-  return missing.length === 0 ? [] : [warn("RULES_MISSING", `not on the platform: ${named(missing)}`, apply)];
+  return missing.length === 0
+    ? []
+    : [warn("RULES_MISSING", `not on the platform: ${named(missing)}`, command(apply))];
 }
 
 function unheardVerdicts(judged: readonly Judged[], apply: string): Verdict[] {
@@ -56,21 +63,21 @@ function unheardVerdicts(judged: readonly Judged[], apply: string): Verdict[] {
   return [
     ...(unheard.length === 0
       ? []
-      : [fail("RULES_WITHOUT_RECEIVER", `nobody is told by ${named(unheard)}`, mendOf(unheard, apply))]),
+      : [fail("RULES_WITHOUT_RECEIVER", `nobody is told by ${named(unheard)}`, fixOf(unheard, apply))]),
     ...(byDefault.length === 0
       ? []
       : [
           fail(
             "RULES_DEFAULT_EMAIL_ONLY",
             `only the platform's default e-mail is told by ${named(byDefault)}`,
-            mendOf(byDefault, apply),
+            fixOf(byDefault, apply),
           ),
         ]),
   ];
 }
 
-function mendOf(rules: readonly ListedRule[], apply: string): string {
-  return rules.every(watches) ? WATCHER_MEND : `${POINT}, then ${apply}`;
+function fixOf(rules: readonly ListedRule[], apply: string): Fix {
+  return rules.every(watches) ? WATCHER_FIX : command(`${POINT_LINE} && ${apply}`);
 }
 
 function unjudgedVerdicts(judged: readonly Judged[]): Verdict[] {
@@ -96,7 +103,7 @@ function watcherVerdicts(judged: readonly Judged[], apply: string): Verdict[] {
     warn(
       "RULES_SHARE_RECEIVER",
       `told only where all others are, although about the webhook itself: ${named(silent.map(({ rule }) => rule))}`,
-      `${apply} --fallback-receiver <another contact point>`,
+      command(`${apply} --fallback-receiver <another contact point>`),
     ),
   ];
 }

@@ -1,3 +1,4 @@
+import { type Fix, inWords } from "../../platform/errors.ts";
 import { ALERT_GATEWAY, gatewayAdvice } from "../../providers/evolution/advice.ts";
 import { linearTracker } from "../../providers/linear/client.ts";
 import { loadWebhookConfig, type WebhookConfig } from "../../webhook/config.ts";
@@ -8,7 +9,7 @@ import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
 import { stateDatabase } from "../facts/state-database.ts";
 import { isListening } from "../facts/tcp-port.ts";
-import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
+import { command, fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { privateVerdict } from "./host/directory.ts";
 import { alertGatewayCheck } from "./peers/gateway.ts";
 import { checkWithSettings } from "./settings/configuration.ts";
@@ -18,19 +19,22 @@ import { outboxVerdicts } from "./webhook/outbox.ts";
 import { secondChannelCheck } from "./webhook/second-channel.ts";
 import { isStarted, JOURNAL, WEBHOOK_UNIT_CHECK } from "./webhook/webhook-unit.ts";
 
-const command = "webhook";
-const SENDER = 'journalctl -u opsctl-webhook.service -g "A request was refused" -n 5';
-const NEW_SECRET = "opsctl alert-rules contact-point apply --rotate --url https://<alert host>/webhook";
+const of = "webhook";
+const REFUSED_SENDER = command(
+  'journalctl -u opsctl-webhook.service -g "A request was refused" -n 5',
+  "If the platform sent it, write it the secret anew (opsctl alert-rules contact-point apply --rotate --url " +
+    "https://<alert host>/webhook). Who sent it:",
+);
 const MIB = 1_048_576;
 /** With less than half its reserve left on the disk, the service keeps alerts in the reserve. */
 const LOW_BYTES = (RESERVE.rows * RESERVE.rowBytes) / 2;
-const START = "systemctl start opsctl-webhook.socket opsctl-webhook.service";
+const START = command("systemctl start opsctl-webhook.socket opsctl-webhook.service");
 
 /** What the webhook needs besides its settings: its peers, its state, its units, and a service that answers. */
 export const WEBHOOK_CHECKS: readonly Check[] = [
-  alertGatewayCheck(command, settingsOf),
-  secondChannelCheck(command, settingsOf),
-  checkWithSettings({ command, name: "issue tracker" }, settingsOf, async (settings, context, signal) => {
+  alertGatewayCheck(of, settingsOf),
+  secondChannelCheck(of, settingsOf),
+  checkWithSettings({ command: of, name: "issue tracker" }, settingsOf, async (settings, context, signal) => {
     const { url, token, teamId } = settings.tracker;
     const tracker = linearTracker({
       url: new URL(url),
@@ -40,24 +44,28 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
     });
     return [await trackerVerdict(context, await tracker.checkAccess(signal))];
   }),
-  checkWithSettings({ command, name: "state directory" }, settingsOf, async (settings, context, signal) => {
-    const { state } = settings;
-    if ("url" in state) {
-      await stateDatabase(context, state.url);
-      return [pass("the state is kept in a database that answers, no directory is needed")];
-    }
-    return [
-      await privateVerdict(command, context, state.directory),
-      ...(await closedByUnitVerdicts(context.dependencies, state.directory, signal)),
-      ...spaceVerdicts(state.directory),
-    ];
-  }),
-  checkWithSettings({ command, name: "outbox" }, settingsOf, async (settings, context, signal) => {
+  checkWithSettings(
+    { command: of, name: "state directory" },
+    settingsOf,
+    async (settings, context, signal) => {
+      const { state } = settings;
+      if ("url" in state) {
+        await stateDatabase(context, state.url);
+        return [pass("the state is kept in a database that answers, no directory is needed")];
+      }
+      return [
+        await privateVerdict(of, context, state.directory),
+        ...(await closedByUnitVerdicts(context.dependencies, state.directory, signal)),
+        ...spaceVerdicts(state.directory),
+      ];
+    },
+  ),
+  checkWithSettings({ command: of, name: "outbox" }, settingsOf, async (settings, context, signal) => {
     return await outboxVerdicts(context, settings.state, signal);
   }),
   WEBHOOK_UNIT_CHECK,
   {
-    command,
+    command: of,
     name: "service",
     async run(context, signal) {
       const { dependencies } = context;
@@ -78,7 +86,7 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
     },
   },
   {
-    command,
+    command: of,
     name: "port",
     async run({ dependencies }) {
       const listens = await isListening(dependencies.webhookPort, dependencies.paths.procNet);
@@ -98,7 +106,7 @@ function spaceVerdicts(directory: string): Verdict[] {
     warn(
       "DISK_LOW",
       `the disk of ${directory} has ${Math.floor(free / MIB)} MiB left; the service lives on its reserve when it is full`,
-      `Make room: df -h ${directory}`,
+      "Make room on it (df -h)",
     ),
   ];
 }
@@ -110,13 +118,13 @@ function secretVerdicts(refusedAt: string | null): Verdict[] {
     warn(
       "WEBHOOK_SECRET_REFUSED",
       `the last post from elsewhere, at ${refusedAt}, was refused: it has another secret than the service`,
-      `Who sent it: ${SENDER}; if it was the platform: ${NEW_SECRET}`,
+      REFUSED_SENDER,
     ),
   ];
 }
 
 function settingsOf(context: CheckContext): Promise<Settings<WebhookConfig>> {
-  return context.settings(command, "all", loadWebhookConfig);
+  return context.settings(of, "all", loadWebhookConfig);
 }
 
 async function trackerVerdict(context: CheckContext, code: string | null): Promise<Verdict> {
@@ -127,14 +135,14 @@ async function trackerVerdict(context: CheckContext, code: string | null): Promi
       return fail(
         code,
         `${code}: the token sees no such team`,
-        await correctSetting(context, command, "ISSUE_TRACKER_TEAM_ID"),
+        await correctSetting(context, of, "ISSUE_TRACKER_TEAM_ID"),
       );
     case "tracker_unauthorized":
     case "tracker_forbidden":
       return fail(
         code,
         `${code}: the tracker refuses the token`,
-        await correctSecret(context, command, "ISSUE_TRACKER_TOKEN"),
+        await correctSecret(context, of, "ISSUE_TRACKER_TOKEN"),
       );
     default:
       return fail(
@@ -145,23 +153,23 @@ async function trackerVerdict(context: CheckContext, code: string | null): Promi
   }
 }
 
-/** The line that mends held messages: a new key needs a reload; a repaired gateway is noticed by the service itself. */
-async function messageMend(context: CheckContext, code: string): Promise<string> {
+/** The fix for held messages: a new key needs a reload; the service itself notices a repaired gateway. */
+async function messageFix(context: CheckContext, code: string): Promise<Fix> {
   const advice = gatewayAdvice({ code }, ALERT_GATEWAY);
   if (advice === null || code === "gateway_unauthorized")
-    return await correctSecret(context, command, "MESSAGING_API_KEY");
-  return `${advice.mend}; the service goes on by itself within a minute`;
+    return await correctSecret(context, of, "MESSAGING_API_KEY");
+  return inWords(`${advice.fix}; the service resumes within a minute`) as Fix;
 }
 
 async function holdVerdicts(
   context: CheckContext,
   { message, issue }: { message: string | null; issue: string | null },
 ): Promise<Verdict[]> {
-  const held = (what: string, code: string, mend: string) =>
-    fail(code, `${code}: the service holds its ${what} until the peer takes them again`, mend);
-  const token = () => correctSecret(context, command, "ISSUE_TRACKER_TOKEN");
+  const held = (what: string, code: string, fix: Fix) =>
+    fail(code, `${code}: the service holds its ${what} until the peer takes them again`, fix);
+  const token = () => correctSecret(context, of, "ISSUE_TRACKER_TOKEN");
   return [
-    ...(message === null ? [] : [held("messages", message, await messageMend(context, message))]),
+    ...(message === null ? [] : [held("messages", message, await messageFix(context, message))]),
     ...(issue === null ? [] : [held("issues", issue, await token())]),
   ];
 }

@@ -1,6 +1,5 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import process from "node:process";
 import type postgres from "postgres";
 import { HEARTBEAT_FILE } from "../../host/heartbeat-file-name.ts";
 import type { LastRunReading } from "../../last-run/read.ts";
@@ -19,8 +18,8 @@ import { type SetupPeers, setupPeers } from "../../weekly/setup/peers.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext, Settings } from "../context/check-context.ts";
 import { unseenVerdict } from "../facts/reader.ts";
-import { fail, NEXT_MONDAY, notChecked, pass, SET_CLOCK, type Verdict, warn } from "../finding.ts";
-import { accountOf, writableVerdict } from "./host/directory.ts";
+import { command, fail, NEXT_MONDAY, notChecked, pass, SET_CLOCK, type Verdict, warn } from "../finding.ts";
+import { writableVerdict } from "./host/directory.ts";
 import { withDatabase } from "./peers/database.ts";
 import { gatewayFailure, keyVerdict } from "./peers/gateway.ts";
 import { checkWithSettings, withoutSettings } from "./settings/configuration.ts";
@@ -30,7 +29,7 @@ import { lastRunCheck, readLastRunNow } from "./weekly/last-run.ts";
 import { lastWeekCheck } from "./weekly/last-week.ts";
 import { isWeekClosed, renewalOf } from "./weekly/settled-week.ts";
 
-const command = "weekly";
+const of = "weekly";
 const DAY_MS = 86_400_000;
 /** There is a run every week; one more day to notice a missing one. */
 const HEARTBEAT_LIMIT_DAYS = 8;
@@ -38,17 +37,17 @@ const HEARTBEAT_LIMIT_DAYS = 8;
 /** What the weekly run needs besides settings and database: senders, peers, its log directory, its last success. */
 export const WEEKLY_CHECKS: readonly Check[] = [
   {
-    command,
+    command: of,
     name: "messaging gateway",
     async run(context, signal) {
       const settings = await partOf(context, "whatsapp");
       const gateway = settings && peersOf(context, settings).gateway;
-      if (!gateway) return withoutSettings(command);
-      return [await keyVerdict(gateway, { context, command, names: WEEKLY_GATEWAY }, signal)];
+      if (!gateway) return withoutSettings(of);
+      return [await keyVerdict(gateway, { context, command: of, names: WEEKLY_GATEWAY }, signal)];
     },
   },
   {
-    command,
+    command: of,
     name: "whatsapp sender",
     async run(context, signal) {
       const missing = await senderMissing(
@@ -60,18 +59,18 @@ export const WEEKLY_CHECKS: readonly Check[] = [
       const settings = await partOf(context, "whatsapp");
       const gateway = settings && peersOf(context, settings).gateway;
       const senderTenantId = settings?.whatsapp?.senderTenantId ?? null;
-      if (!gateway || senderTenantId === null) return withoutSettings(command);
-      return await withDatabase(command, context, async (sql) => {
+      if (!gateway || senderTenantId === null) return withoutSettings(of);
+      return await withDatabase(of, context, async (sql) => {
         const sender = await weeklyStore(sql).readSenders(senderTenantId, null);
         const problem = await senderInstanceProblem(gateway, instanceNameOf(sender.instanceName), signal);
         if (problem !== null)
-          return [await gatewayFailure(problem, { context, command, names: WEEKLY_GATEWAY })];
+          return [await gatewayFailure(problem, { context, command: of, names: WEEKLY_GATEWAY })];
         return [pass("the sender's instance is open")];
       });
     },
   },
   {
-    command,
+    command: of,
     name: "e-mail sender",
     async run(context) {
       const missing = await senderMissing(
@@ -81,8 +80,8 @@ export const WEEKLY_CHECKS: readonly Check[] = [
       );
       if (missing !== null) return [missing];
       const senderTenantId = (await partOf(context, "email"))?.email?.senderTenantId ?? null;
-      if (senderTenantId === null) return withoutSettings(command);
-      return await withDatabase(command, context, async (sql) => {
+      if (senderTenantId === null) return withoutSettings(of);
+      return await withDatabase(of, context, async (sql) => {
         const { emailSender } = await weeklyStore(sql).readSenders(null, senderTenantId);
         const sender = emailSenderOf(emailSender);
         if (sender.status === "ready") return [pass("the e-mail sender is verified")];
@@ -97,12 +96,12 @@ export const WEEKLY_CHECKS: readonly Check[] = [
     },
   },
   {
-    command,
+    command: of,
     name: "e-mail provider",
     async run(context, signal) {
       const settings = await partOf(context, "email");
       const checkEmailKey = settings && peersOf(context, settings).checkEmailKey;
-      if (!checkEmailKey) return withoutSettings(command);
+      if (!checkEmailKey) return withoutSettings(of);
       const state = await checkEmailKey(signal);
       if (state.status === "accepted") return [pass("the provider answers and takes the key")];
       if (state.status === "refused")
@@ -110,7 +109,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
           fail(
             state.code,
             `${state.code}: the provider refuses the key`,
-            await correctSecret(context, command, "EMAIL_API_KEY"),
+            await correctSecret(context, of, "EMAIL_API_KEY"),
           ),
         ];
       return [
@@ -123,11 +122,11 @@ export const WEEKLY_CHECKS: readonly Check[] = [
     },
   },
   {
-    command,
+    command: of,
     name: "recipients",
-    run: (context) => withDatabase(command, context, async (sql) => [await recipientsVerdict(sql)]),
+    run: (context) => withDatabase(of, context, async (sql) => [await recipientsVerdict(sql)]),
   },
-  checkWithSettings({ command, name: "application" }, baseOf, async (settings, context, signal) => {
+  checkWithSettings({ command: of, name: "application" }, baseOf, async (settings, context, signal) => {
     const reach = await peersOf(context, settings).reachApplication(signal);
     if (reach.status === "failed")
       return [
@@ -145,10 +144,10 @@ export const WEEKLY_CHECKS: readonly Check[] = [
       ),
     ];
   }),
-  checkWithSettings({ command, name: "log directory" }, baseOf, async ({ logDir }, context) => [
+  checkWithSettings({ command: of, name: "log directory" }, baseOf, async ({ logDir }, context) => [
     await logDirectoryVerdict(context, logDir),
   ]),
-  checkWithSettings({ command, name: "last success" }, baseOf, async ({ logDir }, context) => [
+  checkWithSettings({ command: of, name: "last success" }, baseOf, async ({ logDir }, context) => [
     await heartbeatVerdict(logDir, context),
   ]),
   lastRunCheck(logDirOf),
@@ -178,7 +177,7 @@ function readPart(
   part: "base" | "whatsapp" | "email",
 ): Promise<Settings<WeeklyConfig>> {
   const leftOut = { skipWhatsapp: part !== "whatsapp", skipEmail: part !== "email" };
-  return context.settings(command, part, (env) => loadWeeklyConfig(env, leftOut));
+  return context.settings(of, part, (env) => loadWeeklyConfig(env, leftOut));
 }
 
 /** The peers as a dry run asks them, each within the time of a check. */
@@ -186,24 +185,23 @@ function peersOf(context: CheckContext, settings: WeeklyConfig): SetupPeers {
   return setupPeers(settings, { limitMs: context.dependencies.callLimitMs });
 }
 
-/** Judged by modes for the account of the weekly run; where that is this process, as the dry run judges it too. */
+/** Judged as the dry run judges it. */
 async function logDirectoryVerdict(context: CheckContext, logDir: string): Promise<Verdict> {
-  const writable = await writableVerdict(command, context, logDir, "0755");
-  const isOurs = (await accountOf(command, context)).uid === process.geteuid?.();
-  const problem = writable.status === "pass" && isOurs ? await logDirectoryProblem(logDir) : null;
+  const writable = await writableVerdict(of, context, logDir, "0755");
+  const problem = writable.status === "pass" ? await logDirectoryProblem(logDir) : null;
   if (problem === null) return writable;
   const reason = `HEARTBEAT_UNWRITABLE: the success heartbeat cannot be written in ${logDir} (${problem})`;
   const isFull = problem === "ENOSPC";
   return fail(
     "HEARTBEAT_UNWRITABLE",
     reason,
-    isFull ? `Make room: df -h ${logDir}` : `Make ${logDir} a directory that this account may write to`,
+    isFull ? "Make room on its disk (df -h)" : "Make it a directory that this account may write to",
   );
 }
 
 /** Looked at before the other settings are complete, so that all that is missing is told at once. */
 async function senderMissing(context: CheckContext, code: string, variable: string): Promise<Verdict | null> {
-  const { env, file } = await context.environment(command);
+  const { env, file } = await context.environment(of);
   if (file.problem !== null || (env[variable] ?? "").trim() !== "") return null;
   return fail(code, `${code}: ${variable} is not set`, `Set ${variable} in ${file.path}`);
 }
@@ -217,7 +215,10 @@ async function recipientsVerdict(sql: postgres.Sql): Promise<Verdict> {
   return warn(
     "RECIPIENTS_UNUSABLE",
     `${counted}: ${withoutPhone} without a usable phone, ${withoutEmail} without a usable e-mail`,
-    "Mend users.phone and users.email of the tenants that it names: opsctl weekly --dry-run --json",
+    command(
+      "opsctl weekly --dry-run --json",
+      "Correct users.phone and users.email of the tenants that this names:",
+    ),
   );
 }
 
@@ -239,7 +240,7 @@ async function heartbeatVerdict(logDir: string, context: CheckContext): Promise<
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return noSuccessVerdict(path, await readLastRunNow(logDir, context), nowMs);
-    return unseenVerdict(path, error, command, context);
+    return await unseenVerdict(path, error, of, context);
   }
 }
 
@@ -252,7 +253,7 @@ function noSuccessVerdict(path: string, lastRun: LastRunReading, nowMs: number):
   const isOver = isWeekClosed(run, Temporal.Instant.fromEpochMilliseconds(nowMs));
   return isOver
     ? warn("HEARTBEAT_MISSING", `${text}; the next run on a Monday writes it again`, NEXT_MONDAY)
-    : warn("HEARTBEAT_MISSING", `${text}; another run today writes it again`, STEP_COMMANDS.run);
+    : warn("HEARTBEAT_MISSING", `${text}; another run today writes it again`, command(STEP_COMMANDS.run));
 }
 
 /** The verdict over a success that is too old; once its week is settled, there may be nothing to do before a Monday. */
@@ -269,7 +270,7 @@ function oldSuccessVerdict(text: string, lastRun: LastRunReading, nowMs: number)
     return fail(
       "HEARTBEAT_STALE",
       `${text}; nothing is open, another run today renews it`,
-      STEP_COMMANDS.run,
+      command(STEP_COMMANDS.run),
     );
   return fail("HEARTBEAT_STALE", text, "See the end of /var/log/opsctl/weekly.log for what failed");
 }

@@ -1,10 +1,8 @@
-import { readFile } from "node:fs/promises";
-import { SERVICE_ACCOUNT, type ServiceAccount } from "../../platform/account/service-account.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { OpsError } from "../../platform/errors.ts";
+import type { Account } from "../../platform/privileges.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
-import { type Account, parseAccount } from "../facts/accounts.ts";
 import { type CommandEnvironment, readEnvironment } from "../facts/environment.ts";
 import { locateSecrets, type SecretSearch } from "../facts/secret-search.ts";
 import type { CommandName } from "../finding.ts";
@@ -19,7 +17,7 @@ export type Settings<T> = { status: "ok"; value: T } | { status: "failed"; error
  * Behaviour: the first check that asks starts the reading; all get the same result or the same failure.
  */
 export class CheckContext {
-  readonly dependencies: DoctorDependencies;
+  dependencies: DoctorDependencies;
   readonly #known = new Map<string, Promise<unknown>>();
   readonly #databases: Promise<Database>[] = [];
 
@@ -35,12 +33,11 @@ export class CheckContext {
   /**
    * Where each secret of a command is.
    *
-   * Behaviour: none of `migrate` when root handed its login over. It uses no other, and the account must not have a
-   *            program of its choice run in the process that has the login.
+   * Behaviour: none of `migrate` when root has read its login: it uses no other.
    */
   secrets(command: CommandName): Promise<SecretSearch[]> {
     return this.once(`secrets ${command}`, async () => {
-      if (command === "migrate" && this.dependencies.handedLogin !== null) return [];
+      if (command === "migrate" && this.dependencies.rootsLogin !== null) return [];
       const { env } = await this.environment(command);
       return await locateSecrets(command, env, this.dependencies.secretCommandLimitMs);
     });
@@ -68,29 +65,12 @@ export class CheckContext {
   }
 
   /**
-   * The account of this name on the host; null when there is none.
+   * The service account of this host; null when there is none.
    *
-   * Behaviour: one that the host's own files do not have is looked for as the commands look for it: a directory service
-   *            may have it.
-   * Errors:    ACCOUNT_UNAVAILABLE when the host does not say whether there is such an account.
+   * Errors: ACCOUNT_UNAVAILABLE when the host does not say whether there is such an account.
    */
-  account(name: string): Promise<Account | null> {
-    return this.once(`account ${name}`, async () => {
-      const { passwd, group } = this.dependencies.paths;
-      const [accounts, groups] = await Promise.all([readFile(passwd, "utf8"), readFile(group, "utf8")]);
-      const local = parseAccount(name, accounts, groups);
-      if (local !== null || name !== SERVICE_ACCOUNT) return local;
-      const found = await this.dependencies.findServiceAccount();
-      return found === null ? null : { name, uid: found.uid, gids: await this.#groupsOf(found) };
-    });
-  }
-
-  /** Its groups as every source of the host has them; its own group alone where no source says. */
-  async #groupsOf({ name, gid }: ServiceAccount): Promise<number[]> {
-    const { runProgram, limitMs } = this.dependencies;
-    const end = await runProgram("id", ["-G", name], AbortSignal.timeout(limitMs));
-    const others = end?.status === 0 ? end.stdout.split(/\s+/).filter((word) => /^\d+$/.test(word)) : [];
-    return [...new Set([gid, ...others.map(Number)])];
+  account(): Promise<Account | null> {
+    return this.once("account", () => this.dependencies.findServiceAccount());
   }
 
   /** An open database; each URL is opened once. */

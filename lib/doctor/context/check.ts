@@ -4,13 +4,15 @@ import type { CheckContext } from "./check-context.ts";
 /**
  * One thing that a command needs.
  *
- * Shape:     `isOfHost` where it looks at the account, units and files of root's alone: a doctor that root started looks
- *            itself, and takes nobody's word for what such a file has to say.
+ * Shape:     `runsAsRoot` where it looks at what only root may read, or what belongs to the host: a doctor that root
+ *            started runs it before it becomes the account, and then in a second at most.
  * Behaviour: `run` only reads and may return several verdicts; `signal` is aborted when its time has run out.
  */
 export type Check = {
   command: CommandName;
   name: string;
-  isOfHost?: true;
+  /** The external service that it asks, in words; without one it reads files of this host, or starts a program. */
+  service?: string;
+  runsAsRoot?: true;
   run(context: CheckContext, signal: AbortSignal): Promise<Verdict[]>;
 };

@@ -1,5 +1,5 @@
-import { SERVICE_ACCOUNT } from "../../platform/account/service-account.ts";
 import { OWNER_VARIABLE } from "../../platform/config/settings/owner-login.ts";
+import { SERVICE_ACCOUNT } from "../../platform/privileges.ts";
 import { EDITORIAL_ALIAS } from "../../weekly/config.ts";
 import type { CommandName } from "../finding.ts";
 

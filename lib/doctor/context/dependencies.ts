@@ -1,15 +1,12 @@
-import type { ServiceAccount } from "../../platform/account/service-account.ts";
 import type { DatabaseLogin } from "../../platform/config/settings/owner-login.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import type { OpsError } from "../../platform/errors.ts";
+import type { Account } from "../../platform/privileges.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
-import type { FileReading } from "../facts/outbox.ts";
 
 /** Where the files of a host are; tests use other paths. */
 export type HostPaths = {
-  passwd: string;
-  group: string;
   localtime: string;
   cronFile: string;
   /** Folders of systemd units, the one that counts first. */
@@ -21,14 +18,8 @@ export type HostPaths = {
 /** How a program ended; null when there is no such program. */
 export type ProgramEnd = { status: number | null; stdout: string } | null;
 
-/**
- * The login for migrations that root read in its own secrets, or why it could not.
- *
- * Shape: `isClosed` is false where other processes of the account can read it while it is used.
- */
-export type HandedLogin =
-  | { status: "found"; login: DatabaseLogin; isClosed: boolean }
-  | { status: "failed"; error: OpsError };
+/** The login for migrations that root read in its own secrets, or why it could not. */
+export type RootsLogin = { status: "found"; login: DatabaseLogin } | { status: "failed"; error: OpsError };
 
 /**
  * What doctor uses besides the files and peers that the settings name.
@@ -40,7 +31,7 @@ export type DoctorDependencies = {
   env: Environment;
   envDir: string;
   /** Null where root has none, or this is not about migrations. */
-  handedLogin: HandedLogin | null;
+  rootsLogin: RootsLogin | null;
   paths: HostPaths;
   /** The admin port of a running webhook. */
   adminUrl: URL;
@@ -54,9 +45,7 @@ export type DoctorDependencies = {
   wait(ms: number, signal: AbortSignal): Promise<void>;
   nowMs(): number;
   /** The service account, also where a directory service has it; throws ACCOUNT_UNAVAILABLE. */
-  findServiceAccount(): Promise<ServiceAccount | null>;
+  findServiceAccount(): Promise<Account | null>;
   openDatabase(url: Secret): Promise<Database>;
-  /** What the webhook's state file holds, read in a child process; null when the child failed or was ended. */
-  readStateFile(path: string, signal: AbortSignal): Promise<FileReading | null>;
   runProgram(program: string, args: readonly string[], signal: AbortSignal): Promise<ProgramEnd>;
 };

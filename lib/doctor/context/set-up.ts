@@ -9,8 +9,7 @@ import { logDirectory } from "../../platform/config/settings/log-directory.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import { SOCKET_LOG_FILE } from "../../sockets/log-line.ts";
 import { readServiceHealth } from "../../webhook/http/service-health.ts";
-import { type CommandName, notSetUp, type Verdict } from "../finding.ts";
-import type { Check } from "./check.ts";
+import { type CommandName, command, notSetUp, type Verdict } from "../finding.ts";
 import type { CheckContext } from "./check-context.ts";
 
 /** The part to which each command belongs. */
@@ -21,27 +20,24 @@ const PART_OF: Record<CommandName, PartName> = {
 };
 
 /**
- * The checks of one command, for a host that may not use it.
- *
- * Behaviour: where the command's part is not set up, the first check says so, as `opsctl status` does, and the others
- *            find nothing. A part is set up when one of its settings is there, or when it has left a file or answers.
+ * What a check says where the command's part is not set up on this host: the first check of the command says so, as
+ * `opsctl status` does, and the others find nothing.
  */
-export function ifSetUp(checks: readonly Check[]): Check[] {
-  return checks.map((check, at) => ({
-    ...check,
-    async run(context, signal) {
-      if (await isCommandSetUp(check.command, context, signal)) return await check.run(context, signal);
-      return at === 0 ? [leftOut(check.command)] : [];
-    },
-  }));
+export function leftOut(of: CommandName, isFirst: boolean): Verdict[] {
+  if (!isFirst) return [];
+  return [notSetUp("this host does not use it", command(`opsctl doctor ${of}`, "What it needs:"))];
 }
 
-function leftOut(command: CommandName): Verdict {
-  return notSetUp("this host does not use it", `What it needs: opsctl doctor ${command}`);
-}
-
-/** Settings that cannot be read count as set up: their fault is a finding. */
-function isCommandSetUp(command: CommandName, context: CheckContext, signal: AbortSignal): Promise<boolean> {
+/**
+ * Whether the command's part is set up: one of its settings is there, or it has left a file or answers.
+ *
+ * Behaviour: settings that cannot be read count as set up, because their fault is a finding.
+ */
+export function isCommandSetUp(
+  command: CommandName,
+  context: CheckContext,
+  signal: AbortSignal,
+): Promise<boolean> {
   return context.once(`set up ${command}`, async () => {
     const { env, file } = await context.environment(command);
     if (file.problem !== null) return true;
@@ -57,7 +53,7 @@ type Question = { command: CommandName; env: Environment; context: CheckContext;
 /** What shows without the settings that a part works. */
 const HAS_WORKED: Record<PartName, (question: Question) => Promise<boolean>> = {
   async weekly({ command, env, context }) {
-    if (command === "migrate" && context.dependencies.handedLogin !== null) return true;
+    if (command === "migrate" && context.dependencies.rootsLogin !== null) return true;
     const secrets = await context.secrets(command);
     const database = secrets.find(({ name }) => name === "DATABASE_URL");
     if (database?.found != null || database?.error != null) return true;

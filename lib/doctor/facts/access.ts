@@ -1,101 +1,114 @@
-import type { Stats } from "node:fs";
-import { stat } from "node:fs/promises";
+import { access, constants, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { DEFAULT_LOG_DIR } from "../../platform/config/settings/log-directory.ts";
+import { DEFAULT_STATE_DIR } from "../../platform/config/settings/state-directory.ts";
+import type { Fix } from "../../platform/errors.ts";
 import { octal } from "../../platform/files/modes.ts";
-import type { Account } from "./accounts.ts";
+import { stepsTo } from "../../platform/files/trusted-path.ts";
 
-/** What an account wants to do with a file or directory; writing into a directory includes entering it. */
-export type Want = "read" | "enter" | "list" | "write-into";
+/** What this process wants to do with a file or directory; writing into a directory includes entering it. */
+export type Want = "read" | "write-into";
 
-/** Why an account may not, and where on the way. `missing` and `hidden` (this process cannot look): it is not known. */
+/** Why it may not, and where on the way; `unseen`: the system does not say, as for links that lead round. */
 export type NoAccess = { status: "refused"; at: string; text: string } & (
-  | { why: "missing" | "closed" | "no_directory" }
-  | { why: "hidden"; error: unknown }
+  | { why: "missing" | "closed" | "no_directory" | "read_only" }
+  | { why: "unseen"; error: Error }
 );
 
-/** Whether an account may do what it wants. */
+/** Whether this process may do what it wants. */
 export type Access = { status: "allowed" } | NoAccess;
 
-type Owned = Pick<Stats, "mode" | "uid" | "gid">;
-
-const BITS: Record<Want, number> = { read: 4, enter: 1, list: 5, "write-into": 3 };
+const MODES: Record<Want, number> = { read: constants.R_OK, "write-into": constants.W_OK | constants.X_OK };
 
 /**
- * Whether the mode of a file or directory lets an account do this.
+ * Whether this process may do this with `path`, as the kernel says: with access lists, file systems mounted read-only
+ * and security modules.
  *
- * Behaviour: the bits of the owner, else of the group, else of others, as the kernel does; access lists are ignored.
- *            Root may do everything.
+ * Behaviour: opens nothing and tries nothing. Root may do nearly everything: ask after root has become the account.
  */
-export function allows({ mode, uid, gid }: Owned, account: Account, want: Want): boolean {
-  if (account.uid === 0) return true;
-  const shift = account.uid === uid ? 6 : account.gids.includes(gid) ? 3 : 0;
-  return ((mode >> shift) & BITS[want]) === BITS[want];
+export async function accessOf(path: string, want: Want): Promise<Access> {
+  try {
+    await access(path, MODES[want]);
+    if (want === "read" || (await stat(path)).isDirectory()) return { status: "allowed" };
+    return refused("no_directory", path, `${path} is not a directory`);
+  } catch (error) {
+    return await obstacle(path, (error as NodeJS.ErrnoException).code ?? "an unknown error");
+  }
 }
 
-/**
- * Whether an account may do this with `path` and enter every directory on the way.
- *
- * Behaviour: judges by modes and owners; opens nothing and tries nothing.
- */
-export async function accessOf(path: string, account: Account, want: Want): Promise<Access> {
+/** The first step on the way that keeps this process out. */
+async function obstacle(path: string, code: string): Promise<NoAccess> {
+  if (code === "EROFS") return refused("read_only", path, `${path} is on a file system that is read-only`);
   for (const step of stepsTo(path)) {
-    const isLast = step === path;
-    let stats: Stats;
-    try {
-      stats = await stat(step);
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === "ENOENT" || code === "ENOTDIR")
-        return { status: "refused", why: "missing", at: step, text: `${step} does not exist` };
-      return {
-        status: "refused",
-        why: "hidden",
-        at: step,
-        text: `${step} cannot be looked at: ${code}`,
-        error,
-      };
+    const found = await stat(step).catch((error: NodeJS.ErrnoException) => error);
+    if (found instanceof Error) {
+      if (found.code === "EACCES") return await closed(dirname(step));
+      if (found.code === "ENOENT" || found.code === "ENOTDIR")
+        return refused("missing", step, `${step} does not exist`);
+      const text = `${step} cannot be looked at: ${found.code}`;
+      return { status: "refused", why: "unseen", at: step, text, error: found };
     }
-    if (!stats.isDirectory() && !(isLast && want === "read"))
-      return { status: "refused", why: "no_directory", at: step, text: `${step} is not a directory` };
-    if (!allows(stats, account, isLast ? want : "enter"))
-      return {
-        status: "refused",
-        why: "closed",
-        at: step,
-        text: `${step} ${modeText(stats)} is closed to ${account.name}`,
-      };
+    if (step !== path && !found.isDirectory())
+      return refused("no_directory", step, `${step} is not a directory`);
   }
-  return { status: "allowed" };
+  return await closed(path);
+}
+
+async function closed(at: string): Promise<NoAccess> {
+  const owned = await stat(at).then(
+    ({ mode, uid, gid }) => ` with mode ${octal(mode)} of uid ${uid}, gid ${gid}`,
+    () => "",
+  );
+  return refused("closed", at, `${at}${owned} is closed to this account`);
+}
+
+function refused(why: Exclude<NoAccess["why"], "unseen">, at: string, text: string): NoAccess {
+  return { status: "refused", why, at, text };
 }
 
 /** The code of a directory that an account may not use. */
 export function directoryCode({ why }: NoAccess): string {
-  return why === "closed" ? "DIRECTORY_CLOSED" : "DIRECTORY_MISSING";
+  return why === "closed" || why === "read_only" ? "DIRECTORY_CLOSED" : "DIRECTORY_MISSING";
 }
 
-/** The advice that lets `owner` read a file: gives the file to it, or opens a directory on the way to pass through. */
-export function openingLine({ at }: NoAccess, path: string, owner: string): string {
-  return at === path ? givingLine(path, owner) : `chmod o+x ${at}`;
+/**
+ * A fix at a path: in words, and with its command where the path is that of an installation.
+ *
+ * Shape:     `installed` are the paths of the program for this very purpose: a setting of the account may name any other,
+ *            also a file of root's.
+ */
+export function fixAt(
+  path: string,
+  installed: readonly string[],
+  text: string,
+  line: (path: string) => string,
+): Fix {
+  const known = installed.find((one) => one === path);
+  return { text, command: known === undefined ? null : line(known) };
 }
 
-/** The advice that gives a file to `owner`. */
-export function givingLine(path: string, owner: string): string {
-  return `Look at it, then: chown -h ${owner} ${path}`;
+/** What lets `owner` read a file that is closed to it. */
+export function openingFix({ at }: Pick<NoAccess, "at">, path: string, owner: string): Fix {
+  const text =
+    at === path
+      ? `Look at it, then give it to ${owner}`
+      : "Let others pass through that directory: chmod o+x";
+  return { text, command: null };
 }
 
-/** The line that puts a directory where there is none; `options` are those of `install`. */
-export function directoryLine({ why, at }: NoAccess, path: string, options: string): string {
-  const make = `install -d ${options} ${path.replace(/(?<=.)\/+$/, "")}`;
-  return why === "no_directory" ? `mv -nT ${at} ${at}.old && ${make}` : make;
-}
+/** The directories of the service account in an installation. */
+const DIRECTORIES: readonly string[] = [DEFAULT_STATE_DIR, DEFAULT_LOG_DIR];
 
-/** A mode and its owner: "with mode 0700 of uid 0, gid 0". */
-function modeText({ mode, uid, gid }: Owned): string {
-  return `with mode ${octal(mode)} of uid ${uid}, gid ${gid}`;
-}
-
-function stepsTo(path: string): string[] {
-  const steps = [path];
-  for (let at = dirname(path); at !== steps[0]; at = dirname(at)) steps.unshift(at);
-  return steps;
+/** What makes a directory that is missing, or gives one to its account. */
+export function directoryFix(
+  { why, at }: NoAccess,
+  path: string,
+  { owner, mode }: { owner: string; mode: string },
+): Fix {
+  if (why === "read_only") return { text: "Name a directory on another file system", command: null };
+  if (why === "closed" && at !== path) return openingFix({ at }, path, owner);
+  const text = `Make it a directory of ${owner} with mode ${mode}`;
+  // What stands in its place would be in the way.
+  if (why === "no_directory") return { text: `Move away what is there. ${text}`, command: null };
+  return fixAt(path, DIRECTORIES, text, (known) => `install -d -o ${owner} -g ${owner} -m ${mode} ${known}`);
 }

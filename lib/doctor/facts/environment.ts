@@ -1,12 +1,12 @@
 import type { Stats } from "node:fs";
-import { join } from "node:path";
-import { isRoot, trustedUids } from "../../platform/account/account.ts";
+import { dirname, join } from "node:path";
 import { commandFile } from "../../platform/config/env-files/command-file.ts";
 import { type EnvFileFault, readEnvFile } from "../../platform/config/env-files/env-file.ts";
-import { fileSystemText } from "../../platform/files/closed-here.ts";
+import { fileSystemText } from "../../platform/files/closed-file.ts";
 import { WRITABLE_BY_OTHERS } from "../../platform/files/modes.ts";
 import { readJudged } from "../../platform/files/regular-file.ts";
-import { namesOf, type Untrusted, untrustedStep, wayTo } from "../../platform/files/trusted-path.ts";
+import { findForeign, namesOf } from "../../platform/files/trusted-path.ts";
+import { isRoot, trustedUids } from "../../platform/privileges.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import { registerSecret } from "../../platform/secrets/redact.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
@@ -14,8 +14,9 @@ import type { DoctorDependencies } from "../context/dependencies.ts";
 import type { CommandName } from "../finding.ts";
 
 /**
- * The environment file of a command; `problem` says why a file that exists could not be read, `faults` which of its
- * lines set nothing or something else than they seem to, `repeated` which names it gives two values.
+ * The environment file of a command; `problem` says why a file that exists could not be read, `isForeign` that another
+ * account could have written it, `faults` which of its lines set nothing or something else than they seem to, `repeated`
+ * which names it gives two values.
  */
 export type EnvironmentFile = {
   command: CommandName;
@@ -25,6 +26,7 @@ export type EnvironmentFile = {
   faults: readonly EnvFileFault[];
   repeated: readonly string[];
   problem: string | null;
+  isForeign: boolean;
 };
 
 /** The variables that a command gets: those of its file, then those of this process, which win. */
@@ -61,56 +63,38 @@ export async function readEnvironment(
 
 function readEnvironmentFile(command: CommandName, path: string): EnvironmentFile {
   let stats: Stats | null = null;
+  const none = { command, path, variables: new Map(), faults: [], repeated: [] };
   try {
     refuseForeignWay(path);
     const bytes = readJudged(path, (found) => {
       stats = found;
       judge(found);
     });
-    return { command, path, stats, ...readEnvFile(new TextDecoder().decode(bytes)), problem: null };
+    const read = readEnvFile(new TextDecoder().decode(bytes));
+    return { command, path, stats, ...read, problem: null, isForeign: false };
   } catch (error) {
-    return {
-      command,
-      path,
-      stats,
-      variables: new Map(),
-      faults: [],
-      repeated: [],
-      problem: problemOf(error),
-    };
+    return { ...none, stats, problem: problemOf(error), isForeign: error instanceof Foreign };
   }
 }
 
 class Refused extends Error {}
+class Foreign extends Refused {}
 
-/** Refuses a path with a link or directory that another account could replace. */
+/** Refuses a file in a directory that another account may write to. */
 function refuseForeignWay(path: string): void {
-  const found = untrustedStep(wayTo(path).steps, trustedUids());
-  if (found !== null) throw new Refused(found.why);
-}
-
-/** The link or directory on a path that another account could replace; null where none is, or the path cannot be followed. */
-export function foreignStep(path: string): Untrusted | null {
-  try {
-    return untrustedStep(wayTo(path).steps, trustedUids());
-  } catch {
-    return null;
-  }
+  const found = findForeign(dirname(path), { mayBeSticky: true });
+  if (found !== null) throw new Foreign(found.why);
 }
 
 function judge(stats: Stats): void {
   if (!stats.isFile()) throw new Refused("it is not a regular file");
   const trusted = trustedUids();
   if (!trusted.includes(stats.uid))
-    throw new Refused(`it belongs to ${namesOf([stats.uid])}, expected ${namesOf(trusted)}`);
+    throw new Foreign(`it belongs to ${namesOf([stats.uid])}, expected ${namesOf(trusted)}`);
   // An account that may write to this file could send root's secrets to an address of its own.
-  if (isRoot() && isWritableByOthers(stats)) throw new Refused("group or others may write to it");
+  if (isRoot() && (stats.mode & WRITABLE_BY_OTHERS) !== 0)
+    throw new Foreign("group or others may write to it");
   if (stats.size > MAX_BYTES) throw new Refused(`it has more than ${MAX_BYTES} bytes`);
-}
-
-/** Whether accounts other than the owner may change a file. */
-export function isWritableByOthers({ mode }: Stats): boolean {
-  return (mode & WRITABLE_BY_OTHERS) !== 0;
 }
 
 function problemOf(error: unknown): string | null {

@@ -21,12 +21,11 @@ export type FileReading =
  *
  * Behaviour: opens the file as immutable, because any other way creates a `-wal` and a `-shm`. This misses what a
  *            write-ahead log still holds, so the result is `in_use` where a log may hold something: the service has the
- *            file open, or was killed. SQLite blocks this process while it reads, and a file made on purpose can keep
- *            it busy for ever: call this in a process that can be killed.
+ *            file open, or was killed. SQLite blocks this process while it reads.
  * Errors:    those of the file system.
  * Source:    sqlite.org/uri.html, immutable; tried with node:sqlite of Bun 1.4.5 and Deno 2.9.6.
  */
-export async function readStateFile(path: string, nowMs: () => number): Promise<FileReading> {
+export function readStateFile(path: string, nowMs: () => number): FileReading {
   const foreign = foreignness(path);
   if (foreign !== null) return foreign;
   const stats = statSync(path, { throwIfNoEntry: false });
@@ -37,6 +36,9 @@ export async function readStateFile(path: string, nowMs: () => number): Promise<
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true });
+    // A view can keep SQLite busy for ever, and with it this process; opsctl makes none.
+    if (db.prepare("select 1 from sqlite_schema where type = 'view'").get() !== undefined)
+      return { status: "damaged", message: "it has a view, which opsctl does not make" };
     return { status: "read", outbox: outboxStats(db, nowMs)() };
   } catch (error) {
     return { status: "damaged", message: error instanceof Error ? error.message : "unknown error" };

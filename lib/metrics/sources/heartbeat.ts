@@ -3,19 +3,17 @@ import { join } from "node:path";
 import { HEARTBEAT_FILE } from "../../host/heartbeat-file-name.ts";
 import { METRIC } from "../../host/metric-names.ts";
 import type { Source, SourceReading } from "../source.ts";
-import { type ReadAs, readLastRunSamples } from "./last-run.ts";
+import { readLastRunSamples } from "./last-run.ts";
 
 /**
  * What the weekly run left in its log directory: its heartbeat, and how the last run began and ended.
  *
  * Behaviour: one of the two that cannot be read is the source's problem, and the other is shown.
  */
-export function heartbeatSource(logDir: string, readAs: ReadAs): Source {
-  return async (signal) => {
-    const [beat, lastRun] = await Promise.all([
-      readHeartbeat(logDir),
-      readLastRunSamples(logDir, readAs, signal),
-    ]);
+export function heartbeatSource(logDir: string): Source {
+  return async () => {
+    const beat = await readHeartbeat(logDir);
+    const lastRun = readLastRunSamples(logDir);
     return { samples: { ...beat.samples, ...lastRun.samples }, problem: beat.problem ?? lastRun.problem };
   };
 }

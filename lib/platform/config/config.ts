@@ -233,7 +233,7 @@ async function readTexts(
     } catch (error) {
       if (!(error instanceof OpsError)) throw error;
       const { message, code, hint } = error;
-      problems.set(name, { name, problem: `${message} (${code})`, kind: "unread", mend: hint });
+      problems.set(name, { name, problem: `${message} (${code})`, kind: "unread", fix: hint });
     }
   };
   await Promise.all(Object.entries(variables).map(read));
@@ -290,10 +290,10 @@ function configInvalid(
 
 /**
  * Where what is missing or wrong belongs, and a line for each place of a secret that cannot be read: to set such a secret
- * anew would not mend its place. The line of a secret names its own command.
+ * anew would not change its place. The line of a secret names its own command.
  */
 export function settingsHint(settings: readonly SettingProblem[], env: Environment): string {
-  const places = settings.flatMap(({ mend }) => mend ?? []);
+  const places = settings.flatMap(({ fix }) => fix ?? []);
   return [...whereToSet(settings, env), ...new Set(places)].join("\n");
 }
 

@@ -71,8 +71,3 @@ export function connectionFault(code: string, about: string | undefined): Connec
   if (about === "sslrootcert") return ROOT_UNUSABLE;
   return Object.hasOwn(FAULTS, code) ? FAULTS[code] : undefined;
 }
-
-/** What is advised about each of these faults. */
-export function connectionHints(): string[] {
-  return [ROOT_UNUSABLE, ...new Set(Object.values(FAULTS))].map(({ hint }) => hint);
-}

@@ -1,6 +1,6 @@
 import { OpsError } from "../errors.ts";
 import { redact } from "../secrets/redact.ts";
-import { connectionFault, connectionHints } from "./connection-fault.ts";
+import { connectionFault } from "./connection-fault.ts";
 
 /** The kinds of database failure, one for each thing to do next. */
 export type DatabaseErrorCode =
@@ -107,12 +107,6 @@ const STATE_HINTS: Record<string, string | undefined> = {
     "The server, or this login, has no connection left: look at who holds them (pg_stat_activity) and at the limits, " +
     "then run again",
 };
-
-/** What is advised about a database, whatever is wrong with it; each hint names DATABASE_URL. */
-export function databaseHints(): string[] {
-  const hints = [...Object.values(HINTS), ...Object.values(STATE_HINTS)].filter((hint) => hint !== undefined);
-  return [...hints, ...connectionHints()];
-}
 
 function faultOf(code: DatabaseErrorCode, sqlState?: string): DatabaseFault {
   return { code, sqlState, transient: TRANSIENT.has(code) };

@@ -8,3 +8,9 @@ export function octal(mode: number): string {
 
 /** The bits of a mode that let group or others do anything with a file. */
 export const OPEN_TO_OTHERS = 0o077;
+
+/** The bit with which only the owner of an entry may exchange it in a directory. */
+export const STICKY = 0o1000;
+
+/** The bits of a file's mode that let group or others read or change it; who may only execute it learns nothing of it. */
+export const READ_OR_WRITTEN_BY_OTHERS = 0o066;

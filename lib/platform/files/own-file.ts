@@ -7,12 +7,13 @@ import {
   lstatSync,
   openSync,
   type Stats,
+  statSync,
 } from "node:fs";
 import process from "node:process";
-import { isRoot, trustedUids } from "../account/account.ts";
 import { OpsError } from "../errors.ts";
+import { isRoot } from "../privileges.ts";
 import { WRITABLE_BY_OTHERS } from "./modes.ts";
-import { namesOf, untrustedEnd, untrustedStep, wayTo } from "./trusted-path.ts";
+import { findForeign, namesOf } from "./trusted-path.ts";
 
 const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
 
@@ -24,11 +25,8 @@ const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
  * Errors:    FILE_UNTRUSTED; those of the file system, ENOENT when the directory is missing.
  */
 export function requireOwnDirectory(path: string): void {
-  const { steps, end } = wayTo(path);
-  if (end === null) throw Object.assign(new Error("the directory is missing"), { code: "ENOENT" });
-  const found = untrustedStep(steps, trustedUids()) ?? untrustedEnd(end, trustedUids());
-  if (found === null) return;
-  throw untrusted(path, found.why, found.mend ?? otherDirectoryHint(found.owner));
+  const found = findForeign(path);
+  if (found !== null) throw untrusted(path, found.why, OTHER_DIRECTORY);
 }
 
 /**
@@ -38,14 +36,14 @@ export function requireOwnDirectory(path: string): void {
  */
 export function refuseForeignDirectory(path: string): void {
   if (!isRoot()) return;
-  const { end } = wayTo(path);
-  if (end === null || end.uid === 0) return;
-  throw untrusted(
-    path,
-    `${end.path} belongs to ${namesOf([end.uid])}, expected root`,
-    otherDirectoryHint(end.uid),
-  );
+  const uid = statSync(path, { throwIfNoEntry: false })?.uid ?? 0;
+  if (uid === 0) return;
+  throw untrusted(path, `${path} belongs to ${namesOf([uid])}, expected root`, OTHER_DIRECTORY);
 }
+
+const OTHER_DIRECTORY =
+  "Name a directory of the account that runs opsctl, closed to group and others (chmod go-w), as all on its way; root " +
+  "runs the command as the account that the directory belongs to (runuser --pty -u <account> -- …)";
 
 /**
  * Refuses an existing file that is not this process's own: a link, a file with a second name, another account's, or one
@@ -68,8 +66,7 @@ export function requireOwnFile(path: string): void {
  */
 export function judgeOwnFile(path: string, stats: Stats, { isShared = false } = {}): void {
   const why = foreignness(stats, isShared);
-  if (why !== null)
-    throw untrusted(path, why, `Look at it, then move it away: mv -nT ${path} ${path}.foreign`);
+  if (why !== null) throw untrusted(path, why, "Look at it, then move it to another name");
 }
 
 /**
@@ -116,12 +113,6 @@ function foreignness(stats: Stats, isShared: boolean): string | null {
   if (stats.nlink > 1) return "it has a second name elsewhere (a hard link)";
   if (!isShared && (stats.mode & WRITABLE_BY_OTHERS) !== 0) return "group or others may write to it";
   return null;
-}
-
-function otherDirectoryHint(uid: number | null): string {
-  return isRoot() && uid !== null
-    ? `Run it as the account that the directory belongs to, uid ${uid}: runuser --pty -u <account> -- …`
-    : "Name a directory that belongs to the account that runs opsctl, and to no other";
 }
 
 function untrusted(path: string, why: string, hint: string): OpsError {

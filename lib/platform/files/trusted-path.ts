@@ -1,59 +1,57 @@
 import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import process from "node:process";
-import { shellWord } from "../shell-word.ts";
-import { octal, WRITABLE_BY_OTHERS } from "./modes.ts";
+import { trustedUids } from "../privileges.ts";
+import { octal, STICKY, WRITABLE_BY_OTHERS } from "./modes.ts";
 
-/** A directory or a link on the way to a path, or what is at its end; `mode` has the permission bits alone. */
-export type Step = { path: string; kind: "directory" | "link" | "other"; uid: number; mode: number };
+/** A directory, link or file that an account outside the trusted ones may change, and why. */
+export type Foreign = { path: string; why: string };
 
-/** The way to a path: every directory and link on it, and what is at its end; null when nothing is. */
-export type Way = { steps: Step[]; end: Step | null };
-
-/**
- * The place on a path where an untrusted account could put something else, and why.
- *
- * Shape: `owner` is that account where it owns the step; `mend` is the command that closes it to group and others, null
- *        where another account owns it.
- */
-export type Untrusted = { path: string; why: string; owner: number | null; mend: string | null };
+/** A directory or a link on the way to a path, or what is at its end. */
+type Step = { path: string; stats: Stats };
 
 const MAX_LINKS = 40;
-/** A directory may be shared on purpose: a sticky one by all accounts, another by a group. */
-const UNLESS_SHARED = " # unless others need it, as /tmp: then name another directory";
-const STICKY = 0o1000;
 
 /**
- * The way to a path as the kernel would follow it, step by step.
+ * The first directory or link on the way to a path, or what is at its end, that an account outside `trusted` may change;
+ * null where there is none.
  *
- * Behaviour: opens nothing. A link is a step like a directory: the account that may exchange it decides what is at the
- *            end. When links are exchanged meanwhile, as Kubernetes does, the way is followed once more.
- * Errors:    those of the file system but ENOENT; ELOOP.
+ * Behaviour: follows links as the kernel does: the account that may exchange one decides what is at the end. In a sticky
+ *            directory only the owner of an entry exchanges it: one on the way is accepted, at the end with
+ *            `mayBeSticky`. With `withoutEnd` what is at the end is not judged. What belongs to `owner` is accepted, also
+ *            where that account lets others write.
+ * Errors:    those of the file system, ENOENT where nothing is there.
  */
-export function wayTo(path: string): Way {
-  // Not resolved as text: after a link `..` leads elsewhere.
-  const whole = isAbsolute(path) ? path : `${process.cwd()}/${path}`;
-  const way = walk(whole);
-  return way.end === null && way.steps.some(({ kind }) => kind === "link") ? walk(whole) : way;
-}
-
-/**
- * The first step that an account outside `trusted` could exchange; null when none can.
- *
- * Behaviour: a directory that group or others may write to lets them exchange what is in it, unless it is sticky: then
- *            only the owner of an entry and of the directory can, and the entry is the next step.
- */
-export function untrustedStep(steps: readonly Step[], trusted: readonly number[]): Untrusted | null {
-  for (const step of steps) {
-    const found = untrustedOwner(step, trusted) ?? (isSticky(step) ? null : openToOthers(step));
-    if (found !== null) return found;
+export function findForeign(
+  path: string,
+  {
+    trusted = trustedUids(),
+    mayBeSticky = false,
+    withoutEnd = false,
+    owner = null,
+  }: {
+    trusted?: readonly number[];
+    mayBeSticky?: boolean;
+    withoutEnd?: boolean;
+    owner?: number | null;
+  } = {},
+): Foreign | null {
+  const steps = wayTo(path);
+  for (const [at, step] of (withoutEnd ? steps.slice(0, -1) : steps).entries()) {
+    if (step.stats.uid === owner) continue;
+    const why = foreignness(step, trusted, mayBeSticky || at < steps.length - 1);
+    if (why !== null) return { path: step.path, why };
   }
   return null;
 }
 
-/** Why an account outside `trusted` may change what is at the end of a way; null when none may. */
-export function untrustedEnd(end: Step, trusted: readonly number[]): Untrusted | null {
-  return untrustedOwner(end, trusted) ?? openToOthers(end);
+/**
+ * The path of what is at the end of a way, without links.
+ *
+ * Errors: those of the file system.
+ */
+export function endOf(path: string): string {
+  return wayTo(path).at(-1)?.path ?? path;
 }
 
 /** The accounts as a message names them. */
@@ -61,59 +59,43 @@ export function namesOf(uids: readonly number[]): string {
   return uids.map((uid) => (uid === 0 ? "root" : `uid ${uid}`)).join(" or ");
 }
 
-function walk(path: string): Way {
-  const ahead = path.split("/");
-  const steps: Step[] = [];
-  let end = stepAt("/") as Step;
-  let links = 0;
-  while (ahead.length > 0) {
+/** The directories on the way to an absolute path, the first one first, and the path itself. */
+export function stepsTo(path: string): string[] {
+  const steps = [path];
+  for (let at = dirname(path); at !== steps[0]; at = dirname(at)) steps.unshift(at);
+  return steps;
+}
+
+/** The way to a path as the kernel follows it; opens nothing. */
+function wayTo(path: string): Step[] {
+  // Not resolved as text: behind a link `..` leads elsewhere.
+  const ahead = (isAbsolute(path) ? path : `${process.cwd()}/${path}`).split("/");
+  let at = "/";
+  const steps = [{ path: at, stats: lstatSync(at) }];
+  for (let links = 0; ahead.length > 0; ) {
     const name = ahead.shift() as string;
     if (name === "" || name === ".") continue;
-    steps.push(end);
-    const next = stepAt(name === ".." ? dirname(end.path) : join(end.path, name));
-    if (next === null) return { steps, end: null };
-    if (next.kind !== "link") end = next;
-    else {
-      links += 1;
-      if (links > MAX_LINKS) throw Object.assign(new Error("too many links"), { code: "ELOOP" });
-      steps.push(next);
-      const target = readlinkSync(next.path);
-      if (target.startsWith("/")) end = stepAt("/") as Step;
-      ahead.unshift(...target.split("/"));
+    const next = name === ".." ? dirname(at) : join(at, name);
+    const stats = lstatSync(next);
+    steps.push({ path: next, stats });
+    if (!stats.isSymbolicLink()) {
+      at = next;
+      continue;
     }
+    links += 1;
+    if (links > MAX_LINKS) throw Object.assign(new Error("too many links"), { code: "ELOOP" });
+    const target = readlinkSync(next);
+    if (target.startsWith("/")) at = "/";
+    ahead.unshift(...target.split("/"));
   }
-  return { steps, end };
+  return steps;
 }
 
-function stepAt(path: string): Step | null {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
-  return stats === undefined
-    ? null
-    : { path, kind: kindOf(stats), uid: stats.uid, mode: stats.mode & 0o7777 };
-}
-
-function kindOf(stats: Stats): Step["kind"] {
-  if (stats.isSymbolicLink()) return "link";
-  return stats.isDirectory() ? "directory" : "other";
-}
-
-function isSticky({ kind, mode }: Step): boolean {
-  return kind === "directory" && (mode & STICKY) !== 0;
-}
-
-function untrustedOwner({ path, uid }: Step, trusted: readonly number[]): Untrusted | null {
-  if (trusted.includes(uid)) return null;
-  return {
-    path,
-    why: `${path} belongs to ${namesOf([uid])}, expected ${namesOf(trusted)}`,
-    owner: uid,
-    mend: null,
-  };
-}
-
-function openToOthers({ path, kind, mode }: Step): Untrusted | null {
+function foreignness({ path, stats }: Step, trusted: readonly number[], mayBeSticky: boolean): string | null {
+  const { uid, mode } = stats;
+  if (!trusted.includes(uid)) return `${path} belongs to ${namesOf([uid])}, expected ${namesOf(trusted)}`;
   // A link's mode has no meaning.
-  if (kind === "link" || (mode & WRITABLE_BY_OTHERS) === 0) return null;
-  const why = `${path} has mode ${octal(mode)}, and group or others may write to it`;
-  return { path, why, owner: null, mend: `chmod go-w ${shellWord(path)}${UNLESS_SHARED}` };
+  if (stats.isSymbolicLink() || (mode & WRITABLE_BY_OTHERS) === 0) return null;
+  if (mayBeSticky && stats.isDirectory() && (mode & STICKY) !== 0) return null;
+  return `${path} has mode ${octal(mode)}, and group or others may write to it`;
 }

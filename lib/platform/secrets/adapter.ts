@@ -1,10 +1,11 @@
 import { lstatSync, type Stats } from "node:fs";
 import { join } from "node:path";
-import { isRoot } from "../account/account.ts";
 import { OpsError } from "../errors.ts";
+import { isRoot } from "../privileges.ts";
 import { runSecretCommand } from "./command.ts";
-import { ROOT_SECRETS_DIR, readSecretFile } from "./file.ts";
+import { readSecretFile } from "./file.ts";
 import { noteOverruled } from "./overruled.ts";
+import { ROOT_SECRETS_DIR } from "./root-secrets.ts";
 import { Secret } from "./secret.ts";
 
 /** The environment variables of a process. */

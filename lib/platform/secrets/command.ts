@@ -1,8 +1,9 @@
 import { isAbsolute } from "node:path";
-import { isRoot, trustedUids } from "../account/account.ts";
+import process from "node:process";
 import { OpsError } from "../errors.ts";
-import { untrustedEnd, untrustedStep, wayTo } from "../files/trusted-path.ts";
-import { type ChildEnd, readChild } from "../read-child.ts";
+import { type Foreign, findForeign } from "../files/trusted-path.ts";
+import { isRoot } from "../privileges.ts";
+import { type ProgramEnd, runProgram } from "../run-program.ts";
 import { MAX_SECRET_BYTES } from "./file.ts";
 
 /**
@@ -21,20 +22,17 @@ export async function runSecretCommand(
   if (!isAbsolute(command))
     throw commandFailed(name, "OPSCTL_SECRETS_COMMAND is not the absolute path of one executable");
   if (isRoot()) refuseForeign(name, command);
-  const { spawn } = await import("node:child_process");
-  const child = spawn(command, [name], {
-    stdio: ["ignore", "pipe", "ignore"],
-    detached: true,
-    env: { ...process.env, ...env },
+  const { end, stdout } = await runProgram(command, [name], {
+    ...{ env: { ...process.env, ...env }, maxBytes: MAX_SECRET_BYTES },
+    signal: AbortSignal.timeout(limitMs),
   });
-  const { end, stdout } = await readChild(child, { limitMs, maxBytes: MAX_SECRET_BYTES });
   const fault = faultOf(end, limitMs);
   if (fault !== null) throw commandFailed(name, fault);
   return stdout;
 }
 
 /** How the command failed; null where it ended well. */
-function faultOf(end: ChildEnd, limitMs: number): string | null {
+function faultOf(end: ProgramEnd, limitMs: number): string | null {
   if (end.status === "unstarted") return `it cannot be started: ${end.code}`;
   if (end.status === "late") return `it did not answer within ${limitMs / 1000} s`;
   if (end.status !== "ended") return `it printed more than ${MAX_SECRET_BYTES} bytes`;
@@ -43,22 +41,18 @@ function faultOf(end: ChildEnd, limitMs: number): string | null {
 }
 
 function refuseForeign(name: string, command: string): void {
-  const { steps, end } = lookAt(name, command);
-  const trusted = trustedUids();
-  const found = untrustedStep(steps, trusted) ?? (end && untrustedEnd(end, trusted));
+  const found = lookAt(name, command);
   if (found === null) return;
   throw new OpsError({
     code: "SECRET_COMMAND_UNTRUSTED",
     message: `Cannot read secret ${name} from OPSCTL_SECRETS_COMMAND: root did not run ${command}: ${found.why}`,
-    hint:
-      found.mend ??
-      "Root runs an executable of root's in directories of root's; or run the command as the account that owns it",
+    hint: "Root runs an executable of root's in directories of root's; or run the command as the account that owns it",
   });
 }
 
-function lookAt(name: string, command: string): ReturnType<typeof wayTo> {
+function lookAt(name: string, command: string): Foreign | null {
   try {
-    return wayTo(command);
+    return findForeign(command);
   } catch (error) {
     throw commandFailed(name, `it cannot be looked at: ${(error as NodeJS.ErrnoException).code}`);
   }

@@ -2,12 +2,6 @@ import type { Stats } from "node:fs";
 import { join } from "node:path";
 import { readClosedFile } from "../files/closed-file.ts";
 
-/** Directory of the secrets that root itself uses; no other account can enter it. */
-export const ROOT_SECRETS_DIR = "/etc/opsctl/root-secrets";
-
-/** The secrets that root alone uses. */
-export const ROOT_SECRETS: readonly string[] = ["HOSTING_TOKEN", "MIGRATE_DATABASE_URL"];
-
 /** The longest secret. */
 export const MAX_SECRET_BYTES = 64 * 1024;
 
@@ -25,7 +19,6 @@ export function readSecretFile(
   return readClosedFile(join(directory, name), {
     subject: `secret ${name}`,
     reader: "opsctl",
-    ownPlace: join(ROOT_SECRETS_DIR, name),
     maxBytes: MAX_SECRET_BYTES,
     isTrusted,
   });

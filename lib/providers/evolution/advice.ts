@@ -1,7 +1,7 @@
 import { metaVerdictOf } from "./meta-error.ts";
 
 /** What is wrong with the gateway, and what to do about it; each a clause without a final period. */
-export type GatewayAdvice = { problem: string; mend: string };
+export type GatewayAdvice = { problem: string; fix: string };
 
 /**
  * The variables of a command's gateway, which the weekly run and the alerts name differently, and the command that puts
@@ -36,71 +36,71 @@ const LOOK_AGAIN =
   "Wait a minute and look again; if it stays so, pair the sending phone in the gateway's manager (QR code)";
 
 const KNOWN: Readonly<Record<string, (names: GatewayNames) => GatewayAdvice>> = {
-  instance_close: () => ({ problem: "the instance is not connected to its phone", mend: LOOK_AGAIN }),
-  instance_refused: () => ({ problem: "WhatsApp refused the instance's connection", mend: PAIR }),
+  instance_close: () => ({ problem: "the instance is not connected to its phone", fix: LOOK_AGAIN }),
+  instance_refused: () => ({ problem: "WhatsApp refused the instance's connection", fix: PAIR }),
   instance_connecting: () => ({
     problem: "the instance is connecting, or waits for its QR code to be scanned",
-    mend: LOOK_AGAIN,
+    fix: LOOK_AGAIN,
   }),
   instance_not_loaded: () => ({
     problem: "the gateway has the instance in its database and has not loaded it",
-    mend: "Restart the gateway; if that does not help, connect the instance in the gateway's manager",
+    fix: "Restart the gateway; if that does not help, connect the instance in the gateway's manager",
   }),
   instance_missing: () => ({
     problem: "the gateway has no instance of that name",
-    mend: "Create the instance in the gateway and pair its phone, or correct the instance's name",
+    fix: "Create the instance in the gateway and pair its phone, or correct the instance's name",
   }),
   sender_instance_missing: () => ({
     problem: "the sender tenant has no messaging instance",
-    mend: "Connect an instance to the tenant of WHATSAPP_REPORT_SENDER_TENANT_ID in the application",
+    fix: "Connect an instance to the tenant of WHATSAPP_REPORT_SENDER_TENANT_ID in the application",
   }),
   sem_instancia_gateway: () => ({
     problem: "no instance can send: there is none, or its phone is not connected",
-    mend: "Create the instance in the gateway, or pair its phone again",
+    fix: "Create the instance in the gateway, or pair its phone again",
   }),
   gateway_instances_ambiguous: () => ({
     problem: "the key sees several instances",
-    mend: "Set MESSAGING_INSTANCE to the one that sends",
+    fix: "Set MESSAGING_INSTANCE to the one that sends",
   }),
   [GATEWAY_KEY_REFUSED]: ({ key, setKey }) => ({
     problem: "the gateway refuses the key",
-    mend: `Correct ${key} (${setKey})`,
+    fix: `Correct ${key} (${setKey})`,
   }),
   gateway_license_required: ({ url }) => ({
     problem: "the gateway has no active licence, and without one it does nothing",
-    mend: `Activate the gateway's licence: open /manager/login below ${url} in a browser`,
+    fix: `Activate the gateway's licence: open /manager/login below ${url} in a browser`,
   }),
   gateway_request_invalid: ({ key }) => ({
     problem: "the question cannot be put: the instance's name or the key holds what no request may hold",
-    mend: `Correct the instance's name or ${key}`,
+    fix: `Correct the instance's name or ${key}`,
   }),
   gateway_unreachable: ({ url }) => ({
     problem: "no connection to the gateway (refused, name not found, or certificate not accepted)",
-    mend: `Start the gateway, or correct ${url}`,
+    fix: `Start the gateway, or correct ${url}`,
   }),
   gateway_timeout: ({ url }) => ({
     problem: "the gateway did not answer in time",
-    mend: `Look whether the gateway hangs or ${url} leads elsewhere`,
+    fix: `Look whether the gateway hangs or ${url} leads elsewhere`,
   }),
   gateway_connection_lost: ({ url }) => ({
     problem: "the connection to the gateway broke off",
-    mend: `Look at the gateway's log, and whether ${url} leads to it (http or https, port)`,
+    fix: `Look at the gateway's log, and whether ${url} leads to it (http or https, port)`,
   }),
   gateway_database_failed: () => ({
     problem: "the gateway cannot ask its own database",
-    mend: "Look at the gateway's database and at the gateway's log",
+    fix: "Look at the gateway's database and at the gateway's log",
   }),
   gateway_connection_closed: () => ({
     problem: "the gateway's connection to WhatsApp is closed, also when its state is open",
-    mend: "Restart the instance in the gateway's manager",
+    fix: "Restart the instance in the gateway's manager",
   }),
   gateway_answer_unreadable: ({ url }) => ({
     problem: "what answers is not the gateway, or a page stands before it",
-    mend: `Correct ${url}: the gateway's own base address`,
+    fix: `Correct ${url}: the gateway's own base address`,
   }),
   gateway_http_404: ({ url }) => ({
     problem: "what answers does not know the gateway's routes",
-    mend: `Correct ${url}: the gateway's own base address`,
+    fix: `Correct ${url}: the gateway's own base address`,
   }),
 };
 
@@ -123,7 +123,7 @@ function adviceOnStatus(code: string, { url }: GatewayNames): GatewayAdvice | nu
   if (status === undefined) return null;
   return {
     problem: `the gateway, or a proxy before it, answers HTTP ${status}`,
-    mend: `Look at the log of the gateway and at what stands between it and ${url}`,
+    fix: `Look at the log of the gateway and at what stands between it and ${url}`,
   };
 }
 
@@ -131,7 +131,7 @@ const META_LIST = "Meta's list of error codes (WhatsApp Business Platform)";
 
 const NEW_TOKEN: GatewayAdvice = {
   problem: "Meta refuses the access token of the gateway's instance",
-  mend: "Give the instance in the gateway a new, lasting token of the Meta account",
+  fix: "Give the instance in the gateway a new, lasting token of the Meta account",
 };
 
 /** Codes with advice of their own; the others get that of their group. */
@@ -140,16 +140,9 @@ const KNOWN_TO_META: Readonly<Record<string, GatewayAdvice>> = {
   meta_190: NEW_TOKEN,
   meta_131047: {
     problem: "Meta takes no free text for a number that has not written to the sender within 24 hours",
-    mend: "Let the recipient write to the sending number, or send through an instance with a paired phone",
+    fix: "Let the recipient write to the sending number, or send through an instance with a paired phone",
   },
 };
-
-/** What is advised about a gateway with these variables, but for a code that is looked up in Meta's list. */
-export function gatewayMends(names: GatewayNames): string[] {
-  const own = Object.values(KNOWN).map((adviceOf) => adviceOf(names));
-  const all = [...own, adviceOnStatus("gateway_http_500", names), ...Object.values(KNOWN_TO_META)];
-  return all.flatMap((advice) => advice?.mend ?? []);
-}
 
 function adviceOnMeta(code: string): GatewayAdvice | null {
   if (Object.hasOwn(KNOWN_TO_META, code)) return KNOWN_TO_META[code]!;
@@ -158,15 +151,15 @@ function adviceOnMeta(code: string): GatewayAdvice | null {
     case "account":
       return {
         problem: "Meta refuses the sending account: permission, lock, payment or number",
-        mend: `${lookUp}, and mend the account in Meta's Business Manager`,
+        fix: `${lookUp}, and put right the account in Meta's Business Manager`,
       };
     case "throttled":
       return {
         problem: "Meta limits how much this account may send",
-        mend: "Wait, and send less at a time; WhatsApp Manager shows the account's limits and quality",
+        fix: "Wait, and send less at a time; WhatsApp Manager shows the account's limits and quality",
       };
     case "message":
-      return { problem: "Meta refuses this message", mend: lookUp };
+      return { problem: "Meta refuses this message", fix: lookUp };
     default:
       return null;
   }

@@ -73,5 +73,5 @@ export function hintFor({ step, code, cause }: Pick<Failure, "step" | "code" | "
   // These come from the send itself: the delivery's state shows whether the message may have been accepted.
   if (cause === undefined && /^gateway_(http|timeout|connection|answer)_?/.test(code)) return undefined;
   const advice = gatewayAdvice({ code, cause }, WEEKLY_GATEWAY);
-  return advice === null ? undefined : `${advice.problem}. ${advice.mend}`;
+  return advice === null ? undefined : `${advice.problem}. ${advice.fix}`;
 }

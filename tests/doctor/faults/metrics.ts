@@ -7,7 +7,7 @@ import type { Faults } from "./fault.ts";
 /** Faults that doctor finds of the collector and of what the alert rules need. */
 export const METRICS: Faults = {
   "the text-file directory is missing": {
-    finds: ["collect-metrics", "text-file directory", "fail", "DIRECTORY_MISSING"],
+    finds: ["collect-metrics", "text-file directory", "fail", "TEXTFILE_DIR_MISSING"],
     spoil: (host) => host.setting("collect-metrics", "TEXTFILE_DIR", host.path("etc/closed")),
   },
   "the address of the collector's ping has another form": {
@@ -15,14 +15,8 @@ export const METRICS: Faults = {
     about: "OPSCTL_PING_URL",
     spoil: (host) => host.setting("collect-metrics", "OPSCTL_PING_URL", "canary"),
   },
-  "the agent may not list the text-file directory": {
-    finds: ["collect-metrics", "text-file directory", "fail", "DIRECTORY_CLOSED"],
-    about: "chmod o+rx ~/textfile",
-    spoil: ({ path }) => chmodSync(path("textfile"), 0o754),
-  },
   "a file stands in the place of the text-file directory": {
-    finds: ["collect-metrics", "text-file directory", "fail", "DIRECTORY_MISSING"],
-    about: "mv -nT ~/etc/file ~/etc/file.old && install -d",
+    finds: ["collect-metrics", "text-file directory", "fail", "TEXTFILE_DIR_MISSING"],
     spoil: (host) => {
       host.put("etc/file", "", 0o777);
       host.setting("collect-metrics", "TEXTFILE_DIR", host.path("etc/file"));
@@ -45,20 +39,15 @@ export const METRICS: Faults = {
       put("cron", `* * * * * root { . ${path("etc")}/collect-metrics.env; }\n`, 0o644);
     },
   },
-  "another account owns the environment file that root reads": {
-    finds: ["collect-metrics", "environment file", "fail", "SECRET_FILE_UNTRUSTED"],
-    about: "mv -nT ~/etc/collect-metrics.env",
-    spoil: (host) => host.put("passwd", "root:x:4242:4242::/:/bin/sh\n"),
-  },
   "others may write to the environment file that root reads": {
     needs: ["root"],
     finds: ["collect-metrics", "environment file", "fail", "SECRET_FILE_UNTRUSTED"],
-    about: "mv -nT ~/etc/collect-metrics.env",
+    about: "move it to another name",
     spoil: ({ path }) => chmodSync(path("etc/collect-metrics.env"), 0o660),
   },
   "others may read the environment file that root reads": {
     finds: ["collect-metrics", "environment file", "fail", "SECRET_FILE_EXPOSED"],
-    about: "chmod 0600",
+    about: "Close it to group and others",
     spoil: ({ path }) => chmodSync(path("etc/collect-metrics.env"), 0o640),
   },
   "an environment file that nothing loads is missing": {
@@ -119,7 +108,7 @@ export const METRICS: Faults = {
   },
   "the hosting token is missing": {
     finds: ["collect-metrics", "configuration", "fail", "CONFIG_INVALID"],
-    about: "-o root /dev/stdin ~/secrets/HOSTING_TOKEN",
+    about: "HOSTING_TOKEN is missing",
     spoil: ({ path }) => rmSync(path("secrets/HOSTING_TOKEN")),
   },
   "the hosting token is missing, which the check of the configuration reports": {
@@ -148,7 +137,7 @@ export const METRICS: Faults = {
   },
   "the account has more projects than it should": {
     finds: ["collect-metrics", "hosting provider", "warn", "HOSTING_PROJECTS_DIFFER"],
-    about: "HOSTING_PROJECTS=2",
+    about: "shows 2 projects, not 1",
     spoil: ({ hosting }) => void hosting.projects.push(projectOf("loja", "READY")),
   },
   "the folder is missing": {

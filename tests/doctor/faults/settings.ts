@@ -1,21 +1,11 @@
-import { appendFileSync, chmodSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { appendFileSync, mkdirSync, rmSync } from "node:fs";
 import { OpsError } from "../../../lib/platform/errors.ts";
 import { sharedPostgres } from "../../support/postgres.ts";
 import { newLogin } from "../../support/roles.ts";
-import type { Host } from "../support/host.ts";
-import type { Fault, Faults } from "./fault.ts";
+import type { Faults } from "./fault.ts";
 
 const hundred = (lineOf: (at: number) => string) =>
   Array.from({ length: 100 }, (_, at) => lineOf(at)).join("");
-
-/** What the account, which is neither the owner nor root, may do with such a directory; below 0750 it is in the group. */
-const MODES = [
-  [0o757, null, "others may enter it and write"],
-  [0o752, "DIRECTORY_CLOSED", "others may not enter it"],
-  [0o755, "DIRECTORY_CLOSED", "others may not write"],
-  [0o730, null, "the group may enter it and write"],
-  [0o707, "DIRECTORY_CLOSED", "the group may not, which counts for its members alone"],
-] as const;
 
 const NOT_SAID = new OpsError({
   code: "ACCOUNT_UNAVAILABLE",
@@ -79,7 +69,7 @@ export const SETTINGS: Faults = {
   },
   "a secret's file has a misspelt name": {
     finds: ["deliveries", "secrets", "warn", "SECRET_UNKNOWN"],
-    about: "~/secrets/READ_API_KEY.txt ~/secrets/EMAIL_READ_API_KEY",
+    about: "Rename the file to EMAIL_READ_API_KEY",
     spoil: (host) => host.put("secrets/READ_API_KEY.txt", "canary"),
   },
   "a secret's file is a setting that is no secret": {
@@ -88,12 +78,12 @@ export const SETTINGS: Faults = {
   },
   "a secret is missing": {
     finds: ["weekly", "configuration", "fail", "CONFIG_INVALID"],
-    about: "-o opsctl /dev/stdin ~/secrets/TRIGGER_SECRET",
+    about: "TRIGGER_SECRET is missing",
     spoil: (host) => rmSync(host.path("secrets/TRIGGER_SECRET")),
   },
   "a secret file is open to others": {
     finds: ["weekly", "secrets", "fail", "SECRET_FILE_EXPOSED"],
-    about: "chmod 0600 ~/secrets/EMAIL_API_KEY",
+    about: "~/secrets/EMAIL_API_KEY has mode 0640",
     spoil: (host) => host.put("secrets/EMAIL_API_KEY", "re_canary_email_3e99", 0o640),
   },
   "a secret that cannot be read is reported once, by the check of the secrets": {
@@ -115,11 +105,6 @@ export const SETTINGS: Faults = {
     about: "ALERT_EMAIL_TO is missing",
     spoil: (host) => host.put("secrets/ALERT_EMAIL_API_KEY", "re_canary_alert"),
   },
-  "the account of the service may not read the secret": {
-    finds: ["weekly", "secrets", "fail", "SECRET_FILE_UNREADABLE"],
-    about: "~/secrets/TRIGGER_SECRET",
-    spoil: (host) => host.put("passwd", "opsctl:x:4242:4242::/:/bin/false\n"),
-  },
   "an alert webhook that stands in a file that cannot be read is not called missing": {
     finds: ["weekly", "alert webhook", "warn", "PREREQUISITE_FAILED"],
     about: "see configuration",
@@ -140,55 +125,16 @@ export const SETTINGS: Faults = {
     finds: ["weekly", "secrets", "fail", "SOCIAL_EDITORIALS_CRON_SECRET_REUSED"],
     spoil: (host) => host.put("secrets/SOCIAL_EDITORIALS_CRON_SECRET", "canary-trigger-1c77"),
   },
-  "a directory service alone has the account": {
-    finds: ["weekly", "service account", "pass", null],
-    spoil: hasAccountElsewhere,
-  },
-  "the account of a directory service may not read a secret": {
-    finds: ["weekly", "secrets", "fail", "SECRET_FILE_UNREADABLE"],
-    about: "~/secrets/TRIGGER_SECRET",
-    spoil: hasAccountElsewhere,
-  },
-  "a group of a directory service lets the account write": {
-    finds: ["weekly", "log directory", "pass", null],
-    spoil(host) {
-      hasAccountElsewhere(host);
-      chmodSync(host.path("log"), 0o770);
-      const stdout = `4242 ${statSync(host.path("log")).gid}\n`;
-      host.dependencies.runProgram = async (program, [option, name]) =>
-        `${program} ${option} ${name}` === "id -G opsctl" ? { status: 0, stdout } : null;
-    },
-  },
   "the directory service does not say whether there is the account": {
     finds: ["weekly", "service account", "fail", "ACCOUNT_UNAVAILABLE"],
     spoil(host) {
-      hasAccountElsewhere(host);
       host.dependencies.findServiceAccount = () => Promise.reject(NOT_SAID);
     },
   },
   "the host has no service account": {
     finds: ["weekly", "service account", "warn", "ACCOUNT_MISSING"],
-    spoil: (host) => host.put("passwd", "root:x:0:0::/root:/bin/sh\n"),
-  },
-  ...Object.fromEntries(
-    MODES.map(([mode, code, what]) => [
-      `the mode of the log directory is ${mode.toString(8)}: ${what}`,
-      {
-        finds: ["weekly", "log directory", code === null ? "pass" : "fail", code],
-        spoil: (host) => {
-          host.put("passwd", "opsctl:x:4242:4242::/:/bin/false\n");
-          if (mode < 0o750) host.put("group", `ops:x:${statSync(host.path("log")).gid}:adm,opsctl\n`);
-          chmodSync(host.path("log"), mode);
-        },
-      } satisfies Fault,
-    ]),
-  ),
-  "a directory on the way to a secret is closed to the account": {
-    finds: ["weekly", "secrets", "fail", "SECRET_FILE_UNREADABLE"],
-    about: "TRIGGER_SECRET: ~/secrets with mode 0700 of uid",
-    spoil: (host) => {
-      host.put("passwd", "opsctl:x:4242:4242::/:/bin/false\n");
-      chmodSync(host.path("secrets"), 0o700);
+    spoil(host) {
+      host.dependencies.findServiceAccount = async () => null;
     },
   },
   "a secret that opsctl itself puts in its place is missing": {
@@ -259,10 +205,3 @@ export const SETTINGS: Faults = {
     },
   },
 };
-
-/** The host's own list has no account opsctl, a directory service has one. */
-function hasAccountElsewhere(host: Host): void {
-  host.put("passwd", "root:x:0:0::/:/bin/sh\n");
-  const account = { name: "opsctl", uid: 4242, gid: 4242, home: "/" };
-  host.dependencies.findServiceAccount = async () => account;
-}

@@ -131,12 +131,8 @@ export const WEBHOOK: Faults = {
   },
   "the tracker refuses the token": {
     finds: ["webhook", "issue tracker", "fail", "tracker_unauthorized"],
-    about: "~/secrets/ISSUE_TRACKER_TOKEN, then systemctl reload",
+    about: "~/secrets/ISSUE_TRACKER_TOKEN, then: systemctl reload",
     spoil: (host) => host.put("secrets/ISSUE_TRACKER_TOKEN", "lin_api_another"),
-  },
-  "the state directory is not the service's": {
-    finds: ["webhook", "state directory", "fail", "DIRECTORY_CLOSED"],
-    spoil: (host) => host.put("passwd", "opsctl:x:4242:4242::/:/bin/false\n"),
   },
   "others may write to the state directory": {
     finds: ["webhook", "state directory", "fail", "FILE_UNTRUSTED"],
@@ -144,7 +140,7 @@ export const WEBHOOK: Faults = {
   },
   "alerts were given up": {
     finds: ["webhook", "outbox", "warn", "OUTBOX_DEAD"],
-    about: "3 messages were given up -> opsctl webhook dead list, then opsctl webhook dead retry --all",
+    about: "3 messages were given up -> Retry all with opsctl webhook dead retry --all; first see them:",
     spoil: (host) => {
       host.service.health.message = { queued: 1, dead: 3, oldestQueuedAgeSeconds: 4 };
     },
@@ -178,7 +174,7 @@ export const WEBHOOK: Faults = {
   },
   "the state file has a second name": {
     finds: ["webhook", "outbox", "fail", "FILE_UNTRUSTED"],
-    about: "mv -nT ~/state/state.db ~/state/state.db.foreign",
+    about: "it has a second name elsewhere (a hard link)",
     spoil: (host) => {
       stateFile(host, "");
       linkSync(host.path("state/state.db"), host.path("second-name"));
@@ -186,7 +182,7 @@ export const WEBHOOK: Faults = {
   },
   "issues were given up, and a message that --all would send again has an unknown result": {
     finds: ["webhook", "outbox", "warn", "OUTBOX_DEAD"],
-    about: "--row <id> of each",
+    about: "Retry each with opsctl webhook dead retry --row <id>",
     spoil: (host) => {
       host.service.health.message = { queued: 0, dead: 0, inDoubt: 1, oldestQueuedAgeSeconds: null };
       host.service.health.issue = { queued: 0, dead: 3, inDoubt: 0, oldestQueuedAgeSeconds: null };

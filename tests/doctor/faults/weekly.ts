@@ -90,7 +90,7 @@ export const WEEKLY: Faults = {
   },
   "the log directory is missing": {
     finds: ["weekly", "log directory", "fail", "DIRECTORY_MISSING"],
-    about: "install -d -o opsctl -g opsctl -m 0755 ~/gone",
+    about: "Make it a directory of opsctl with mode 0755",
     spoil: (host) => host.setting("weekly", "OPSCTL_LOG_DIR", host.path("gone")),
   },
   "a directory stands where the heartbeat belongs": {

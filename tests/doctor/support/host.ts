@@ -130,9 +130,10 @@ export async function openHost(): Promise<Host> {
     settings: (command) => files[command]!,
     examine: (command = null) => {
       const commands = command === null ? DOCTOR_COMMANDS : [command];
-      const open = new Set(checksFor(commands, { isNamed: command !== null }));
+      const open = new Set(checksFor(commands));
       host.open = () => [...open].map((check) => `${check.command}: ${check.name}`);
-      return runDoctor(host.dependencies, [...open], (check) => open.delete(check));
+      const isNamed = command !== null;
+      return runDoctor(host.dependencies, [...open], { isNamed, onFound: (check) => open.delete(check) });
     },
     open: () => [],
     [Symbol.asyncDispose]: async () => {
@@ -234,6 +235,13 @@ function environmentFilesOf({
   };
 }
 
+const ACCOUNT = { name: "opsctl", gid: 64_001, home: "/", groups: [] };
+
+/** The words and the command of a fix as one text; the empty text where there is none. */
+export function fixOf({ fix }: Pick<Finding, "fix">): string {
+  return [fix?.text, fix?.command].filter((part) => part != null).join(" ");
+}
+
 /** What systemd says of a unit that closes all of the disk but these paths, and the state directory of its own. */
 export function unitOpens(host: Host, opened: string): void {
   const { runProgram } = host.dependencies;
@@ -268,15 +276,14 @@ function dependenciesOf({ path, service }: Pick<Host, "path" | "service">): Doct
   return {
     ...openDoctorDependencies({ env, envDir: path("etc") }),
     paths: {
-      passwd: path("passwd"),
-      group: path("group"),
       localtime: path("localtime"),
       cronFile: path("cron"),
       unitDirs: [path("units")],
       procNet: path("proc"),
     },
     adminUrl: new URL(service.url),
-    findServiceAccount: async () => null,
+    // This process stands for the account.
+    findServiceAccount: async () => ({ ...ACCOUNT, uid: process.geteuid!() }),
     // Times of files are compared with this clock, which stands still; the database has the real one.
     nowMs: () => NOW_MS,
     runProgram: async (_program, [question]) => ({ status: 0, stdout: SYSTEMD_SAYS[question!] ?? "" }),
@@ -300,13 +307,6 @@ function furnish({ put, path }: Pick<Host, "put" | "path">): void {
   put("log/weekly_performance_reports.success", "{}\n", 0o644);
   put("log/socket_monitor.log", `{"time":"${new Date(NOW_MS - 60_000).toISOString()}","total":12}\n`, 0o644);
   put("textfile/custom_metrics.prom", metricsText(seconds - 30), 0o644);
-  put(
-    "passwd",
-    ["root", "opsctl"]
-      .map((name) => `${name}:x:${process.geteuid!()}:${process.getegid!()}::/:/bin/false\n`)
-      .join(""),
-  );
-  put("group", "root:x:0:\n");
   put("localtime", zoneFile("UTC0"));
   copyFileSync(join(import.meta.dirname, "../../../systemd/opsctl.cron"), path("cron"));
   for (const unit of ["opsctl-webhook.service", "opsctl-webhook.socket"])

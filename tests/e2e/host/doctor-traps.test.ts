@@ -1,12 +1,11 @@
-/** Files that were made to keep `opsctl doctor` busy for ever: it ends all the same, and leaves no child behind. */
+/** Files that were made to keep `opsctl doctor` busy for ever: it ends all the same. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Finding } from "../../../lib/doctor/finding.ts";
-import { until } from "../../support/until.ts";
 import { opsctl } from "../support/opsctl.ts";
 
 let folder: string;
@@ -42,25 +41,10 @@ async function findings(): Promise<Finding[]> {
   return json.findings as Finding[];
 }
 
-/** Processes whose command names something in the folder. */
-function children(): string[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => commandOf(pid).includes(state));
-}
-
-function commandOf(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
-  } catch {
-    return "";
-  }
-}
-
 const of = (check: string, all: readonly Finding[]) => all.filter((finding) => finding.check === check);
 
 describe("opsctl doctor webhook", () => {
-  test("says that a state file gives no answer, and ends what was reading it", async () => {
+  test("does not begin to read a state file with a view, which may have no end", async () => {
     const db = new DatabaseSync(join(state, "state.db"));
     db.exec(`create view outbox as
       with recursive endless(n) as (select 1 union all select n + 1 from endless)
@@ -68,9 +52,8 @@ describe("opsctl doctor webhook", () => {
         '' as url, n as bytes, n as age_from_ms, n as id, n as ended_at_ms from endless`);
     db.close();
     const all = await findings();
-    expect(of("outbox", all)).toMatchObject([{ status: "fail", code: "CHECK_TIMED_OUT" }]);
+    expect(of("outbox", all)).toMatchObject([{ status: "fail", code: "STATE_UNREADABLE" }]);
     expect(of("configuration", all)).toMatchObject([{ status: "pass" }]);
-    await until("the child that read it to be gone", () => children().length === 0);
   });
 
   test("does not wait for the writer of a pipe, whatever it stands in for", async () => {

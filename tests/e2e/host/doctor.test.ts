@@ -50,7 +50,7 @@ describe("opsctl doctor", () => {
     expect(Object.keys(json).sort()).toEqual(["command", "error", "exitCode", "findings", "status"]);
     expect(json).toMatchObject({ command: "doctor", status: "success", exitCode: 0, error: null });
     for (const { because, ...finding } of findingsOf(json)) {
-      expect(Object.keys(finding).sort()).toEqual(["check", "code", "command", "mend", "reason", "status"]);
+      expect(Object.keys(finding).sort()).toEqual(["check", "code", "command", "fix", "reason", "status"]);
       expect(because === "not_checked").toBe(finding.reason.startsWith("not checked: "));
     }
     expect(stderr).toBe("");

@@ -165,7 +165,7 @@ describe("the log of opsctl socket-monitor", () => {
   requires("root").test("is not written as root in a directory of another account", async () => {
     await using arena = await openArena();
     giveAway(join(arena.folder, "log"));
-    const { json } = await opsctl([...monitor(1_000_000), "--as-is"], { env: arena.env });
+    const { json } = await opsctl([...monitor(1_000_000)], { env: arena.env });
     expect(json.problems).toMatchObject([{ code: "LOG_UNWRITABLE" }]);
     expect(readdirSync(join(arena.folder, "log"))).toEqual([]);
   });

@@ -35,7 +35,7 @@ describe("opsctl status of a host that hangs", () => {
     const database = await startSilentPeer();
     const DATABASE_URL = `postgres://u:secret-of-the-url@127.0.0.1:${database.port}/app`;
     const env = { ...nowhere(), DATABASE_URL };
-    const ended = await opsctl(["status", "--json", "--as-is"], { env });
+    const ended = await opsctl(["status", "--json"], { env });
     expect([ended.exitCode, ended.json.status, ended.json.error]).toEqual([1, "failed", null]);
     expect(partsOf(ended).weekly).toEqual({
       status: "attention",
@@ -51,7 +51,7 @@ describe("opsctl status of a host that hangs", () => {
 describe("a directory of environment files that is no absolute path", () => {
   test("is named by status, and refused by doctor unless its option names another", async () => {
     const env = { ...nowhere(), OPSCTL_ENV_DIR: "staging" };
-    const status = await opsctl(["status", "--json", "--as-is"], { env });
+    const status = await opsctl(["status", "--json"], { env });
     expect([status.exitCode, partsOf(status).weekly?.lines]).toEqual([
       1,
       ["OPSCTL_ENV_DIR is no absolute path"],
@@ -74,15 +74,15 @@ describe("opsctl status, after a plan", () => {
       ...{ MONITORING_FOLDER_UID: "vps", MONITORING_PROMETHEUS_UID: "p", MONITORING_LOKI_UID: "l" },
     };
     const run = (...args: string[]) => opsctl(args, { env });
-    const rules = async () => partsOf(await run("status", "--json", "--as-is"))["alert-rules"]!;
+    const rules = async () => partsOf(await run("status", "--json"))["alert-rules"]!;
     expect(await rules()).toMatchObject({ status: "attention", lines: ["never planned on this host"] });
-    await run("alert-rules", "plan", "--as-is");
+    await run("alert-rules", "plan");
     expect(await rules()).toMatchObject({
       status: "attention",
       next: `sudo OPSCTL_SECRETS_DIR=${env.OPSCTL_SECRETS_DIR} OPSCTL_ENV_DIR= opsctl alert-rules apply`,
       facts: { command: "plan", rules: 7, differ: 7, withExtras: false } satisfies Partial<LastPlan>,
     });
-    await run("alert-rules", "apply", "--as-is");
+    await run("alert-rules", "apply");
     expect(await rules()).toMatchObject({ status: "ok", facts: { command: "apply", rules: 7, differ: 0 } });
     await platform.stop();
   });
@@ -93,7 +93,7 @@ describe("opsctl status after a weekly run", () => {
     await using fixture = await openFixture();
     await seedOwner(fixture.db.sql);
     const env = { ...nowhere(), ...fixture.env };
-    const weekly = async () => partsOf(await opsctl(["status", "--json", "--as-is"], { env })).weekly!;
+    const weekly = async () => partsOf(await opsctl(["status", "--json"], { env })).weekly!;
     expect((await fixture.weekly(["--json"])).exitCode).toBe(0);
     expect(await weekly()).toMatchObject({
       ...{ status: "ok", lines: ["week of 2026-11-16: clean, 1 owner"], next: null },
@@ -114,7 +114,7 @@ describe("opsctl status", () => {
     const metrics = `opsctl_collector_last_run_timestamp_seconds ${seconds}\n`;
     writeFileSync(join(folder, "custom_metrics.prom"), metrics);
     const env = { ...nowhere(), TEXTFILE_DIR: folder };
-    const { exitCode, stdout, stderr } = await opsctl(["status", "--as-is"], { env });
+    const { exitCode, stdout, stderr } = await opsctl(["status"], { env });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toStartWith("  -     weekly          not set up\n  -     webhook ");
     expect(stdout).toMatch(/^ {2}ok {4}collector {7}last pass \d+ s ago, every source read$/m);
@@ -129,7 +129,7 @@ describe("opsctl status", () => {
       ...{ MONITORING_TOKEN: "t", MONITORING_FOLDER_UID: "vps" },
       ...{ MONITORING_PROMETHEUS_UID: "p", MONITORING_LOKI_UID: "l" },
     };
-    const { exitCode, stderr } = await opsctl(["alert-rules", "plan", "--as-is"], { env });
+    const { exitCode, stderr } = await opsctl(["alert-rules", "plan"], { env });
     expect(exitCode).toBe(0);
     expect(stderr).toContain("What was found is not kept for opsctl status");
     await platform.stop();

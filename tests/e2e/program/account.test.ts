@@ -1,5 +1,6 @@
 /** What root starts and what belongs to the account `opsctl`, on a machine that has the account. */
 import { afterAll, beforeAll, describe, expect } from "bun:test";
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -12,11 +13,13 @@ import {
 } from "node:fs";
 import type { Finding } from "../../../lib/doctor/finding.ts";
 import type { SecretList } from "../../../lib/secret/list.ts";
+import { holdSocket } from "../../platform/support/held-socket.ts";
 import { startSilentPeer } from "../../standins/raw-peer.ts";
 import { ACCOUNT, type AccountHost, openAccountHost } from "../../support/account-host.ts";
 import { requires } from "../../support/requires.ts";
 import { until } from "../../support/until.ts";
 import { type Ended, type Running, startProgram } from "../support/opsctl.ts";
+import { openWebhookArena, postAlerts } from "../support/serve.ts";
 
 const { test } = requires("account");
 
@@ -51,7 +54,7 @@ function witness(
   const out = `${on.make(`${name}-facts`, 0o1777)}/facts`;
   const script = [
     `{ cat /proc/self/status; id -G; env; echo "Cwd: $(readlink /proc/self/cwd)"; } > ${out}`,
-    `ls -l /proc/$PPID/fd /proc/self/fd > ${out}-open`,
+    `ls -l /proc/$PPID/fd /proc/self/fd > ${out}-open || true`,
   ];
   const command = on.put(`${name}.sh`, `#!/bin/sh\n${script.join("\n")}\n`, 0o755);
   const env = { OPSCTL_SECRETS_COMMAND: command, OPSCTL_SECRETS_DIR: on.path("no-secrets") };
@@ -79,8 +82,7 @@ describe("a command that root starts", () => {
       const { uid, gid, extraGid } = ACCOUNT;
       expect([field(facts(), "Uid"), field(facts(), "Gid")]).toEqual([four(uid), four(gid)]);
       expect(facts()).toContain(`\n${gid} ${extraGid}\n`);
-      for (const set of ["CapInh", "CapPrm", "CapEff", "CapAmb"])
-        expect(field(facts(), set)).toBe("0000000000000000");
+      for (const set of ["CapPrm", "CapEff", "CapAmb"]) expect(field(facts(), set)).toBe("0000000000000000");
       expect(facts()).toContain("\nHOME=/var/lib/opsctl\n");
       expect(facts()).toContain("\nOF_ROOT=passed on\n");
       expect(facts()).not.toContain("roots-own-token");
@@ -174,11 +176,42 @@ describe("a run that root has started", () => {
     expect([ended.exitCode, errorOf(ended).code]).toEqual([1, "RUN_INTERRUPTED"]);
   });
 
-  test("leaves nothing running when it is killed", async () => {
+  test("is one process, which the account's name belongs to", async () => {
     await using hanging = await startHanging();
+    expect(hanging.below).toEqual([]);
+    const status = readFileSync(`/proc/${hanging.running.pid}/status`, "utf8");
+    expect([field(status, "Uid"), field(status, "Gid")]).toEqual([four(ACCOUNT.uid), four(ACCOUNT.gid)]);
+    const threads = readdirSync(`/proc/${hanging.running.pid}/task`);
+    const uids = threads.map((id) => readFileSync(`/proc/${hanging.running.pid}/task/${id}/status`, "utf8"));
+    expect(new Set(uids.map((text) => field(text, "Uid")))).toEqual(new Set([four(ACCOUNT.uid)]));
+    expect(new Set(uids.map((text) => field(text, "CapEff")))).toEqual(new Set(["0000000000000000"]));
     hanging.running.kill("SIGKILL");
-    await until("the end of all", () => !hanging.below.some((pid) => existsSync(`/proc/${pid}`)));
     expect((await hanging.running.ended).signal).toBe("SIGKILL");
+  });
+
+  test("webhook serve keeps the socket that systemd holds for it", async () => {
+    await using arena = await openWebhookArena();
+    chownSync(arena.directory, ACCOUNT.uid, ACCOUNT.gid);
+    const held = holdSocket();
+    const words = ["--host", "127.0.0.1", "--port", `${held.port}`, "--admin-port", "0"];
+    const before = "export LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=webhook";
+    const running = startProgram(
+      host.inside(await host.opsctl("binary", ["webhook", "serve", ...words]), before),
+      { cwd: "/", env: { PATH: "/usr/bin:/bin", ...arena.env }, handedOver: held.fd },
+    );
+    let log = "";
+    running.child.stderr!.on("data", (text: string) => {
+      log += text;
+    });
+    await until("the service listens", () => log.includes("Listening for alerts") || log.includes("FAILED"));
+    const status = readFileSync(`/proc/${running.pid}/status`, "utf8");
+    expect(field(status, "Uid"), log).toBe(four(ACCOUNT.uid));
+    const alerts = { alerts: [{ status: "firing", labels: { alertname: "DiskFull" } }] };
+    const answer = await postAlerts(`http://127.0.0.1:${held.port}/webhook`, alerts);
+    expect(answer).toMatchObject({ status: 200 });
+    running.kill("SIGTERM");
+    expect((await running.ended).exitCode).toBe(0);
+    held.close();
   });
 
   test("stops and goes on as its shell wants", async () => {
@@ -203,25 +236,48 @@ describe("the owner's login that root alone has", () => {
       env: { MIGRATE_DATABASE_URL: url, DATABASE_URL: "postgres://run@127.0.0.1:1/app" },
     });
     await until("a connection", () => database.connections > 0);
-    const pids = [running.pid, ...childrenOf(running)];
-    expect(pids.map((pid) => lstatSync(`/proc/${pid}`).uid)).toContain(ACCOUNT.uid);
+    const { pid } = running;
+    expect(field(readFileSync(`/proc/${pid}/status`, "utf8"), "Uid")).toBe(four(ACCOUNT.uid));
+    expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).not.toContain("canary");
     const asAccount = ["setpriv", `--reuid=${ACCOUNT.uid}`, `--regid=${ACCOUNT.gid}`, "--clear-groups"];
-    for (const pid of pids) {
-      expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).not.toContain("canary");
-      const { stdout } = Bun.spawnSync([...asAccount, "cat", `/proc/${pid}/environ`], { stderr: "ignore" });
-      expect(stdout.toString()).not.toContain("canary");
-      const memory = Bun.spawnSync([...asAccount, "head", "-c", "1", `/proc/${pid}/mem`], { stderr: "pipe" });
-      expect(memory.stderr.toString()).toMatch(/Permission denied|Input\/output error/);
-      expect(lstatSync(`/proc/${pid}/mem`).uid).toBe(0);
+    const tried = (words: string[]) => Bun.spawnSync([...asAccount, ...words], { stderr: "pipe" });
+    for (const words of [
+      ["cat", `/proc/${pid}/environ`],
+      ["head", "-c", "1", `/proc/${pid}/mem`],
+      ["ls", `/proc/${pid}/fd`],
+      ["cat", `/proc/${pid}/maps`],
+    ]) {
+      const { exitCode, stdout, stderr } = tried(words);
+      expect([exitCode === 0, stdout.toString()], words.join(" ")).toEqual([false, ""]);
+      expect(stderr.toString()).toContain("Permission denied");
     }
     running.kill("SIGTERM");
     expect((await running.ended).stderr).not.toContain("canary-of-the-owner");
     await database.stop();
   });
 
-  test("is handed to no program that the account chose, whose settings do not count before it", async () => {
+  test("is in no file of the process that a watcher of the account sees, from the first moment on", async () => {
+    const out = `${host.make("watched", 0o1777)}/seen`;
+    const watcher = `
+      opendir D, "/proc"; while (1) {
+        opendir D, "/proc"; for my $p (grep /^\\d+$/, readdir D) {
+          for my $f ("environ", "mem") { if (open F, "<", "/proc/$p/$f") { read F, my $t, 65536; close F;
+            if ($t =~ /canary-of-the-watched/) { open O, ">>", "${out}"; print O "$f\\n"; close O; } } } } }`;
+    const asAccount = ["setpriv", `--reuid=${ACCOUNT.uid}`, `--regid=${ACCOUNT.gid}`, "--clear-groups"];
+    const watching = Bun.spawn([...asAccount, "perl", "-e", watcher], { stdout: "ignore", stderr: "ignore" });
+    try {
+      const env = { MIGRATE_DATABASE_URL: "postgres://o:canary-of-the-watched@127.0.0.1:1/app" };
+      for (let round = 0; round < 5; round += 1)
+        expect((await run(["migrate", "--status", "--json"], { env })).exitCode).toBe(3);
+    } finally {
+      watching.kill("SIGKILL");
+    }
+    expect(existsSync(out)).toBe(false);
+  });
+
+  test("is given to no program that the account chose, whose settings do not count before it", async () => {
     const out = `${host.make("chosen-facts", 0o1777)}/facts`;
-    const script = `#!/bin/sh\n{ cat /proc/self/status - ; env; } < /dev/null >> ${out}\n`;
+    const script = `#!/bin/sh\n{ cat /proc/self/status; env; } >> ${out}\n`;
     const vault = host.put("chosen.sh", script, 0o755, ACCOUNT.uid);
     const folder = host.make("chosen");
     const own = "MIGRATE_DATABASE_URL=postgres://other@127.0.0.1:1/app";
@@ -231,7 +287,7 @@ describe("the owner's login that root alone has", () => {
     const examined = await run(["doctor", "--json"], { env });
     const facts = readFileSync(out, "utf8");
     expect(facts).not.toContain("canary-word");
-    expect(new Set(facts.match(/^Cap(?:Prm|Amb):.*$/gm)).size).toBe(2);
+    expect(new Set(facts.match(/^Cap(?:Prm|Eff|Amb):.*$/gm)).size).toBe(3);
     expect(migrated.stderr).toContain(
       `variable=MIGRATE_DATABASE_URL from=${folder}/weekly.env used=environment`,
     );
@@ -269,13 +325,89 @@ describe("a list of secrets", () => {
         const before = `cp ${lists} ${etc}; mount --bind ${etc} /etc; mount -t tmpfs -o mode=700 none /root`;
         const { stdout } = await run(["secret", "list", "--json"], { before });
         const { secrets, problems }: SecretList = JSON.parse(stdout);
-        return [...secrets.flatMap((secret) => secret.problems), ...problems].map(({ mend }) => mend);
+        return [...secrets.flatMap((secret) => secret.problems), ...problems];
       },
     );
-    for (const mends of await Promise.all(listed)) {
-      expect(mends.length).toBeGreaterThan(0);
-      expect(mends.filter((mend) => /chown|chmod|\brm\b|\bmv\b/.test(mend))).toEqual([]);
+    for (const problems of await Promise.all(listed)) {
+      expect(problems.length).toBeGreaterThan(0);
+      expect(problems.filter(({ fix }) => /chown|chmod|rm |mv /.test(fix.command ?? ""))).toEqual([]);
     }
+  });
+});
+
+describe("what a hostile account has prepared", () => {
+  const REFUSED = ["STATE_UNAVAILABLE", "FILE_UNTRUSTED", "ENV_FILE_INVALID", "SECRET_FILE_UNREADABLE"];
+
+  test("leads root's commands to no file of root's, whatever they read or write", async () => {
+    const victim = host.put("hostile-victim", "root's own\n");
+    const folder = host.make("hostile", 0o755, ACCOUNT.uid);
+    const logs = host.make("hostile-logs", 0o700, ACCOUNT.uid);
+    for (const name of ["weekly.env", "webhook.env", "alert-rules.env", "socket-monitor.env"])
+      symlinkSync(victim, `${folder}/${name}`);
+    for (const name of [
+      "weekly_performance_reports.last.json",
+      "weekly_performance_reports.success",
+      "socket_monitor.log",
+      "alert-rules.last.json",
+    ])
+      symlinkSync(victim, `${logs}/${name}`);
+    const env = { OPSCTL_ENV_DIR: folder, OPSCTL_LOG_DIR: logs, OPSCTL_STATE_DIR: logs };
+    const lines = [
+      ["weekly", "--dry-run"],
+      ["webhook", "dead", "list"],
+      ["socket-monitor"],
+      ["alert-rules", "plan"],
+      ["reports", "status"],
+      ["secret", "list"],
+      ["status"],
+      ["doctor"],
+    ];
+    for (const words of lines) {
+      const { stdout, stderr } = await run([...words, "--json"], { env });
+      expect(stdout + stderr, words.join(" ")).not.toContain("root's own");
+    }
+    expect(readFileSync(victim, "utf8")).toBe("root's own\n");
+    expect(lstatSync(victim)).toMatchObject({ uid: 0, mode: 0o100600 });
+  });
+
+  test("holds up no command of root's with a pipe that nobody writes to", async () => {
+    const folder = host.make("pipes", 0o755, ACCOUNT.uid);
+    for (const name of ["webhook.env", "weekly.env", "state.db"])
+      spawnSync("mkfifo", ["-m", "666", `${folder}/${name}`]);
+    const state = { OPSCTL_STATE_DIR: folder, OPSCTL_ENV_DIR: "" };
+    const ended = await run(["webhook", "dead", "list", "--json"], { env: state });
+    expect([ended.exitCode, REFUSED.includes(errorOf(ended).code)]).toEqual([3, true]);
+    const settings = await run(["weekly", "--dry-run", "--json"], { env: { OPSCTL_ENV_DIR: folder } });
+    expect([settings.exitCode, REFUSED.includes(errorOf(settings).code)]).toEqual([3, true]);
+  });
+
+  test("is not trusted in a directory whose parent a group may write to", async () => {
+    const parent = host.make("shared-parent", 0o775, ACCOUNT.uid);
+    const state = host.make("shared-parent/state", 0o700, ACCOUNT.uid);
+    const ended = await run(["webhook", "dead", "list", "--json"], { env: { OPSCTL_STATE_DIR: state } });
+    expect([ended.exitCode, errorOf(ended).code]).toEqual([3, "STATE_UNAVAILABLE"]);
+    expect(errorOf(ended).message).toContain(`${parent} has mode 0775`);
+    expect(readdirSync(state)).toEqual([]);
+  });
+
+  test("is read as that account, also while it exchanges a settings file for links", async () => {
+    const victim = host.put("swapped-victim", "OPSCTL_STATE_DIR=/of-root-alone\n");
+    const folder = host.make("swapped", 0o755, ACCOUNT.uid);
+    const file = `${folder}/webhook.env`;
+    const swap = `while (1) { symlink "${victim}", "${file}"; unlink "${file}"; open F, ">", "${file}"; close F; unlink "${file}"; }`;
+    const asAccount = ["setpriv", `--reuid=${ACCOUNT.uid}`, `--regid=${ACCOUNT.gid}`, "--clear-groups"];
+    const swapping = Bun.spawn([...asAccount, "perl", "-e", swap], { stdout: "ignore", stderr: "ignore" });
+    try {
+      for (let round = 0; round < 8; round += 1) {
+        const { stdout, stderr } = await run(["webhook", "dead", "list", "--json"], {
+          env: { OPSCTL_ENV_DIR: folder },
+        });
+        expect(stdout + stderr).not.toContain("of-root-alone");
+      }
+    } finally {
+      swapping.kill("SIGKILL");
+    }
+    expect(readFileSync(victim, "utf8")).toStartWith("OPSCTL_STATE_DIR=");
   });
 });
 
@@ -316,15 +448,18 @@ describe("an account that root cannot or does not become", () => {
 
 describe("opsctl on a host whose directory service hangs", () => {
   /** A host that asks the directory service first, and gets no answer of it. */
-  function hanging(name: string, sources: string): string {
-    host.put(`${name}.conf`, `passwd: ${sources}\ngroup: ${sources}\n`, 0o644);
+  function hanging(name: string, { isLocal }: { isLocal: boolean }): string {
+    host.put(`${name}.conf`, "passwd: files sss\ngroup: files sss\n", 0o644);
     host.put(`${name}.getent`, "#!/bin/sh\nexec sleep 3600\n", 0o755);
-    return `mount --bind "$0/${name}.getent" /usr/bin/getent; mount --bind "$0/${name}.conf" /etc/nsswitch.conf`;
+    const others = readFileSync(host.path("passwd"), "utf8").replace(/^opsctl:.*\n/m, "");
+    host.put(`${name}.others`, others, 0o644);
+    const list = isLocal ? ":" : `mount --bind "$0/${name}.others" /etc/passwd`;
+    return `mount --bind "$0/${name}.getent" /usr/bin/getent; mount --bind "$0/${name}.conf" /etc/nsswitch.conf; ${list}`;
   }
 
   test("an account of the host's own files is become without asking it, with its groups", async () => {
     const { env, facts } = witness(host, "local");
-    await run(["migrate", "--status"], { env, before: hanging("local", "files sss") });
+    await run(["migrate", "--status"], { env, before: hanging("local", { isLocal: true }) });
     expect(field(facts(), "Uid")).toBe(four(ACCOUNT.uid));
     expect(facts()).toContain(`\n${ACCOUNT.gid} ${ACCOUNT.extraGid}\n`);
   });
@@ -332,14 +467,16 @@ describe("opsctl on a host whose directory service hangs", () => {
   test.each([[["status"]], [["secret", "list"]], [["migrate", "--status"]]])(
     "%j ends and says so",
     async (words) => {
-      const ended = await run([...words, "--json"], { before: hanging(words.join("-"), "sss files") });
+      const ended = await run([...words, "--json"], { before: hanging(words.join("-"), { isLocal: false }) });
       expect([ended.exitCode, errorOf(ended).code]).toEqual([3, "ACCOUNT_UNAVAILABLE"]);
       expect(errorOf(ended).message).toContain("did not end within");
     },
   );
 
   test("doctor says so of each of the account's commands, and looks at what is root's", async () => {
-    const { exitCode, json } = await run(["doctor", "--json"], { before: hanging("doctor", "sss files") });
+    const { exitCode, json } = await run(["doctor", "--json"], {
+      before: hanging("doctor", { isLocal: false }),
+    });
     const findings = json.findings as Finding[];
     expect([exitCode, findings.filter(({ code }) => code === "ACCOUNT_UNAVAILABLE").length]).toEqual([3, 7]);
     expect(findings.some(({ command }) => command === "collect-metrics")).toBe(true);

@@ -57,7 +57,7 @@ async function sendOverTls(url: string, trust: Record<string, string>) {
     NODE_TLS_REJECT_UNAUTHORIZED: "0",
     ...Object.fromEntries(Object.keys(trust).map((name) => [name, join(folder, "certificate.pem")])),
   };
-  const ended = await opsctl(["webhook", "test", "--as-is", "--wait", "1", "--url", url], { env });
+  const ended = await opsctl(["webhook", "test", "--wait", "1", "--url", url], { env });
   rmSync(folder, { recursive: true });
   return ended;
 }

@@ -1,8 +1,9 @@
 /** Files and links that another account prepared for root: root opens, follows and executes none of them. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from "bun:test";
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
+  chownSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
@@ -78,7 +79,7 @@ describe("the state, as root", () => {
     const state = directory("state", 0o700);
     symlinkSync(victim, join(state, "state.lock"));
     giveAway(state, join(state, "state.lock"));
-    expect(await refused(state)).toContain(`uid ${OTHER_UID}: runuser --pty -u`);
+    expect(await refused(state)).toContain("runuser --pty -u <account>");
     expect(readdirSync(state)).toEqual(["state.lock"]);
   });
 
@@ -96,7 +97,7 @@ describe("the state, as root", () => {
 
   test.each([0o770, 0o1777])("a state in a directory of mode 0o%o is refused", async (mode) => {
     const state = directory("state", mode);
-    expect(await refused(state)).toContain(`chmod go-w ${state}`);
+    expect(await refused(state)).toContain("chmod go-w");
     expect(readdirSync(state)).toEqual([]);
   });
 
@@ -192,11 +193,53 @@ describe("collect-metrics, as root", () => {
     },
   );
 
+  inNamespace("writes into a directory that its owner shares with a group", async () => {
+    const home = directory("home", 0o775);
+    const text = directory("home/text", 0o775);
+    giveAway(home, text);
+    const { exitCode, stderr } = await collect(text);
+    expect(exitCode, stderr).toBe(0);
+    expect(statSync(join(text, "custom_metrics.prom"))).toMatchObject({ uid: OTHER_UID, mode: 0o100644 });
+  });
+
+  inNamespace(
+    "reads no file that the last-run file of the account links to, and waits for no pipe",
+    async () => {
+      const log = directory("log");
+      const lastRun = join(log, "weekly_performance_reports.last.json");
+      symlinkSync(victim, lastRun);
+      giveAway(log, lastRun);
+      const heartbeat = ({ json }: { json: Record<string, unknown> }) =>
+        (json.sources as { source: string; error: { code: string } }[]).find(
+          ({ source }) => source === "heartbeat",
+        )?.error.code;
+      const linked = await collect(directory("text"), { env: { OPSCTL_LOG_DIR: log } });
+      expect(heartbeat(linked)).toBe("last_run_unreadable");
+      expect(linked.stdout + linked.stderr).not.toContain(VICTIM.slice(0, 20));
+      rmSync(lastRun);
+      spawnSync("mkfifo", ["-m", "666", lastRun]);
+      expect(heartbeat(await collect(directory("text"), { env: { OPSCTL_LOG_DIR: log } }))).toBe(
+        "last_run_unreadable",
+      );
+    },
+  );
+
   inNamespace("does not write where an account could exchange a directory on the way", async () => {
     const home = directory("home");
     const text = directory("home/text");
     giveAway(home);
     const { exitCode, json } = await collect(text);
+    expect([exitCode, json]).toMatchObject([3, { error: { code: "TEXTFILE_DIR_UNTRUSTED" } }]);
+    expect(readdirSync(text)).toEqual([]);
+  });
+
+  inNamespace("does not write where one account leads it into a directory of another one", async () => {
+    const home = directory("home");
+    const text = directory("text");
+    chownSync(text, OTHER_UID + 1, OTHER_UID + 1);
+    symlinkSync(text, join(home, "text"));
+    giveAway(home);
+    const { exitCode, json } = await collect(join(home, "text"));
     expect([exitCode, json]).toMatchObject([3, { error: { code: "TEXTFILE_DIR_UNTRUSTED" } }]);
     expect(readdirSync(text)).toEqual([]);
   });

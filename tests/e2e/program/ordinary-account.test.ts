@@ -51,12 +51,12 @@ describe("an ordinary account", () => {
 
   test("gets other advice than the service account, which reads who gives it its file", async () => {
     const folder = host.make("roots");
-    const path = host.put("roots/weekly.env", "");
+    host.put("roots/weekly.env", "");
     const { code, hint } = errorOf(
       await run(["weekly", "--dry-run", "--json"], { uid: ACCOUNT.uid, env: { OPSCTL_ENV_DIR: folder } }),
     );
     expect(code).toBe("SECRET_FILE_UNREADABLE");
-    expect(hint).toBe(`Look at it as root, then: chown -h opsctl:opsctl ${path}`);
+    expect(hint).toStartWith("Look at the file, then give it to the account that reads it, mode 0600");
   });
 
   test("sees in doctor one fault a command, the file that it may not read, and what follows unchecked", async () => {
@@ -69,9 +69,9 @@ describe("an ordinary account", () => {
     const failed = about.filter(({ status }) => status === "fail");
     expect(new Set(failed.map(({ check }) => check))).toEqual(new Set(["environment file"]));
     expect(exitCode).toBe(3);
-    for (const { command, reason, mend } of failed) {
+    for (const { command, reason, fix } of failed) {
       expect(reason).toEndWith(": this account may not read it (EACCES)");
-      expect(mend).toBe(`sudo ${secretsDir()} opsctl doctor ${command}${option}`);
+      expect(fix).toEqual({ text: null, command: `sudo ${secretsDir()} opsctl doctor ${command}${option}` });
     }
     const [secrets, ...more] = findings.filter(
       ({ command, check }) => command === "weekly" && check === "secrets",
@@ -79,7 +79,7 @@ describe("an ordinary account", () => {
     expect(more).toEqual([]);
     expect(secrets).toMatchObject({
       status: "warn",
-      mend: `sudo ${secretsDir()} opsctl doctor weekly${option}`,
+      fix: { text: null, command: `sudo ${secretsDir()} opsctl doctor weekly${option}` },
     });
     expect(secrets?.reason).toStartWith(
       "not checked: this account may not look for DATABASE_URL, TRIGGER_SECRET, ",

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { chmodSync, chownSync, copyFileSync, lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Fix } from "../../../lib/platform/errors.ts";
 import type { SecretList } from "../../../lib/secret/list.ts";
 import { ACCOUNT, type AccountHost, openAccountHost } from "../../support/account-host.ts";
 import { opsctlBinary } from "../../support/binary.ts";
@@ -235,7 +236,7 @@ describe("opsctl secret set", () => {
       { files: { weekly: "OPSCTL_SECRETS_DIR=/srv/keys\n" } },
       {
         warnings: [
-          matching(`migrate does not read ${own("DATABASE_URL")}: /etc/opsctl/weekly.env names /srv/keys`),
+          matching(`migrate does not read ${own("DATABASE_URL")}: /etc/opsctl/weekly.env names "/srv/keys"`),
         ],
       },
     ],
@@ -378,7 +379,7 @@ describe("opsctl secret", () => {
     });
   });
 
-  test("list marks a wrong owner with the line that corrects it, and that line does", async () => {
+  test("list marks a wrong owner with the command that corrects it, and that command does", async () => {
     const etc = etcOf("corrected");
     await piped(etc, ["secret", "set", "DATABASE_URL"], URL);
     const path = etc.path("secrets/DATABASE_URL");
@@ -387,12 +388,13 @@ describe("opsctl secret", () => {
     const list = async () => {
       const words = await etc.words(["secret", "list", "--json"]);
       const { json } = await startProgram(words, { cwd: "/", env: ENVIRONMENT }).ended;
-      return (json.secrets as { state: string; problems: { mend: string }[] }[])[0]!;
+      return (json.secrets as { state: string; problems: { fix: Fix }[] }[])[0]!;
     };
     const { state, problems } = await list();
     expect(state).toBe("wrong");
-    const mend = host.inside(["sh", "-c", problems[0]!.mend], 'mount --bind "$0/corrected" /etc');
-    expect((await startProgram(mend, { cwd: "/", env: ENVIRONMENT }).ended).exitCode).toBe(0);
+    const command = problems[0]!.fix.command!;
+    const fixed = host.inside(["sh", "-c", command], 'mount --bind "$0/corrected" /etc');
+    expect((await startProgram(fixed, { cwd: "/", env: ENVIRONMENT }).ended).exitCode).toBe(0);
     expect((await list()).state).toBe("set");
     expect(facts(path)).toEqual([ACCOUNT.uid, ACCOUNT.gid, "600"]);
   });

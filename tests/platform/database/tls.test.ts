@@ -144,7 +144,7 @@ test("the compiled binary verifies certificates by default, says what to write, 
     expect.objectContaining({
       check: "database",
       code: "DATABASE_UNREACHABLE",
-      mend: expect.stringMatching(/sslmode=verify-full.*DATABASE_URL.*sslrootcert=/),
+      fix: { text: expect.stringMatching(/sslmode=verify-full.*DATABASE_URL.*sslrootcert=/), command: null },
     }),
   );
   // An authority that the operator gave the runtime counts like a public one.

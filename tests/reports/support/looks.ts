@@ -87,7 +87,7 @@ export async function openLookingHost(): Promise<LookingHost> {
       const found = findLastRun(logDir, { week: week.week, isClean: week.clean });
       const parts = await readStatus({ ...(await statusDependencies(viewer)), nowMs: () => nowMs });
       const { status, lines, next, facts } = parts.find(({ part }) => part === "weekly")!;
-      const checks = checksFor(["weekly"], { isNamed: true }).filter(({ name }) => CHECKS.includes(name));
+      const checks = checksFor(["weekly"]).filter(({ name }) => CHECKS.includes(name));
       const findings = await runDoctor(dependencies, checks);
       const bare = (text: string) => text.replace(/ ?OPSCTL_\w+=\S+| --env-dir \S+/g, "");
       const finding = (check: string) => findings.find((one) => one.check === check)!;

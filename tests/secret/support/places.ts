@@ -2,8 +2,8 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ServiceAccount } from "../../../lib/platform/account/service-account.ts";
 import { knownSecret } from "../../../lib/platform/config/names/known-secrets.ts";
+import type { Account } from "../../../lib/platform/privileges.ts";
 import type { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { checkForm } from "../../../lib/secret/check-form.ts";
 import { prepareDirectory } from "../../../lib/secret/directory.ts";
@@ -11,7 +11,7 @@ import { type Place, placeOf } from "../../../lib/secret/place.ts";
 import { writeSecret } from "../../../lib/secret/write-secret.ts";
 
 /** An account that stands for opsctl. */
-export const READER: ServiceAccount = { name: "opsctl", uid: 64_001, gid: 64_001, home: "/" };
+export const READER: Account = { name: "opsctl", uid: 64_001, gid: 64_001, home: "/", groups: [64_001] };
 
 /** Puts a value in its place, as `secret set` does; the place is judged and made first. */
 export function setSecret(place: Place, value: Secret, nowMs: number): { isNew: boolean } {
@@ -29,7 +29,7 @@ export function checked(name: string, value: string | Uint8Array): string {
 export type Places = {
   folder: string;
   secrets: string;
-  of(name: string, reader?: ServiceAccount | null): Place;
+  of(name: string, reader?: Account | null): Place;
   [Symbol.dispose](): void;
 };
 

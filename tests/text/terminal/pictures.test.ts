@@ -13,7 +13,7 @@ const UPDATE = process.env.UPDATE_GOLDEN === "1";
 const FOLDER = new URL("../../golden/terminal/", import.meta.url).pathname;
 const WIDTHS = [60, 80, 120, 200];
 /** What can be copied as a whole is never broken. */
-const COMMAND = /^ +(?:-> )?(?:sudo )?(?:opsctl|install) /;
+const COMMAND = /^ +(?:-> )?(?:sudo )?(?:opsctl|install|systemctl|journalctl) /;
 
 const names = Object.keys(PICTURES);
 const linesAt = (name: string, width: number, colour = false) =>

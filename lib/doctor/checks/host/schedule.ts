@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import type { Check } from "../../context/check.ts";
 import { COMMAND_FACTS } from "../../context/command-facts.ts";
-import { type CommandName, fail, notChecked, pass, warn } from "../../finding.ts";
+import { type CommandName, command, fail, notChecked, pass, warn } from "../../finding.ts";
 
 /**
  * Puts back what is missing below /etc, which dpkg otherwise takes for the operator's wish, and nothing that was
@@ -10,39 +10,39 @@ import { type CommandName, fail, notChecked, pass, warn } from "../../finding.ts
  *
  * Source: dpkg(1), --force-things, confmiss; tried with dpkg 1.21 and the package of the installed version.
  */
-const PUT_BACK =
-  "dpkg --force-confmiss --install opsctl_<version>_<architecture>.deb, or in a clone: make install";
+const PUT_BACK = command(
+  "dpkg --force-confmiss --install opsctl_<version>_<architecture>.deb",
+  "Put it back by the package; in a clone by make install:",
+);
 
 /** Whether the cron file has the line that starts a command. */
-function cronLineCheck(command: CommandName, pattern: RegExp): Check {
+function cronLineCheck(of: CommandName, pattern: RegExp): Check {
   return {
-    command,
+    command: of,
     name: "cron",
-    isOfHost: true,
+    runsAsRoot: true,
     async run({ dependencies }) {
       const { cronFile } = dependencies.paths;
       const text = await readOrNull(cronFile);
       if (text === null)
-        return [warn("CRON_MISSING", `${cronFile} does not exist: nothing starts ${command}`, PUT_BACK)];
+        return [warn("CRON_MISSING", `${cronFile} does not exist: nothing starts ${of}`, PUT_BACK)];
       const lines = text.toString("utf8").split("\n");
-      if (lines.some((line) => pattern.test(line.trim()))) return [pass(`${cronFile} starts ${command}`)];
+      if (lines.some((line) => pattern.test(line.trim()))) return [pass(`${cronFile} starts ${of}`)];
       return [
-        fail(
-          "CRON_MISSING",
-          `${cronFile} has no line that starts ${command} as it should`,
-          `Correct that line in ${cronFile}, or remove the file and have it put back: ${PUT_BACK}`,
-        ),
+        fail("CRON_MISSING", `${cronFile} has no line that starts ${of} as it should`, {
+          ...PUT_BACK,
+          text: "Correct that line, or remove the file and put it back by the package; in a clone by make install:",
+        }),
       ];
     },
   };
 }
 
 /** Whether the host is on UTC: cron reads Monday 11:00 in the host's zone. */
-export function hostZoneCheck(command: CommandName): Check {
+export function hostZoneCheck(of: CommandName): Check {
   return {
-    command,
+    command: of,
     name: "host time zone",
-    isOfHost: true,
     async run({ dependencies }) {
       const file = await readOrNull(dependencies.paths.localtime);
       // Without the file the system's zone is UTC.
@@ -51,7 +51,7 @@ export function hostZoneCheck(command: CommandName): Check {
         warn(
           "TIME_ZONE_NOT_UTC",
           "the host is not on UTC: cron starts the weekly run at 11:00 of the host's zone",
-          "timedatectl set-timezone UTC, then systemctl restart cron",
+          command("timedatectl set-timezone UTC && systemctl restart cron"),
         ),
       ];
     },
@@ -73,18 +73,17 @@ export function isUtcZone(file: Uint8Array): boolean {
 }
 
 /** Whether this host has the account that runs a command. */
-export function accountCheck(command: CommandName, name: string): Check {
+export function accountCheck(of: CommandName): Check {
   return {
-    command,
+    command: of,
     name: "service account",
-    isOfHost: true,
     async run(context) {
-      if ((await context.account(name)) !== null) return [pass(`account ${name} exists`)];
+      if ((await context.account()) !== null) return [pass("account opsctl exists")];
       return [
         notChecked(
           "ACCOUNT_MISSING",
-          `there is no account ${name} on this host, so no file is judged as it would see it`,
-          `useradd --system --user-group --no-create-home --shell /usr/sbin/nologin ${name}`,
+          "there is no account opsctl on this host, so every file was judged as this account sees it",
+          command("useradd --system --user-group --no-create-home --shell /usr/sbin/nologin opsctl"),
         ),
       ];
     },
@@ -92,9 +91,9 @@ export function accountCheck(command: CommandName, name: string): Check {
 }
 
 /** The check of the cron line, for a command that cron starts. */
-export function cronChecks(command: CommandName): Check[] {
-  const { cronLine } = COMMAND_FACTS[command];
-  return cronLine === null ? [] : [cronLineCheck(command, cronLine)];
+export function cronChecks(of: CommandName): Check[] {
+  const { cronLine } = COMMAND_FACTS[of];
+  return cronLine === null ? [] : [cronLineCheck(of, cronLine)];
 }
 
 async function readOrNull(path: string): Promise<Buffer | null> {

@@ -1,6 +1,6 @@
 import { countSockets } from "../../../host/count-sockets.ts";
 import type { Check } from "../../context/check.ts";
-import { type CommandName, fail, pass } from "../../finding.ts";
+import { type CommandName, command, fail, pass } from "../../finding.ts";
 
 /** Whether the host's sockets can be counted. */
 export function socketTableCheck(of: CommandName): Check {
@@ -13,7 +13,7 @@ export function socketTableCheck(of: CommandName): Check {
         return [pass("ss and the kernel's counters can be read")];
       } catch (error) {
         const reason = error instanceof Error ? error.message : "the sockets cannot be counted";
-        return [fail("SOCKETS_UNREADABLE", reason, "apt-get install iproute2")];
+        return [fail("SOCKETS_UNREADABLE", reason, command("apt-get install iproute2"))];
       }
     },
   };

@@ -9,9 +9,18 @@ import { checkReadiness } from "../../../schema/readiness.ts";
 import { compareMigrations, type MigrationStatus, readRecordedMigrations } from "../../../schema/recorded.ts";
 import type { Check } from "../../context/check.ts";
 import type { CheckContext } from "../../context/check-context.ts";
-import { ownerLogin } from "../../context/handed-login.ts";
+import { ownerLogin } from "../../context/roots-login.ts";
 import { PAGE_GRANT, type PageAccess, readPageAccess } from "../../facts/page-access.ts";
-import { type CommandName, fail, notChecked, pass, SET_CLOCK, type Verdict, warn } from "../../finding.ts";
+import {
+  type CommandName,
+  command,
+  fail,
+  notChecked,
+  pass,
+  SET_CLOCK,
+  type Verdict,
+  warn,
+} from "../../finding.ts";
 import { reasonOf } from "../../finding-reason.ts";
 import { withoutSettings } from "../settings/configuration.ts";
 
@@ -22,10 +31,10 @@ const CLOCK_WARN_MS = 2_000;
 const CLOCK_FAIL_MS = 60_000;
 
 /** Whether the database can be reached, its version, and whether its clock agrees with the host's. */
-export function databaseCheck(command: CommandName): Check {
+export function databaseCheck(of: CommandName): Check {
   const run = (context: CheckContext) =>
     withDatabase(
-      command,
+      of,
       context,
       async (sql) => {
         const before = context.dependencies.nowMs();
@@ -41,19 +50,19 @@ export function databaseCheck(command: CommandName): Check {
       },
       { isToldHere: true },
     );
-  return { command, name: "database", run };
+  return { command: of, name: "database", run };
 }
 
 /** Whether tables, functions, grants and row access are as the command needs them. */
-export function readinessCheck(command: CommandName): Check {
+export function readinessCheck(of: CommandName): Check {
   return {
-    command,
+    command: of,
     name: "database schema",
     run: (context) =>
-      withDatabase(command, context, async (sql) => {
-        const problems = await readinessOf(command, context, sql);
+      withDatabase(of, context, async (sql) => {
+        const problems = await readinessOf(of, context, sql);
         if (problems.length === 0) return [pass("migrations, tables, functions and grants are in place")];
-        return problems.map((problem) => fail(problem.code, reasonOf(problem), problem.hint));
+        return problems.map((problem) => fail(problem.code, reasonOf(problem), problem.hint ?? null));
       }),
   };
 }
@@ -64,12 +73,12 @@ export function readinessCheck(command: CommandName): Check {
  * Behaviour: a pending migration is a warning, because `migrate` applies it; so is a wrong grant of a page, because no
  *            run depends on it.
  */
-export function migrationsCheck(command: CommandName): Check {
+export function migrationsCheck(of: CommandName): Check {
   return {
-    command,
+    command: of,
     name: "migrations",
     run: (context) =>
-      withDatabase(command, context, async (sql) => {
+      withDatabase(of, context, async (sql) => {
         const [row] = await sql<[{ exists: boolean; readable: boolean }]>`
           select to_regclass('public.opsctl_migrations') is not null as exists,
                  coalesce(has_table_privilege(to_regclass('public.opsctl_migrations'), 'select'), false) as readable`;
@@ -159,7 +168,7 @@ function pageVerdicts({ tooMuch, tooLittle }: PageAccess): Verdict[] {
     warn(
       "PAGE_GRANT_DIFFERS",
       `authenticated ${said.join(" and ")} of weekly_performance_reports`,
-      PAGE_GRANT,
+      command(PAGE_GRANT),
     ),
   ];
 }
@@ -183,10 +192,10 @@ function clockVerdict(
   // The database looked at its clock at some moment between the two: only a time outside of them is wrong.
   const apartMs = Math.max(0, beforeMs - clockMs, clockMs - afterMs);
   const text = `the clocks of database and host are ${(apartMs / 1000).toFixed(1)} s apart`;
-  const mend = `${SET_CLOCK}, on the host and on the database server`;
-  if (apartMs > CLOCK_FAIL_MS) return fail("CLOCK_WRONG", text, mend);
+  const fix = { ...SET_CLOCK, text: "On the host and on the database server:" };
+  if (apartMs > CLOCK_FAIL_MS) return fail("CLOCK_WRONG", text, fix);
   return apartMs > CLOCK_WARN_MS
-    ? warn("CLOCK_WRONG", text, mend)
+    ? warn("CLOCK_WRONG", text, fix)
     : pass("the clocks of database and host agree");
 }
 
@@ -196,7 +205,7 @@ function migrationVerdicts(migrations: readonly MigrationStatus[]): Verdict[] {
   const [pending, edited, unknown] = [named("pending"), named("edited"), named("unknown")];
   const verdicts: Verdict[] = [];
   if (pending.length > 0)
-    verdicts.push(warn("DATABASE_NOT_MIGRATED", `pending: ${pending.join(", ")}`, "opsctl migrate"));
+    verdicts.push(warn("DATABASE_NOT_MIGRATED", `pending: ${pending.join(", ")}`, command("opsctl migrate")));
   const newer = "Use the opsctl that migrated this database, or a newer one";
   if (edited.length > 0)
     verdicts.push(fail("MIGRATION_EDITED", `applied from another text: ${edited.join(", ")}`, newer));

@@ -15,15 +15,15 @@ import { correctSecret } from "../settings/correct-setting.ts";
 
 /** Whether the gateway that sends alerts answers, accepts the key, and has the instance open. */
 export function alertGatewayCheck(
-  command: CommandName,
+  of: CommandName,
   settingsOf: SettingsOf<Pick<WebhookConfig, "messaging">>,
 ): Check {
-  const check = { command, name: "messaging gateway" };
+  const check = { command: of, name: "messaging gateway" };
   return checkWithSettings(check, settingsOf, async ({ messaging }, context, signal) => {
     const { apiUrl, apiKey, instance } = messaging;
     const timeoutMs = context.dependencies.callLimitMs;
     const gateway = evolutionClient({ baseUrl: new URL(apiUrl), adminKey: apiKey, timeoutMs });
-    const place = { context, command, names: ALERT_GATEWAY };
+    const place = { context, command: of, names: ALERT_GATEWAY };
     const key = await keyVerdict(gateway, place, signal);
     if (key.status === "fail") return [key];
     return [key, await instanceVerdict(gateway, instance, { place, signal })];
@@ -53,8 +53,8 @@ export async function gatewayFailure(
   const advice = gatewayAdvice(fault, names);
   const isKey = (fault.cause ?? fault.code) === GATEWAY_KEY_REFUSED;
   if (advice !== null) {
-    const mend = isKey ? await correctSecret(context, command, names.key) : advice.mend;
-    return fail(fault.code, `${fault.code}: ${advice.problem}`, mend);
+    const fix = isKey ? await correctSecret(context, command, names.key) : advice.fix;
+    return fail(fault.code, `${fault.code}: ${advice.problem}`, fix);
   }
   return fail(
     fault.code,

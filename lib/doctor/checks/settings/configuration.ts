@@ -1,12 +1,12 @@
-import type { OpsError } from "../../../platform/errors.ts";
+import { inWords, type OpsError } from "../../../platform/errors.ts";
 import type { Environment } from "../../../platform/secrets/adapter.ts";
 import type { Check } from "../../context/check.ts";
 import type { CheckContext, Settings } from "../../context/check-context.ts";
 import type { DoctorDependencies } from "../../context/dependencies.ts";
 import type { CommandEnvironment } from "../../facts/environment.ts";
-import { closedVerdict, isForAnotherAccount } from "../../facts/reader.ts";
+import { closedWithFile, isForAnotherAccount } from "../../facts/reader.ts";
 import { type CommandName, fail, notChecked, pass, type Verdict } from "../../finding.ts";
-import { reasonOf, secretMend } from "../../finding-reason.ts";
+import { reasonOf, secretFix } from "../../finding-reason.ts";
 
 /** Whether the command's own loader accepts its settings: each problem is a finding. */
 export function configurationCheck(
@@ -20,7 +20,7 @@ export function configurationCheck(
       const settings = await context.settings(command, "all", load);
       if (settings.status === "ok") return [pass("every setting is there and valid")];
       if (await isForAnotherAccount(settings.error, command, context))
-        return [await closedVerdict(reasonOf(settings.error), command, context)];
+        return [await closedWithFile(reasonOf(settings.error), command, context)];
       return problemsOf(settings.error, await context.environment(command));
     },
   };
@@ -57,7 +57,7 @@ export function withoutSettings(command: CommandName): Verdict[] {
 
 /** What is wrong with settings that a loader refused: a verdict for each, with what sets it right. */
 export function problemsOf(error: OpsError, { file, env }: CommandEnvironment): Verdict[] {
-  if (error.settings === undefined) return [fail(error.code, reasonOf(error), error.hint ?? null)];
+  if (error.settings === undefined) return [fail(error.code, reasonOf(error), inWords(error.hint))];
   // What stands in that file seems to be missing: the check of the file says what is wrong with it.
   if (file.problem !== null)
     return [notChecked("PREREQUISITE_FAILED", `${file.path} was not read, see environment file`)];
@@ -66,9 +66,9 @@ export function problemsOf(error: OpsError, { file, env }: CommandEnvironment): 
     // The check of the secrets says why, and what to do.
     if (kind === "unread") return notChecked("PREREQUISITE_FAILED", `${name} cannot be read, see secrets`);
     const isSecret = kind === "secret";
-    const mend = isSecret
-      ? secretMend(file.command, name, env)
-      : `Set ${name} in ${setting.file ?? file.path}`;
-    return fail("CONFIG_INVALID", `${name} ${problem}`, mend);
+    const fix = isSecret
+      ? secretFix(file.command, name, env)
+      : inWords(`Set ${name} in ${setting.file ?? file.path}`);
+    return fail("CONFIG_INVALID", `${name} ${problem}`, fix);
   });
 }

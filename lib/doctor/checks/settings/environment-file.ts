@@ -1,20 +1,18 @@
 import type { Stats } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import process from "node:process";
-import { isRoot, trustedUids } from "../../../platform/account/account.ts";
-import { DEFAULT_ENV_DIR } from "../../../platform/config/env-files/command-file.ts";
+import { commandFile, DEFAULT_ENV_DIR } from "../../../platform/config/env-files/command-file.ts";
 import type { EnvFileFault } from "../../../platform/config/env-files/env-file.ts";
 import { oddSettings, oddSettingTexts } from "../../../platform/config/names/odd-settings.ts";
+import { inWords } from "../../../platform/errors.ts";
 import { OPEN_TO_OTHERS, octal } from "../../../platform/files/modes.ts";
-import type { Untrusted } from "../../../platform/files/trusted-path.ts";
 import type { Check } from "../../context/check.ts";
 import type { CheckContext } from "../../context/check-context.ts";
 import { COMMAND_FACTS } from "../../context/command-facts.ts";
 import type { HostPaths } from "../../context/dependencies.ts";
-import { accessOf, givingLine, openingLine } from "../../facts/access.ts";
-import { type EnvironmentFile, foreignStep, isWritableByOthers } from "../../facts/environment.ts";
-import { asRoot, readerOf } from "../../facts/reader.ts";
+import { fixAt } from "../../facts/access.ts";
+import type { EnvironmentFile } from "../../facts/environment.ts";
+import { asRoot, isReader, readerOf } from "../../facts/reader.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../../finding.ts";
 
 /** Of more names with two values than this only the number is told. */
@@ -35,39 +33,23 @@ export function environmentFileCheck(command: CommandName): Check {
       const { path, stats, problem } = file;
       if (problem !== null) return [await unreadVerdict(context, command, { ...file, problem })];
       if (stats === null) return [await missingVerdict(command, path, context.dependencies.paths)];
-      const refusal = await accessFault(context, command, { path, stats });
-      return refusal === null ? contentVerdicts(file, stats) : [refusal];
+      const isOpen = (stats.mode & OPEN_TO_OTHERS) !== 0;
+      return isOpen ? [exposedVerdict(file, stats)] : contentVerdicts(file, stats);
     },
   };
 }
 
-/** What keeps the command's account from reading the file, or lets others read it; null when nothing does. */
-async function accessFault(
-  context: CheckContext,
-  command: CommandName,
-  { path, stats }: { path: string; stats: Stats },
-): Promise<Verdict | null> {
-  const name = readerOf(command);
-  if ((stats.mode & OPEN_TO_OTHERS) !== 0) {
-    const mend = name === "root" && isWritableByOthers(stats) ? awayForRoot(path) : `chmod 0600 ${path}`;
-    return fail(
-      "SECRET_FILE_EXPOSED",
-      `${path} has mode ${octal(stats.mode)}, open to group or others`,
-      mend,
-    );
-  }
-  const account = await context.account(name);
-  if (account === null) return null;
-  if (name === "root" && stats.uid !== account.uid)
-    return fail(
-      "SECRET_FILE_UNTRUSTED",
-      `${path} belongs to uid ${stats.uid}, and root reads it`,
-      awayForRoot(path),
-    );
-  const access = await accessOf(path, account, "read");
-  return access.status === "allowed"
-    ? null
-    : fail("SECRET_FILE_UNREADABLE", access.text, openingLine(access, path, `${name}:${name}`));
+/** Where the file of a command is in an installation. */
+function installedFiles(command: CommandName): string[] {
+  return [join(DEFAULT_ENV_DIR, commandFile(command) ?? "")];
+}
+
+function exposedVerdict({ path, command }: EnvironmentFile, { mode }: Stats): Verdict {
+  return fail(
+    "SECRET_FILE_EXPOSED",
+    `${path} has mode ${octal(mode)}, open to group or others`,
+    fixAt(path, installedFiles(command), "Close it to group and others", (known) => `chmod 0600 ${known}`),
+  );
 }
 
 /** The verdicts on what stands in a file that its account can read. */
@@ -118,55 +100,32 @@ function oddVerdicts({ path, variables }: EnvironmentFile): Verdict[] {
 }
 
 /**
- * The verdict on a file that exists and could not be read, with the command that lets the account of its command read
- * it.
+ * The verdict on a file that exists and could not be read, with what lets the account of its command read it.
  *
  * Behaviour: only a process of that account knows what is wrong; any other one says to look as root.
  */
 async function unreadVerdict(
   context: CheckContext,
   command: CommandName,
-  { path, stats, problem }: EnvironmentFile & { problem: string },
+  { path, problem, isForeign }: EnvironmentFile & { problem: string },
 ): Promise<Verdict> {
+  const code = isForeign ? "SECRET_FILE_UNTRUSTED" : "SECRET_FILE_UNREADABLE";
+  const reason = `${path}: ${problem}`;
+  if (!(await isReader(command, context)))
+    return { ...fail(code, reason, asRoot(command, context)), needsRoot: true };
   const name = readerOf(command);
-  const account = await context.account(name);
-  const isThisAccount = account !== null && account.uid === process.geteuid?.();
-  const step = foreignStep(path);
-  const code = step !== null || isForeign(stats) ? "SECRET_FILE_UNTRUSTED" : "SECRET_FILE_UNREADABLE";
-  if (!isThisAccount) return fail(code, `${path}: ${problem}`, asRoot(command, context));
-  if (step !== null && step.mend !== null) return fail(code, `${path}: ${problem}`, step.mend);
-  if (name === "root") return fail(code, `${path}: ${problem}`, mendForRoot(path, step));
-  const access = await accessOf(path, account, "read");
-  if (access.status !== "allowed" && access.why === "closed")
-    return fail(code, access.text, openingLine(access, path, `${name}:${name}`));
-  // Another account may have written to it: the right owner alone does not make it trusted.
-  const isWrittenByOthers = stats !== null && trustedUids().includes(stats.uid) && isWritableByOthers(stats);
-  const mend = isWrittenByOthers ? `chmod 0600 ${path}` : givingLine(path, `${name}:${name}`);
-  return fail(code, `${path}: ${problem}`, mend);
+  // Who could write to a file of root's chose what is in it, and may still have it open: it is neither given to root
+  // nor closed.
+  if (name === "root") return fail(code, reason, NOT_ROOTS);
+  const owner = `${name}:${name}`;
+  const give = (known: string) => `chown -h ${owner} ${known} && chmod 0600 ${known}`;
+  const text = `Look at it, then give it to ${owner}, with mode 0600`;
+  return fail(code, reason, fixAt(path, installedFiles(command), text, give));
 }
 
-/** Whether another account owns the file or, where root reads it, may write to it. */
-function isForeign(stats: Stats | null): boolean {
-  return stats !== null && (!trustedUids().includes(stats.uid) || (isRoot() && isWritableByOthers(stats)));
-}
-
-/** What puts right a file that root reads and refused; `step` is a directory or link of another account on its way. */
-function mendForRoot(path: string, step: Untrusted | null): string {
-  return step === null
-    ? awayForRoot(path)
-    : `Keep it where the whole way is root's, such as ${DEFAULT_ENV_DIR}; who needs that place: ls -ld ${step.path}`;
-}
-
-/**
- * The line that makes way for a file of root's; the check says next how that one is made.
- *
- * Behaviour: who could write to the old one chose what is in it, may still have it open for writing, and root would
- *            run the collector with it: it is neither given to root nor closed, but moved aside, where root can look at
- *            it.
- */
-function awayForRoot(path: string): string {
-  return `Look at it, then move it away: mv -nT ${path} ${path}.foreign`;
-}
+const NOT_ROOTS = inWords(
+  "Look at it, then move it to another name and write a new one as root, mode 0600, in a directory of root's",
+);
 
 /**
  * The verdict on a file that does not exist.
@@ -177,13 +136,18 @@ function awayForRoot(path: string): string {
 async function missingVerdict(command: CommandName, path: string, paths: HostPaths): Promise<Verdict> {
   const { account } = COMMAND_FACTS[command];
   if (account === null) return pass(`${path} is not there; this process's own environment counts`);
-  const mend = `install -D -m 0600 -o ${account} /dev/null ${path} # then fill it in`;
+  const fix = fixAt(
+    path,
+    installedFiles(command),
+    `Create it for ${account} with mode 0600, then fill it in`,
+    (installed) => `install -D -m 0600 -o ${account} /dev/null ${installed}`,
+  );
   const lines = await linesThatStart(paths);
   if (lines.some((line) => loads(line, path)))
     return fail(
       "ENV_FILE_MISSING",
       `${path} does not exist: ${command} is started with it and ends at once`,
-      mend,
+      fix,
     );
   const { cronLine } = COMMAND_FACTS[command];
   if (NEED_NO_FILE.includes(command))
@@ -192,12 +156,12 @@ async function missingVerdict(command: CommandName, path: string, paths: HostPat
     return fail(
       "ENV_FILE_MISSING",
       `${path} does not exist: cron starts ${command} without any other setting`,
-      mend,
+      fix,
     );
   return warn(
     "ENV_FILE_MISSING",
     `${path} does not exist: what this process has in its environment was looked at`,
-    mend,
+    fix,
   );
 }
 

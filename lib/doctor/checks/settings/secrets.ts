@@ -3,21 +3,18 @@ import { basename, join } from "node:path";
 import { plainSettingsOfFile } from "../../../platform/config/names/known-settings.ts";
 import { oddSecrets } from "../../../platform/config/names/odd-secrets.ts";
 import { isOverruledBy } from "../../../platform/config/settings/owner-login.ts";
+import type { OpsError } from "../../../platform/errors.ts";
 import { type FoundSecret, secretsDirectory } from "../../../platform/secrets/adapter.ts";
 import { EDITORIAL_ALIAS } from "../../../weekly/config.ts";
 import type { Check } from "../../context/check.ts";
 import type { CheckContext } from "../../context/check-context.ts";
 import { COMMAND_FACTS } from "../../context/command-facts.ts";
-import { accessOf, openingLine } from "../../facts/access.ts";
-import { closedVerdict, isForAnotherAccount } from "../../facts/reader.ts";
+import { closedWithFile, isForAnotherAccount } from "../../facts/reader.ts";
 import type { SecretSearch } from "../../facts/secret-search.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../../finding.ts";
-import { reasonOf, secretMend } from "../../finding-reason.ts";
+import { reasonOf, secretFix } from "../../finding-reason.ts";
 
-const OPEN_LOGIN =
-  "other processes of opsctl can read the owner's login while it is used: this host does not let root pass on a capability that keeps them out";
-
-/** Where each secret of a command was found, and whether the command's account can read it there. */
+/** Where each secret of a command was found, and what is wrong with its file. */
 export function secretsCheck(command: CommandName): Check {
   return {
     command,
@@ -29,10 +26,10 @@ export function secretsCheck(command: CommandName): Check {
       const verdicts = await Promise.all(open.map((search) => verdictOf(command, context, search)));
       const alias =
         command === "weekly" ? aliasVerdicts(searches, (await context.environment(command)).env) : [];
-      const handed = command === "migrate" ? await handedVerdicts(context) : [];
+      const ofRoot = command === "migrate" ? await rootsLoginVerdicts(context) : [];
       const odd = await oddVerdicts(command, context);
       const unseen = await closedVerdicts(command, context, closed);
-      return [...handed, ...unseen, ...verdicts.flat(), ...alias, ...odd];
+      return [...ofRoot, ...unseen, ...verdicts.flat(), ...alias, ...odd];
     },
   };
 }
@@ -56,7 +53,7 @@ async function closedVerdicts(
 ): Promise<Verdict[]> {
   if (closed.length === 0) return [];
   const names = closed.map(({ name }) => name).join(", ");
-  return [await closedVerdict(`this account may not look for ${names}`, command, context)];
+  return [await closedWithFile(`this account may not look for ${names}`, command, context)];
 }
 
 /** Files that were meant to be secrets of this command, and are read by nothing. */
@@ -79,31 +76,27 @@ async function oddVerdicts(command: CommandName, context: CheckContext): Promise
       : warn(
           "SECRET_UNKNOWN",
           `${path} is read by nothing; did you mean ${meant}?`,
-          `mv -nT ${path} ${join(directory, meant)}`,
+          `Rename the file to ${meant}`,
         );
   });
 }
 
 /** The owner's login that root keeps for itself. */
-async function handedVerdicts(context: CheckContext): Promise<Verdict[]> {
-  const handed = context.dependencies.handedLogin;
-  if (handed === null) return [];
-  if (handed.status === "failed")
-    return [fail(handed.error.code, reasonOf(handed.error), handed.error.hint ?? null)];
-  const { variable, source } = handed.login;
+async function rootsLoginVerdicts(context: CheckContext): Promise<Verdict[]> {
+  const { rootsLogin } = context.dependencies;
+  if (rootsLogin === null) return [];
+  if (rootsLogin.status === "failed") return [errorVerdict(rootsLogin.error)];
+  const { variable, source } = rootsLogin.login;
   const place = source.replace("secret file ", "");
   const { env, file } = await context.environment("migrate");
-  const unused = isOverruledBy(handed.login, env)
-    ? [
-        warn(
-          "SECRET_UNUSED",
-          `${variable} of ${file.path} is not used: ${place} comes first`,
-          `Remove it from ${file.path}`,
-        ),
-      ]
-    : [];
-  const open = handed.isClosed ? [] : [warn("OWNER_LOGIN_EXPOSED", OPEN_LOGIN)];
-  return [pass(`${variable} comes from ${place}`), ...unused, ...open];
+  const found = pass(`${variable} comes from ${place}`);
+  if (!isOverruledBy(rootsLogin.login, env)) return [found];
+  const reason = `${variable} of ${file.path} is not used: ${place} comes first`;
+  return [found, warn("SECRET_UNUSED", reason, `Remove it from ${file.path}`)];
+}
+
+function errorVerdict(error: OpsError): Verdict {
+  return fail(error.code, reasonOf(error), error.hint ?? null);
 }
 
 async function verdictOf(
@@ -112,7 +105,7 @@ async function verdictOf(
   search: SecretSearch,
 ): Promise<Verdict[]> {
   const { name, found, error } = search;
-  if (error !== null) return [fail(error.code, reasonOf(error), error.hint ?? null)];
+  if (error !== null) return [errorVerdict(error)];
   // The check of the configuration says whether it is required.
   if (found === null) return [];
   if (found.overrules)
@@ -141,18 +134,7 @@ async function placeVerdicts(
     const isOfFile = file.variables.get(name) === found.secret.open();
     return [pass(`${name} comes from ${isOfFile ? file.path : "the environment"}`)];
   }
-  const { account: accountName } = COMMAND_FACTS[command];
-  const account = accountName === null ? null : await context.account(accountName);
-  const access =
-    account === null ? { status: "allowed" as const } : await accessOf(found.path, account, "read");
-  if (access.status === "allowed") return [pass(`${name} comes from ${found.path}`)];
-  return [
-    fail(
-      "SECRET_FILE_UNREADABLE",
-      `${name}: ${access.text}`,
-      openingLine(access, found.path, `${accountName}`),
-    ),
-  ];
+  return [pass(`${name} comes from ${found.path}`)];
 }
 
 /** Whether the editorial route has a secret of its own that does not come from the environment. */
@@ -165,18 +147,17 @@ function aliasVerdicts(
   const verdicts: Verdict[] = [];
   if ((env[EDITORIAL_ALIAS] ?? "").trim() !== "")
     verdicts.push(
-      warn(
-        "SECRET_UNUSED",
-        `${EDITORIAL_ALIAS} is set in the environment and is not used there`,
-        `Remove it there, then: ${secretMend("weekly", EDITORIAL_ALIAS, env)}`,
-      ),
+      warn("SECRET_UNUSED", `${EDITORIAL_ALIAS} is set in the environment and is not used there`, {
+        ...secretFix("weekly", EDITORIAL_ALIAS, env),
+        text: "Remove it there, and set it as a file",
+      }),
     );
   if (env.SOCIAL_EDITORIALS_ENABLED === "1" && alias?.found === null && alias.error === null)
     verdicts.push(
       fail(
         "SOCIAL_EDITORIALS_CRON_SECRET_MISSING",
         `SOCIAL_EDITORIALS_CRON_SECRET_MISSING: editorials are enabled and ${EDITORIAL_ALIAS} is missing`,
-        secretMend("weekly", EDITORIAL_ALIAS, env),
+        secretFix("weekly", EDITORIAL_ALIAS, env),
       ),
     );
   if (alias?.found && trigger?.found && alias.found.secret.open() === trigger.found.secret.open())

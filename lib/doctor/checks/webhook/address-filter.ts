@@ -1,6 +1,6 @@
 import type { DoctorDependencies } from "../../context/dependencies.ts";
 import { unitProperties } from "../../facts/unit-properties.ts";
-import { notChecked, pass, type Verdict, warn } from "../../finding.ts";
+import { command, notChecked, pass, type Verdict, warn } from "../../finding.ts";
 
 const NAMES = ["ActiveState", "IPAccounting", "IPAddressAllow", "IPAddressDeny", "IPIngressBytes"] as const;
 const ALL = "0.0.0.0/0";
@@ -38,7 +38,10 @@ function openByItsUnit({ socket, port }: Socket): Verdict {
   return warn(
     "ADDRESS_FILTER_OFF",
     `${socket} admits every address: ${alone(port)}`,
-    `systemctl cat ${socket}: take out what changes IPAddressDeny or IPAddressAllow, then ${reopening(socket)}`,
+    command(
+      REOPEN,
+      "Take out of its unit (systemctl cat) what changes IPAddressDeny or IPAddressAllow, then:",
+    ),
   );
 }
 
@@ -46,7 +49,7 @@ function uncounted({ socket, port }: Socket): Verdict {
   return notChecked(
     "ADDRESS_FILTER_UNKNOWN",
     `whether systemd keeps strange addresses from port ${port}: ${socket} has no IPAccounting=yes`,
-    `systemctl cat ${socket}: bring it to the unit of this version, then ${reopening(socket)}`,
+    command(REOPEN, "Bring it to the unit of this version (systemctl cat shows it), then:"),
   );
 }
 
@@ -54,8 +57,11 @@ function unfiltered({ socket, port }: Socket): Verdict {
   return warn(
     "ADDRESS_FILTER_OFF",
     `systemd filters no addresses for ${socket}: ${alone(port)}`,
-    `${restart(socket)}; if this stays, the host's systemd cannot: see that the firewall closes port ${port} ` +
-      "(ufw status, or nft list ruleset; rules are in /usr/share/opsctl/firewall)",
+    command(
+      RESTART,
+      "If a restart does not help, the host's systemd cannot: then see that the firewall closes the port (ufw status, " +
+        "or nft list ruleset; rules are in /usr/share/opsctl/firewall)",
+    ),
   );
 }
 
@@ -63,10 +69,5 @@ function alone(port: number): string {
   return `only a firewall keeps strangers from port ${port}`;
 }
 
-function reopening(socket: string): string {
-  return `systemctl daemon-reload and ${restart(socket)}`;
-}
-
-function restart(socket: string): string {
-  return `systemctl restart ${socket.replace(".socket", ".service")}`;
-}
+const RESTART = "systemctl restart opsctl-webhook.service";
+const REOPEN = `systemctl daemon-reload && ${RESTART}`;

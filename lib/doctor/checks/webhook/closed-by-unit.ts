@@ -1,7 +1,7 @@
 import { join, relative } from "node:path";
 import type { DoctorDependencies } from "../../context/dependencies.ts";
 import { unitProperties } from "../../facts/unit-properties.ts";
-import { fail, type Verdict } from "../../finding.ts";
+import { command, fail, type Verdict } from "../../finding.ts";
 
 const UNIT = "opsctl-webhook.service";
 const NAMES = ["ProtectSystem", "ReadWritePaths", "StateDirectory"] as const;
@@ -30,7 +30,10 @@ export async function closedByUnitVerdicts(
     fail(
       "STATE_DIRECTORY_READ_ONLY",
       `${directory}: the unit lets the service write nowhere but in ${open.join(" and ")}`,
-      `systemctl edit ${UNIT}: below [Service] write ReadWritePaths=${directory}, then systemctl restart ${UNIT}`,
+      command(
+        "systemctl edit opsctl-webhook.service && systemctl restart opsctl-webhook.service",
+        "Write ReadWritePaths= with that directory below [Service]:",
+      ),
     ),
   ];
 }

@@ -1,12 +1,13 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import type { Fix } from "../../../platform/errors.ts";
 import type { StateConfig } from "../../../webhook/config.ts";
 import { LONG_WAIT_MS, readServiceHealth } from "../../../webhook/http/service-health.ts";
 import type { KindStats, OutboxKind } from "../../../webhook/state/contract.ts";
 import { stats } from "../../../webhook/state/postgres/reads.ts";
 import type { CheckContext } from "../../context/check-context.ts";
-import type { FileReading } from "../../facts/outbox.ts";
+import { type FileReading, readStateFile } from "../../facts/outbox.ts";
 import { stateDatabase } from "../../facts/state-database.ts";
-import { fail, notChecked, pass, type Verdict, warn } from "../../finding.ts";
+import { command, fail, notChecked, pass, type Verdict, warn } from "../../finding.ts";
 
 /** What waits in the outbox and what was given up, from the running service, else from the state itself. */
 export async function outboxVerdicts(
@@ -28,14 +29,10 @@ export async function outboxVerdicts(
     return verdictsOf(await stats(sql));
   }
   const path = join(state.directory, "state.db");
-  return fileVerdicts(path, await context.dependencies.readStateFile(path, signal));
+  return fileVerdicts(path, readStateFile(path, Date.now));
 }
 
-function fileVerdicts(path: string, reading: FileReading | null): Verdict[] {
-  if (reading === null)
-    return [
-      fail("CHECK_FAILED", `${path} cannot be read: the reading broke off`, `Look at it: file ${path}`),
-    ];
+function fileVerdicts(path: string, reading: FileReading): Verdict[] {
   switch (reading.status) {
     case "read":
       return [pass(`${path} can be read`), ...verdictsOf(reading.outbox)];
@@ -46,7 +43,7 @@ function fileVerdicts(path: string, reading: FileReading | null): Verdict[] {
         fail(
           "STATE_EMPTY",
           `${path} is empty: the service could not write to it when it started`,
-          `df -h ${dirname(path)}: make room on its disk, the service opens it by itself then`,
+          "Make room on its disk (df -h): then the service opens it again",
         ),
       ];
     case "in_use":
@@ -54,7 +51,10 @@ function fileVerdicts(path: string, reading: FileReading | null): Verdict[] {
         notChecked(
           "STATE_IN_USE",
           `${path} has a write-ahead log, which cannot be read without writing beside it`,
-          "systemctl start opsctl-webhook.service, then run again: the service is asked instead",
+          command(
+            "systemctl start opsctl-webhook.service",
+            "Start the service, then look again: it is asked instead",
+          ),
         ),
       ];
     case "untrusted":
@@ -82,9 +82,13 @@ function verdictsOf({ message, issue, comment }: Record<OutboxKind, KindStats>):
 }
 
 /** `--all` means what is in doubt, too, and would send that again. */
-function retryOf(isDoubted: boolean): string {
-  return `opsctl webhook dead list, then opsctl webhook dead retry ${isDoubted ? "--row <id> of each" : "--all"}`;
+function retryOf(isDoubted: boolean): Fix {
+  const each = "Retry each with opsctl webhook dead retry --row <id>; first see them:";
+  const all = "Retry all with opsctl webhook dead retry --all; first see them:";
+  return command(LIST_DEAD, isDoubted ? each : all);
 }
+
+const LIST_DEAD = "opsctl webhook dead list";
 
 /** `isDoubted`: something of any kind is in doubt. */
 function kindVerdicts(
@@ -98,7 +102,7 @@ function kindVerdicts(
       warn(
         "OUTBOX_UNKNOWN",
         `${inDoubt} ${what} are in doubt: the peer may have taken them`,
-        "opsctl webhook dead list, then retry or drop each",
+        command(LIST_DEAD, "Retry or drop each; first see them:"),
       ),
     );
   if (dead > 0) verdicts.push(warn("OUTBOX_DEAD", `${dead} ${what} were given up`, retryOf(isDoubted)));
@@ -108,7 +112,7 @@ function kindVerdicts(
       warn(
         "OUTBOX_DELAYED",
         `${queued} ${what} wait, the oldest for ${minutes} min`,
-        "journalctl -u opsctl-webhook.service -n 50",
+        command("journalctl -u opsctl-webhook.service -n 50"),
       ),
     );
   }

@@ -1,16 +1,17 @@
+import type { Fix } from "../../../platform/errors.ts";
 import { checkResendKey, type KeyState } from "../../../providers/resend/key.ts";
 import type { WebhookConfig } from "../../../webhook/config.ts";
 import type { Check } from "../../context/check.ts";
-import { type CommandName, fail, notSetUp, pass, type Verdict, warn } from "../../finding.ts";
+import { type CommandName, command, fail, notSetUp, pass, type Verdict, warn } from "../../finding.ts";
 import { checkWithSettings, type SettingsOf } from "../settings/configuration.ts";
 import { correctSecret } from "../settings/correct-setting.ts";
 
 /** Whether alerts have a second way out, and a silence of the service would be noticed; nothing is sent or pinged. */
 export function secondChannelCheck(
-  command: CommandName,
+  of: CommandName,
   settingsOf: SettingsOf<Pick<WebhookConfig, "secondChannel" | "pingUrl">>,
 ): Check {
-  const check = { command, name: "second channel" };
+  const check = { command: of, name: "second channel" };
   return checkWithSettings(check, settingsOf, async ({ secondChannel, pingUrl }, context, signal) => {
     const { file } = await context.environment("webhook");
     const ping = pingVerdict(file.path, pingUrl !== null);
@@ -21,7 +22,7 @@ export function secondChannelCheck(
       timeoutMs: context.dependencies.callLimitMs,
       signal,
     });
-    return [keyVerdict(key, await correctSecret(context, command, "ALERT_EMAIL_API_KEY")), ping];
+    return [keyVerdict(key, await correctSecret(context, of, "ALERT_EMAIL_API_KEY")), ping];
   });
 }
 
@@ -29,7 +30,10 @@ function noneVerdict(path: string): Verdict {
   return warn(
     "FALLBACK_CHANNEL_MISSING",
     "no second channel is set up: while WhatsApp takes nothing, no person is told",
-    `Set ALERT_EMAIL_TO and ALERT_EMAIL_FROM in ${path}, then opsctl secret set ALERT_EMAIL_API_KEY`,
+    command(
+      "opsctl secret set ALERT_EMAIL_API_KEY",
+      `Set ALERT_EMAIL_TO and ALERT_EMAIL_FROM in ${path}, then:`,
+    ),
   );
 }
 
@@ -37,11 +41,14 @@ function pingVerdict(path: string, isSet: boolean): Verdict {
   if (isSet) return pass("a check elsewhere is pinged");
   return notSetUp(
     "a ping, by whose absence a check elsewhere notices that this host is gone",
-    `Set OPSCTL_PING_URL in ${path} to the address of a check, then systemctl reload opsctl-webhook.service`,
+    command(
+      "systemctl reload opsctl-webhook.service",
+      `Set OPSCTL_PING_URL in ${path} to the address of a check, then:`,
+    ),
   );
 }
 
-function keyVerdict(key: KeyState, correction: string): Verdict {
+function keyVerdict(key: KeyState, correction: Fix): Verdict {
   switch (key.status) {
     case "accepted":
       return pass("the e-mail provider takes the key of the second channel");

@@ -2,20 +2,20 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Check } from "../../context/check.ts";
 import type { DoctorDependencies } from "../../context/dependencies.ts";
-import { fail, notChecked, pass, type Verdict, warn } from "../../finding.ts";
+import { command, fail, notChecked, pass, type Verdict, warn } from "../../finding.ts";
 import { addressFilterVerdicts } from "./address-filter.ts";
 
-const command = "webhook";
+const of = "webhook";
 const SERVICE = "opsctl-webhook.service";
 const SOCKET = "opsctl-webhook.socket";
 /** The command that shows why the service does not work. */
-export const JOURNAL = "journalctl -u opsctl-webhook.service -n 50";
+export const JOURNAL = command("journalctl -u opsctl-webhook.service -n 50");
 
 /** Whether the webhook's units are installed, start at boot and run, and whether its socket is closed to strangers. */
 export const WEBHOOK_UNIT_CHECK: Check = {
-  command,
+  command: of,
   name: "unit",
-  isOfHost: true,
+  runsAsRoot: true,
   async run({ dependencies }, signal) {
     const installed = await Promise.all(
       [SOCKET, SERVICE].map((unit) => installedVerdict(dependencies, unit)),
@@ -52,7 +52,7 @@ async function installedVerdict({ paths }: DoctorDependencies, unit: string): Pr
   return fail(
     "UNIT_MISSING",
     `${unit} is not installed`,
-    "install the package of opsctl again; in a clone make install, then systemctl daemon-reload",
+    command("systemctl daemon-reload", "Install the package of opsctl again; in a clone make install, then:"),
   );
 }
 
@@ -79,12 +79,15 @@ async function handedBy(path: string): Promise<Verdict[]> {
     warn(
       "UNIT_LOADS_SETTINGS",
       `${path} has EnvironmentFile=: a reload does not change what is in it`,
-      `Remove that line from ${path}, then systemctl daemon-reload and systemctl restart ${SERVICE}`,
+      command(
+        "systemctl daemon-reload && systemctl restart opsctl-webhook.service",
+        "Remove that line, then:",
+      ),
     ),
   ];
 }
 
-/** Whether systemd keeps the service going, be it that it ends and is started again, over and over. */
+/** Whether systemd keeps the service running, also where it ends and is started again, over and over. */
 export async function isStarted(dependencies: DoctorDependencies, signal: AbortSignal): Promise<boolean> {
   const end = await dependencies.runProgram("systemctl", ["is-active", SERVICE], signal);
   return STARTED.includes(end?.stdout.trim() ?? "");
@@ -111,6 +114,6 @@ async function askSystemd(
   if (unit === SERVICE && answer === "activating")
     return warn("UNIT_INACTIVE", `${unit} is ${answer}`, JOURNAL);
   return question === "is-enabled"
-    ? warn("UNIT_DISABLED", `${unit} is ${answer}`, `systemctl enable ${unit}`)
-    : warn("UNIT_INACTIVE", `${unit} is ${answer}`, `systemctl start ${unit}`);
+    ? warn("UNIT_DISABLED", `${unit} is ${answer}`, command(`systemctl enable ${unit}`))
+    : warn("UNIT_INACTIVE", `${unit} is ${answer}`, command(`systemctl start ${unit}`));
 }

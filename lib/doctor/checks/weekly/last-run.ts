@@ -10,6 +10,7 @@ import {
   type WeekStep,
   weekSteps,
 } from "../../../ledger/week-steps.ts";
+import type { Fix } from "../../../platform/errors.ts";
 import { unlessLate } from "../../../platform/time-limit.ts";
 import { factsOf, isFullSuccess, type LastRunFacts, weekOf } from "../../../reports/last-run.ts";
 import { decisionBeforeRun } from "../../../reports/week-judgement.ts";
@@ -22,18 +23,19 @@ import { Temporal } from "../../../time/temporal.ts";
 import { weekWindow } from "../../../time/week-window.ts";
 import type { Check } from "../../context/check.ts";
 import type { CheckContext } from "../../context/check-context.ts";
-import { fail, NEXT_MONDAY, pass, type Verdict, warn } from "../../finding.ts";
+import { command, fail, NEXT_MONDAY, pass, type Verdict, warn } from "../../finding.ts";
 import { withDatabase } from "../peers/database.ts";
 import { isWeekClosed, renewalOf } from "./settled-week.ts";
-import { MEND_FIRST, mendOf, prospectOf } from "./week-mend.ts";
+import { FIX_FIRST, fixOf, prospectOf } from "./week-fix.ts";
 
-const command = "weekly";
-const LOOK = "opsctl reports status; opsctl deliveries look-up --all";
+const of = "weekly";
+const LOOK = command("opsctl reports status; opsctl deliveries look-up --all");
+const RUN = command(STEP_COMMANDS.run);
 
 /** How the last run of this host ended; `logDirOf` is null where the settings do not name the directory. */
 export function lastRunCheck(logDirOf: (context: CheckContext) => Promise<string | null>): Check {
   return {
-    command,
+    command: of,
     name: "last run",
     async run(context) {
       const logDir = await logDirOf(context);
@@ -65,7 +67,7 @@ export async function readLastRunNow(logDir: string, context: CheckContext): Pro
 async function weekNow({ window }: LastRun, context: CheckContext): Promise<WeekState | null> {
   let week: WeekState | null = null;
   if (window !== null)
-    await withDatabase(command, context, async (sql) => {
+    await withDatabase(of, context, async (sql) => {
       week = await readWeekState(sql, window);
       return [];
     });
@@ -88,7 +90,7 @@ export function lastRunVerdict(reading: LastRunReading, nowMs: number): Verdict 
     return fail(
       reading.code === "LAST_RUN_MALFORMED" ? reading.code : "LAST_RUN_UNREADABLE",
       `the record of the last run cannot be read: ${reading.code}`,
-      "opsctl weekly replaces it",
+      command(STEP_COMMANDS.run, "The next run replaces it:"),
     );
   const { run } = reading;
   const facts = factsOf(run);
@@ -100,7 +102,7 @@ export function lastRunVerdict(reading: LastRunReading, nowMs: number): Verdict 
   if (run.window !== null && run.window.week !== weekWindow(now).week)
     return isSuccess
       ? pass(text)
-      : warn("LAST_RUN_FAILED", `${text}; another week has closed since then`, olderWeekMend(run));
+      : warn("LAST_RUN_FAILED", `${text}; another week has closed since then`, olderWeekFix(run));
   if (!isSuccess && run.week !== null && isWorkedOn(run.week, facts))
     return warn("LAST_RUN_FAILED", `${text}; a run works on it`);
   return settledVerdict(text, run, now) ?? (isSuccess ? pass(text) : openRunVerdict(text, run, now));
@@ -131,7 +133,7 @@ function settledVerdict(text: string, run: LastRun, now: Temporal.Instant): Verd
     return warn(
       "HEARTBEAT_STALE",
       `${settled}; another run today renews the last success`,
-      decisionBeforeRun(factsOf(run)) ?? STEP_COMMANDS.run,
+      decisionOf(run) ?? RUN,
     );
   return warn("HEARTBEAT_STALE", `${settled}; the next run on a Monday renews the last success`, NEXT_MONDAY);
 }
@@ -143,7 +145,7 @@ function openRunVerdict(text: string, run: LastRun, now: Temporal.Instant): Verd
     return fail(
       "LAST_RUN_FAILED",
       `${text}; it can be repeated on a Monday only, until midnight in São Paulo`,
-      MEND_FIRST,
+      FIX_FIRST,
     );
   const isClosed = isWeekClosed(run, now);
   const steps = stepsOf(run, { isClosed });
@@ -151,11 +153,11 @@ function openRunVerdict(text: string, run: LastRun, now: Temporal.Instant): Verd
   const prospect = isUnread ? `that week is closed: ${CLOSED}` : prospectOf(steps, isClosed ? null : until);
   // What it lacked, the other checks tell; what is done by hand, the line about the week.
   const isForRun = factsOf(run).begunAt === null && steps.includes("run");
-  const beforeRun = isClosed ? null : decisionBeforeRun(factsOf(run));
+  const beforeRun = isClosed ? null : decisionOf(run);
   return fail(
     "LAST_RUN_FAILED",
     `${text}; ${prospect.replace(`; ${BY_HAND}`, "")}`,
-    beforeRun ?? (isForRun ? STEP_COMMANDS.run : mendOf(steps)),
+    beforeRun ?? (isForRun ? RUN : fixOf(steps)),
   );
 }
 
@@ -167,12 +169,19 @@ function stepsOf(run: LastRun, { isClosed }: { isClosed: boolean }): WeekStep[] 
 }
 
 /** What is left to do about a week behind the last closed one; null where nothing helps it any more. */
-function olderWeekMend({ week }: LastRun): string | null {
+function olderWeekFix({ week }: LastRun): Fix | null {
   if (week === null) return LOOK;
   const steps = weekSteps(week, { isClosed: true });
   if (steps.length === 0) return null;
   // What a run worked on then has failed by now, or is in doubt.
-  return steps.length > 1 || steps[0] === "wait" ? LOOK : nextCommand(steps);
+  const next = steps.length > 1 || steps[0] === "wait" ? null : nextCommand(steps);
+  return next === null ? LOOK : command(next);
+}
+
+/** The command with which a person decides what no run begins before. */
+function decisionOf(run: LastRun): Fix | null {
+  const decision = decisionBeforeRun(factsOf(run));
+  return decision === null ? null : command(decision);
 }
 
 /** The verdict over a run that goes on, or waits before it begins. */

@@ -8,11 +8,11 @@ import { judgeWeek, type WeekJudgement } from "../../../reports/week-judgement.t
 import { FIRST_TO_COME, makeText } from "../../../reports/week-words.ts";
 import type { Check } from "../../context/check.ts";
 import type { CheckContext } from "../../context/check-context.ts";
-import { fail, pass, type Verdict, warn } from "../../finding.ts";
+import { command, fail, pass, type Verdict, warn } from "../../finding.ts";
 import { withDatabase } from "../peers/database.ts";
-import { mendOf, prospectOf } from "./week-mend.ts";
+import { fixOf, prospectOf } from "./week-fix.ts";
 
-const command = "weekly";
+const of = "weekly";
 const UNKNOWN: LastRunFinding = { status: "none", hasHostWorked: false };
 
 /**
@@ -21,10 +21,10 @@ const UNKNOWN: LastRunFinding = { status: "none", hasHostWorked: false };
  */
 export function lastWeekCheck(logDirOf: (context: CheckContext) => Promise<string | null>): Check {
   return {
-    command,
+    command: of,
     name: "last week",
     run: (context) =>
-      withDatabase(command, context, async (sql) => {
+      withDatabase(of, context, async (sql) => {
         const logDir = await logDirOf(context);
         const ledger = await readOnly(sql, (tx) => readLedgerWeek(tx));
         const known = { week: ledger.week, isClean: ledger.clean };
@@ -43,7 +43,7 @@ export function lastWeekVerdict(ledger: LedgerWeek, lastRun: LastRunFinding): Ve
   const judgement = judgeWeek(ledger, lastRun);
   const verdict = verdictOf(judgement, ledger);
   const { decision } = judgement;
-  return verdict.status === "pass" || decision === null ? verdict : { ...verdict, mend: decision };
+  return verdict.status === "pass" || decision === null ? verdict : { ...verdict, fix: command(decision) };
 }
 
 function verdictOf(judgement: WeekJudgement, ledger: LedgerWeek): Verdict {
@@ -78,7 +78,7 @@ function openVerdict(
   return (isBeyondHelp ? warn : fail)(
     "WEEK_OPEN",
     `open in the week of ${week}: ${parts.join("; ")}; ${prospectOf(steps, until)}`,
-    mendOf(steps),
+    fixOf(steps),
   );
 }
 
@@ -89,7 +89,7 @@ function cleanVerdict({ dropped }: WeekJudgement, { week, counts }: LedgerWeek):
   return warn(
     OWNERS_DROPPED,
     `${text}; owners: ${counts.owners}${ownersBeforeText(counts)}`,
-    EXPLAIN.ownersDropped,
+    command(EXPLAIN.ownersDropped),
   );
 }
 
@@ -98,7 +98,7 @@ function noRunVerdict({ isFirst }: WeekJudgement, { week, retryableUntil: until 
   if (isFirst && until === null) return pass(FIRST_TO_COME);
   const text = `no run has begun with the week of ${week}`;
   if (until !== null)
-    return (isFirst ? warn : fail)("WEEK_NOT_RUN", `${text}; ${makeText(until)}`, STEP_COMMANDS.run);
+    return (isFirst ? warn : fail)("WEEK_NOT_RUN", `${text}; ${makeText(until)}`, command(STEP_COMMANDS.run));
   return fail(
     "WEEK_NOT_RUN",
     `${text}; that week is closed: ${makeText(until)}`,

@@ -1,10 +1,8 @@
 import { basename, isAbsolute, join } from "node:path";
 import process from "node:process";
-import { findAccount } from "../../account/account.ts";
-import { starterOf } from "../../account/started-by.ts";
 import { OpsError } from "../../errors.ts";
-import { readClosedText } from "../../files/closed-file.ts";
-import { isClosedHere } from "../../files/closed-here.ts";
+import { isClosedHere, readClosedText } from "../../files/closed-file.ts";
+import { accountOf, SERVICE_ACCOUNT, wasRoot } from "../../privileges.ts";
 import type { Environment } from "../../secrets/adapter.ts";
 import { commandFile, DEFAULT_ENV_DIR, isRootsFile } from "./command-file.ts";
 import { type EnvFileFault, readEnvFile } from "./env-file.ts";
@@ -41,7 +39,7 @@ const MOST_FAULTS = 20;
 export function readCommandSettings(words: string, env: Environment, typed = words): CommandSettings {
   const path = pathOf(words, env);
   if (path === null) return { env, path, isThere: false, names: [], hidden: [] };
-  const text = readText(words, path, { env, typed, startedByRoot: starterOf(env) === "root" });
+  const text = readText(words, path, { env, typed });
   const variables = parsed(words, path, text ?? "");
   const given = Object.entries(env).filter(([, value]) => !isBlank(value));
   const hidden = given.flatMap(([name, value]) => {
@@ -93,49 +91,33 @@ function parsed(words: string, path: string, text: string): Map<string, string> 
 function readText(
   words: string,
   path: string,
-  starter: { env: Environment; typed: string; startedByRoot: boolean },
+  { env, typed }: { env: Environment; typed: string },
 ): string | undefined {
   const reader = `opsctl ${words}`;
   try {
-    return readClosedText(path, {
-      subject: `the settings of ${reader}`,
-      reader,
-      ownPlace: path,
-      maxBytes: MAX_BYTES,
-    });
+    return readClosedText(path, { subject: `the settings of ${reader}`, reader, maxBytes: MAX_BYTES });
   } catch (error) {
     if (!(error instanceof OpsError) || error.code === "SECRET_FILE_EXPOSED") throw error;
     const { code, message, cause } = error;
     // The file is open to this account; what it is, is wrong.
     if (code === "SECRET_FILE_UNREADABLE" && cause === undefined)
       throw new OpsError({ code, message, hint: "Make it a text file of NAME=value lines, at most 1 MiB" });
-    throw new OpsError({ code, message, hint: whoMayRead(path, cause, starter), cause });
+    // Another account than the reader is the wrong one to ask.
+    const isOther = isClosedHere(cause) && !wasRoot() && !isReader(path);
+    const hint = isOther ? withDirectories(`sudo opsctl ${typed}`, env) : WRONG_OWNER;
+    throw new OpsError({ code, message, hint, cause });
   }
-}
-
-function whoMayRead(
-  path: string,
-  cause: unknown,
-  { env, typed, startedByRoot }: { env: Environment; typed: string; startedByRoot: boolean },
-): string {
-  // Root has become the account already: only the file can be wrong.
-  if (startedByRoot)
-    return `Look at it, then give it to the account that reads it: chown -h opsctl:opsctl ${path}`;
-  if (isClosedHere(cause))
-    return isReader(path)
-      ? `Look at it as root, then: chown -h opsctl:opsctl ${path}`
-      : withDirectories(`sudo opsctl ${typed}`, env);
-  const hint = isRootsFile(basename(path))
-    ? `Run it as root, with a new file of root's, because others chose what is in this one. Look at it, then move it away: mv -nT ${path} ${path}.foreign`
-    : `Run it as root without --as-is, or as the account opsctl; where the file is another's, look at it, then give it over: chown -h opsctl:opsctl ${path}`;
-  return `With OPSCTL_ENV_DIR set to nothing no file is read. ${hint}`;
 }
 
 /** Whether this process is the account that reads the file on a host. */
 function isReader(path: string): boolean {
   const uid = process.geteuid?.();
-  return !isRootsFile(basename(path)) && uid !== undefined && findAccount(uid).name === "opsctl";
+  return !isRootsFile(basename(path)) && uid !== undefined && accountOf(uid).name === SERVICE_ACCOUNT;
 }
+
+const WRONG_OWNER =
+  "Look at the file, then give it to the account that reads it, mode 0600: root for collect-metrics.env, opsctl for " +
+  "the others; with OPSCTL_ENV_DIR set to nothing no file is read";
 
 function invalid(words: string, path: string, faults: readonly EnvFileFault[]): OpsError {
   const lines = faults.slice(0, MOST_FAULTS).map(({ line, problem }) => `  line ${line} ${problem}`);

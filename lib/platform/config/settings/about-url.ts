@@ -11,7 +11,7 @@ export function aboutUrl({ code, message, hint, cause }: OpsError, variable: str
 }
 
 /** A text about DATABASE_URL that names `variable` instead. */
-export function namedUrl(text: string, variable: string): string {
+function namedUrl(text: string, variable: string): string {
   return text.replace(/\bDATABASE_URL\b/g, variable);
 }
 

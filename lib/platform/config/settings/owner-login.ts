@@ -1,6 +1,7 @@
 import { parseDatabaseUrl } from "../../database/url.ts";
 import { type Environment, type FoundSecret, findSecret, noteIfOverruled } from "../../secrets/adapter.ts";
-import { ROOT_SECRETS_DIR, readSecretFile } from "../../secrets/file.ts";
+import { readSecretFile } from "../../secrets/file.ts";
+import { ROOT_SECRETS_DIR } from "../../secrets/root-secrets.ts";
 import { Secret } from "../../secrets/secret.ts";
 
 /** The variable of the login that owns opsctl's tables, which only migrations need. */
@@ -62,17 +63,6 @@ export async function rootsOwnerLogin(
 export function isOverruledBy(login: DatabaseLogin, env: Environment): boolean {
   const other = env[OWNER_VARIABLE] ?? "";
   return other.trim() !== "" && other !== login.url.open();
-}
-
-/** The login as one line of JSON for the standard input of the process that works with it. */
-export function writtenLogin({ url, ...login }: DatabaseLogin): string {
-  return `${JSON.stringify({ ...login, url: url.open() })}\n`;
-}
-
-/** What `writtenLogin` wrote. */
-export function parseLogin(text: string): DatabaseLogin {
-  const { url, ...login } = JSON.parse(text) as Omit<DatabaseLogin, "url"> & { url: string };
-  return { ...login, url: new Secret(url) };
 }
 
 function isUsable(text: string | undefined): boolean {

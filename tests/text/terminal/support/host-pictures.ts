@@ -1,6 +1,7 @@
 /** What people see of a host and of a weekly run, drawn by the renderers from made up data. */
 import {
   type CommandName,
+  command,
   type Finding,
   fail,
   notChecked,
@@ -54,18 +55,18 @@ const PARTS: NamedReport[] = [
   },
   { part: "collector", ...ok(["last pass 22 s ago, every source read"], {}) },
   {
-    ...{ part: "socket-monitor", status: "unknown", lines: ["its log cannot be read (EACCES)"] },
-    ...{ next: "opsctl status, without --as-is", facts: null },
+    ...{ part: "socket-monitor", status: "unknown", lines: ["its log cannot be read by this account"] },
+    ...{ next: "sudo opsctl status", facts: null },
   },
   { part: "alert-rules", ...NOT_SET_UP },
 ];
 
-const of = (command: CommandName, ...found: [check: string, verdict: Verdict][]): Finding[] =>
-  found.map(([check, verdict]) => ({ command, check, ...verdict }));
+const of = (name: CommandName, ...found: [check: string, verdict: Verdict][]): Finding[] =>
+  found.map(([check, verdict]) => ({ command: name, check, ...verdict }));
 const MISSING = fail(
   "CONFIG_INVALID",
   "DATABASE_URL is missing; expected a postgres:// URL with special characters of the password percent-encoded",
-  "opsctl secret set DATABASE_URL",
+  command("opsctl secret set DATABASE_URL"),
 );
 const BEHIND = notChecked(
   "PREREQUISITE_FAILED",
@@ -81,7 +82,10 @@ const FINDINGS: Finding[] = [
       fail(
         "ENV_FILE_MISSING",
         "/etc/opsctl/weekly.env does not exist: cron starts weekly without any other setting",
-        "install -D -m 0600 -o opsctl /dev/null /etc/opsctl/weekly.env # then fill it in",
+        command(
+          "install -D -m 0600 -o opsctl /dev/null /etc/opsctl/weekly.env",
+          "Create it for opsctl with mode 0600, then fill it in",
+        ),
       ),
     ],
     ["database", BEHIND],
@@ -90,7 +94,10 @@ const FINDINGS: Finding[] = [
       warn(
         "RECIPIENTS_UNUSABLE",
         "6 owners: 1 without a usable phone, 0 without a usable e-mail",
-        "Mend users.phone and users.email of the tenants that it names: opsctl weekly --dry-run --json",
+        command(
+          "opsctl weekly --dry-run --json",
+          "Correct users.phone and users.email of the tenants that this names:",
+        ),
       ),
     ],
   ),
@@ -102,14 +109,21 @@ const FINDINGS: Finding[] = [
       warn(
         "WEBHOOK_SECRET_REFUSED",
         "the last post from elsewhere, at 2026-11-23T10:04:12.118Z, was refused: it has another secret than the service",
-        'Who sent it: journalctl -u opsctl-webhook.service -g "A request was refused" -n 5; if it was the platform: opsctl alert-rules contact-point apply --rotate --url https://<alert host>/webhook',
+        command(
+          'journalctl -u opsctl-webhook.service -g "A request was refused" -n 5',
+          "If the platform sent it, write it the secret anew (opsctl alert-rules contact-point apply --rotate --url " +
+            "https://<alert host>/webhook). Who sent it:",
+        ),
       ),
     ],
     [
       "second channel",
       notSetUp(
         "a ping, by whose absence a check elsewhere notices that this host is gone",
-        "Set OPSCTL_PING_URL in /etc/opsctl/webhook.env to the address of a check, then systemctl reload opsctl-webhook.service",
+        command(
+          "systemctl reload opsctl-webhook.service",
+          "Set OPSCTL_PING_URL in /etc/opsctl/webhook.env to the address of a check, then:",
+        ),
       ),
     ],
   ),
@@ -120,7 +134,7 @@ const FINDINGS: Finding[] = [
   ),
   ...of("alert-rules", [
     "configuration",
-    notSetUp("this host does not use it", "What it needs: opsctl doctor alert-rules"),
+    notSetUp("this host does not use it", command("opsctl doctor alert-rules", "What it needs:")),
   ]),
   ...of("reports", ["configuration", MISSING]),
 ];

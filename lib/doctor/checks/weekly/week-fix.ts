@@ -1,12 +1,16 @@
 import { nextCommand, SHOW_WEEK, type WeekStep } from "../../../ledger/week-steps.ts";
+import type { Fix } from "../../../platform/errors.ts";
 import { repeatText } from "../../../reports/week-words.ts";
+import { command } from "../../finding.ts";
 
-/** What is done where a cause has to be mended before another run. */
-export const MEND_FIRST = "opsctl reports status; mend what it names, then opsctl weekly";
+/** What is done where a cause has to be fixed before another run. */
+export const FIX_FIRST = command(SHOW_WEEK, "Fix what it names, then run opsctl weekly:");
 
 /** The command that comes next for an open week, given the steps that help it. */
-export function mendOf(steps: readonly WeekStep[]): string {
-  return nextCommand(steps) ?? (steps.includes("run") ? MEND_FIRST : SHOW_WEEK);
+export function fixOf(steps: readonly WeekStep[]): Fix {
+  const next = nextCommand(steps);
+  if (next !== null) return command(next);
+  return steps.includes("run") ? FIX_FIRST : command(SHOW_WEEK);
 }
 
 /** What can still come of it; `until` is null where it is closed. */

@@ -1,0 +1,180 @@
+import { existsSync, readFileSync } from "node:fs";
+import process from "node:process";
+import { OpsError } from "./errors.ts";
+import { runProgram } from "./run-program.ts";
+import { ROOT_SECRETS } from "./secrets/root-secrets.ts";
+import { textOrEmpty } from "./text-or-empty.ts";
+
+/** The account of the service, as `make install` makes it. */
+export const SERVICE_ACCOUNT = "opsctl";
+
+/**
+ * An account of this host that is not root.
+ *
+ * Shape: `groups` are the numbers of all its groups; null for an account of a directory service, which knows them.
+ */
+export type Account = {
+  name: string;
+  uid: number;
+  gid: number;
+  home: string;
+  groups: readonly number[] | null;
+};
+
+const ROOT = 0;
+const PASSWD = "/etc/passwd";
+/** The group of an account without one: nogroup, the kernel's number for what it cannot map. */
+const NO_GROUP = 65_534;
+/** `getent` waits for minutes for a directory service that does not answer. */
+const LOOKUP_LIMIT_MS = 5_000;
+
+let hasDropped = false;
+
+/** Whether this process is root. */
+export function isRoot(): boolean {
+  return process.geteuid?.() === ROOT;
+}
+
+/** Whether root started this process, which has become another account since. */
+export function wasRoot(): boolean {
+  return hasDropped;
+}
+
+/** The accounts whose files and directories this process relies on: root and its own. */
+export function trustedUids(): readonly number[] {
+  const own = process.geteuid?.() ?? ROOT;
+  return own === ROOT ? [ROOT] : [ROOT, own];
+}
+
+/**
+ * The service account of this host; null where there is none, or where that name is root.
+ *
+ * Behaviour: reads /etc/passwd, and asks `getent` for an account that only a directory service has.
+ * Errors:    ACCOUNT_UNAVAILABLE when `getent` fails or takes too long, and for an account with root's group.
+ */
+export async function findServiceAccount(limitMs = LOOKUP_LIMIT_MS): Promise<Account | null> {
+  const local = accountIn(accountLines(), SERVICE_ACCOUNT);
+  const found = local ?? accountIn(await askGetent(limitMs), SERVICE_ACCOUNT);
+  if (found === null || found.uid === ROOT) return null;
+  if (found.gid === ROOT) throw unavailable("its group is root's own, number 0", GIVE_GROUP);
+  return { ...found, groups: local === null ? null : groupsOf(found) };
+}
+
+/** The account with this number by /etc/passwd; without a line there it has no group of its own. */
+export function accountOf(uid: number): Account {
+  const found = accountIn(accountLines(), uid);
+  if (found === null) return { name: `uid ${uid}`, uid, gid: NO_GROUP, home: "/", groups: [NO_GROUP] };
+  return { ...found, groups: groupsOf(found) };
+}
+
+/**
+ * Makes this process an account for good: all its threads, with the account's groups and without any capability.
+ *
+ * Behaviour: root calls it before it opens the first file that another account can write. Other processes of the account
+ *            cannot read memory, environment and open files of this one: the kernel closes a process whose account
+ *            changes. Root's own secrets leave the environment, so that no program started from here has them.
+ * Errors:    ACCOUNT_UNAVAILABLE where the runtime or the kernel does not allow it, or root's rights stay.
+ * Source:    credentials(7); prctl(2), PR_SET_DUMPABLE; capabilities(7), "Effect of user ID changes".
+ */
+export function becomeAccount({ name, uid, gid, home, groups }: Account): void {
+  const { setgroups, initgroups } = process as GroupCalls;
+  if (setgroups === undefined || initgroups === undefined)
+    throw unavailable("this runtime cannot change its groups", WITH_RUNUSER, name);
+  try {
+    process.chdir("/");
+    if (groups === null) initgroups(name, gid);
+    else setgroups(groups);
+    process.setgid?.(gid);
+    process.setuid?.(uid);
+  } catch (error) {
+    const { code = "an unknown error", syscall = "the change" } = error as NodeJS.ErrnoException;
+    throw unavailable(`${syscall} gave ${code}: ${NO_RIGHT}`, IN_CONTAINER, name);
+  }
+  if (!hasOnly(uid, gid)) throw unavailable("root's rights stayed with this process", WITH_RUNUSER, name);
+  hasDropped = true;
+  for (const secret of ROOT_SECRETS) delete process.env[secret];
+  Object.assign(process.env, { HOME: home, USER: name, LOGNAME: name });
+}
+
+/** What Deno does not have. */
+type GroupCalls = {
+  setgroups?: (groups: readonly number[]) => void;
+  initgroups?: (name: string, gid: number) => void;
+};
+
+const GIVE_GROUP = "groupadd --system opsctl; usermod -g opsctl opsctl";
+const WITH_RUNUSER = "Start it as the account: runuser -u opsctl -- <the same command>";
+const NO_RIGHT =
+  "this process is root without CAP_SETUID and CAP_SETGID, or of a user namespace without that account";
+const IN_CONTAINER =
+  "Start the command as opsctl there (--user opsctl of docker run or exec), or give the container both " +
+  "capabilities (--cap-add SETUID --cap-add SETGID) and the account (/etc/subuid)";
+
+/** Whether this process has these numbers alone, and no way back to root's. */
+function hasOnly(uid: number, gid: number): boolean {
+  const uids = [process.getuid?.(), process.geteuid?.()];
+  const gids = [process.getgid?.(), process.getegid?.()];
+  if (uids.some((id) => id !== uid) || gids.some((id) => id !== gid)) return false;
+  if (process.getgroups?.().includes(ROOT)) return false;
+  try {
+    process.setuid?.(ROOT);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** A container may have no list of accounts; one that is there and cannot be read is no reason to stay root. */
+function accountLines(): string {
+  return existsSync(PASSWD) ? readFileSync(PASSWD, "utf8") : "";
+}
+
+/** The line of an account, by its name or number, in the format of passwd(5). */
+function accountIn(lines: string, wanted: string | number): Omit<Account, "groups"> | null {
+  for (const line of lines.split("\n")) {
+    const [name = "", , uid = "", gid = "", , home = "/"] = line.split(":");
+    if (name !== wanted && uid !== String(wanted)) continue;
+    if (!/^\d+$/.test(uid) || !/^\d+$/.test(gid)) throw unavailable("its line has no numbers", LOOK_UP);
+    return { name, uid: Number(uid), gid: Number(gid), home };
+  }
+  return null;
+}
+
+/** The groups of an account by /etc/group, without root's. */
+function groupsOf({ name, gid }: Pick<Account, "name" | "gid">): number[] {
+  const others = textOrEmpty("/etc/group")
+    .split("\n")
+    .flatMap((line) => {
+      const [, , number = "", members = ""] = line.split(":");
+      return members.split(",").includes(name) && /^\d+$/.test(number) ? [Number(number)] : [];
+    });
+  return [...new Set([gid, ...others])].filter((group) => group !== ROOT);
+}
+
+const GETENT = "/usr/bin/getent";
+const LOOK_UP = "getent passwd opsctl";
+/** A host whose accounts are all in its files. */
+const FILES_ALONE = /^\s*passwd\s*:(?:\s+(?:files|systemd|compat))+\s*(?:#.*)?$/m;
+
+/** What the directory services of this host say; nothing where it has none. */
+async function askGetent(limitMs: number): Promise<string> {
+  if (FILES_ALONE.test(textOrEmpty("/etc/nsswitch.conf"))) return "";
+  const signal = AbortSignal.timeout(limitMs);
+  const { end, stdout } = await runProgram(GETENT, ["passwd", SERVICE_ACCOUNT], { env: {}, signal });
+  if (end.status === "ended" && end.exitCode === 0) return stdout.toString();
+  // 2: there is no such account. A host without getent has no directory services.
+  if (end.status === "unstarted" || (end.status === "ended" && end.exitCode === 2)) return "";
+  const how = end.status === "late" ? `did not end within ${limitMs / 1000} s` : "failed";
+  throw unavailable(
+    `getent ${how}`,
+    "See that the directory services of /etc/nsswitch.conf answer: getent passwd opsctl",
+  );
+}
+
+function unavailable(reason: string, hint: string, name = SERVICE_ACCOUNT): OpsError {
+  return new OpsError({
+    code: "ACCOUNT_UNAVAILABLE",
+    message: `Cannot become the account ${name}: ${reason}`,
+    hint,
+  });
+}
