@@ -49,7 +49,6 @@ setup: bun node_modules/.installed ## Install the pinned tools and packages
 build: setup ## Compile dist/opsctl for this machine
 	@mkdir -p dist
 	$(BUN) build $(BUILD_FLAGS) cli/main.ts --outfile dist/opsctl
-	@$(BUN) .ci/seal-binary.ts dist/opsctl
 	@$(MAKE) --no-print-directory man
 
 # Their date is that of the commit, so that two builds of one commit have the same bytes.
@@ -66,7 +65,6 @@ build-all: setup ## Compile for Linux x64 and arm64
 		--metafile=dist/opsctl-linux-x64.meta.json cli/main.ts --outfile dist/opsctl-linux-x64
 	$(BUN) build $(BUILD_FLAGS) --target=bun-linux-arm64 --compile-executable-path=$(call bun-of,linux-aarch64) \
 		--metafile=dist/opsctl-linux-arm64.meta.json cli/main.ts --outfile dist/opsctl-linux-arm64
-	@$(BUN) .ci/seal-binary.ts dist/opsctl-linux-x64 dist/opsctl-linux-arm64
 
 dist/opsctl: $(shell find cli lib sql docs/codes.md .ci -type f 2>/dev/null) Makefile package.json bun.lock
 	@$(AS_OWNER) $(MAKE) --no-print-directory build
