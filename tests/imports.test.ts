@@ -124,6 +124,6 @@ describe("the runtime", () => {
     expect(ending.filter((path) => path.startsWith("lib/"))).toEqual(["lib/platform/run-program.ts"]);
     // No command starts opsctl again: root becomes the account in its own process.
     expect(using(/\bexecPath\b|\bset[ug]id\b|\bsetgroups\b/)).toEqual(["lib/platform/privileges.ts"]);
-    expect(using(/\bconsole\s*\./)).toEqual(["cli/framework/usage/help.ts"]);
+    expect(using(/\bconsole\s*\./)).toEqual(["cli/args/help.ts"]);
   });
 });

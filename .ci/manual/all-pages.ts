@@ -5,7 +5,8 @@ import { commandPage, groupPage, type ManPage } from "./man-page.ts";
 export async function allPages(path: string, group: Group, date: string): Promise<ManPage[]> {
   const below = Object.entries(group.commands).map(async ([name, entry]) => {
     const own = `${path} ${name}`;
-    return "load" in entry ? [commandPage(own, await entry.load(), date)] : await allPages(own, entry, date);
+    if (!("load" in entry)) return await allPages(own, entry, date);
+    return [commandPage(own, entry.description, await entry.load(), date)];
   });
   return [groupPage(path, group, date), ...(await Promise.all(below)).flat()];
 }

@@ -1,5 +1,6 @@
+import { optionRow, type Row, wordText } from "../../cli/args/help.ts";
+import { type Option, optionNames, positionalNames } from "../../cli/args/options.ts";
 import type { Command, Group } from "../../cli/framework/command.ts";
-import { optionRow, type Row, wordText } from "../../cli/framework/usage/help.ts";
 import { VERSION } from "../../cli/framework/version.ts";
 import { codes } from "../../cli/wiring/codes.ts";
 import { commandFile, DEFAULT_ENV_DIR } from "../../lib/platform/config/env-files/command-file.ts";
@@ -9,14 +10,15 @@ import { bold, italic, roff, roffLines, roffProse } from "./roff.ts";
 export type ManPage = { path: string; text: string };
 
 /** The page of a group of commands, such as `opsctl webhook`, or of opsctl itself. */
-export function groupPage(path: string, group: Group, date: string): ManPage {
-  const names = Object.keys(group.commands);
-  const commands = Object.entries(group.commands).map(([name, { meta }]): Row => [name, meta.description]);
-  return pageOf(path, group.meta.description, date, [
+export function groupPage(path: string, { description, commands }: Group, date: string): ManPage {
+  const names = Object.keys(commands);
+  return pageOf(path, description, date, [
     section("SYNOPSIS", [`${bold(path)} ${italic("command")} [${italic("options")}]`]),
     section(
       "COMMANDS",
-      commands.flatMap(([name, text]) => entry(bold(name), `${text}; see ${pageName(`${path} ${name}`)}(1)`)),
+      names.flatMap((name) =>
+        entry(bold(name), `${commands[name]?.description}; see ${pageName(`${path} ${name}`)}(1)`),
+      ),
     ),
     section("OPTIONS", optionsOf(path === "opsctl" ? [["--version", "Show version and commit"]] : [])),
     ...(path === "opsctl" ? [ENVIRONMENT] : []),
@@ -29,22 +31,21 @@ export function groupPage(path: string, group: Group, date: string): ManPage {
 }
 
 /** The page of a command. */
-export function commandPage(path: string, command: Command, date: string): ManPage {
-  const { args, notes, example, meta } = command;
-  const words = Object.entries(args).filter(([, arg]) => arg.type === "positional");
-  const options = Object.entries(args).filter(([, arg]) => arg.type !== "positional");
+export function commandPage(path: string, description: string, command: Command, date: string): ManPage {
+  const { args, notes, example } = command;
+  const options = optionNames(args).map((name) => optionRow(name, args[name] as Option));
   const file = commandFile(path.slice("opsctl ".length));
-  return pageOf(path, meta.description, date, [
+  return pageOf(path, description, date, [
     section("SYNOPSIS", synopsis(path, command)),
     section(
       "DESCRIPTION",
-      [sentence(meta.description), ...(notes ?? "").split("\n")].filter(Boolean).map(roffLines),
+      [sentence(description), ...(notes ?? "").split("\n")].filter(Boolean).map(roffLines),
     ),
     section(
       "ARGUMENTS",
-      words.flatMap(([name, { description = "" }]) => entry(italic(name), description)),
+      positionalNames(command.args).flatMap((name) => entry(italic(name), args[name]?.description ?? "")),
     ),
-    section("OPTIONS", optionsOf(options.map(optionRow))),
+    section("OPTIONS", optionsOf(options)),
     section("FILES", file === null ? [] : entry(italic(`${DEFAULT_ENV_DIR}/${file}`), SETTINGS)),
     EXIT_STATUS,
     section("EXAMPLES", [".EX", roff(example), ".EE"]),
@@ -111,10 +112,10 @@ function optionHead(option: string): string {
   return value === undefined ? bold(name) : `${bold(name)} ${italic(value)}`;
 }
 
-function synopsis(path: string, { args, takesMany }: Command): string[] {
+function synopsis(path: string, { args, isVariadic }: Command): string[] {
   const parts = Object.entries(args).map(([name, arg]) => {
-    if (arg.type === "positional") return `${roff(wordText(name, arg))}${takesMany ? " ..." : ""}`;
-    const option = optionHead(optionRow([name, arg])[0]);
+    if (arg.type === "positional") return `${roff(wordText(name, arg))}${isVariadic ? " ..." : ""}`;
+    const option = optionHead(optionRow(name, arg)[0]);
     return arg.required ? option : `[${option}]`;
   });
   return [".ad l", ".nh", [bold(path), ...parts].join("\n"), ".hy", ".ad b"];

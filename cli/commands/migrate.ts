@@ -1,32 +1,23 @@
 /**
  * `opsctl migrate`: applies the migrations that this program carries, or lists them.
  *
- * Reads:  the database's catalog, the record of applied migrations.
- * Writes: opsctl's tables, functions and the record of migrations, each file in a transaction of its own;
- *         nothing with `--status`.
- * Calls:  nothing but the database.
- * Env:    MIGRATE_DATABASE_URL, the login of the schema's owner, which root reads in /etc/opsctl/root-secrets before it
- *         becomes the service account; without it DATABASE_URL.
- * Exits:  0 up to date, 1 a migration failed, 2 usage, 3 not ready or a foreign history; `--status` exits 0 when
- *         everything is applied, else 3.
- *
- * JSON:   `command`, `status`, `exitCode`, `applied` (names, by this run), `migrations` (each `version`, `name`,
- *         `state`: applied, pending, edited or unknown, `appliedAt`: UTC or null), `login` (`variable`, `source`: where
- *         it was found), `error`.
+ * Writes: opsctl's tables, functions and the record of migrations, each file in a transaction of its own; nothing with
+ *         `--status`, which ends with 0 when everything is applied, else with 3.
+ * JSON:   `applied` (names, by this run), `migrations` (each `version`, `name`, `state`: applied, pending, edited or
+ *         unknown, `appliedAt`: UTC or null), `login` (`variable`, `source`: where it was found).
  */
 import process from "node:process";
 import { setImmediate } from "node:timers/promises";
 import type { DatabaseLogin } from "../../lib/platform/config/settings/owner-login.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
 import type { MigrationStatus } from "../../lib/schema/recorded.ts";
+import { flag } from "../args/options.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { asOpsError } from "../framework/failure.ts";
-import { outcomeOf } from "../framework/outcome.ts";
 
 /** The command; see the head of this file. */
 export const migrate = defineCommand({
-  meta: { name: "migrate", description: "Apply opsctl's database migrations" },
   account: "service",
   notes:
     "Connects as the owner of the schema: MIGRATE_DATABASE_URL, which root keeps in /etc/opsctl/root-secrets, else DATABASE_URL.\n" +
@@ -35,10 +26,7 @@ export const migrate = defineCommand({
     const { rootsOwnerLogin } = await import("../../lib/platform/config/settings/owner-login.ts");
     return await rootsOwnerLogin(env);
   },
-  args: {
-    status: { type: "boolean", description: "List the migrations and their state; change nothing" },
-    json: { type: "boolean", description: "Print the result as one line of JSON" },
-  },
+  args: { status: flag("List the migrations and their state; change nothing") },
   example: "opsctl migrate --status",
 
   async run(args, context) {
@@ -50,13 +38,11 @@ export const migrate = defineCommand({
       const { applied, migrations } = await migrated(login, { isStatusOnly: args.status === true, log });
       const { renderApplied, renderMigrations } = await import("../../lib/migrate/render.ts");
       const isUpToDate = migrations.every(({ state }) => state === "applied");
-      const exitCode = isUpToDate ? EXIT.ok : EXIT.notReady;
-      const { standardScreen } = await import("../framework/streams/screen.ts");
-      const text = args.status
-        ? renderMigrations(migrations, await standardScreen(context.env))
-        : renderApplied(applied);
-      const fields = { applied, migrations, login: { variable, source } };
-      return outcomeOf({ command: "migrate", exitCode, fields, text });
+      return {
+        exitCode: isUpToDate ? EXIT.ok : EXIT.notReady,
+        fields: { applied, migrations, login: { variable, source } },
+        text: (screen) => (args.status ? renderMigrations(migrations, screen) : renderApplied(applied)),
+      };
     } catch (error) {
       const { aboutUrl } = await import("../../lib/platform/config/settings/about-url.ts");
       const { suggestOwner } = await import("../../lib/migrate/suggest-owner.ts");

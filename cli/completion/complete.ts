@@ -1,5 +1,6 @@
-import type { ArgDef } from "citty";
+import { optionNames, positionalNames } from "../args/options.ts";
 import type { Command, Group } from "../framework/command.ts";
+import { findEntry } from "../framework/tree.ts";
 import type { Offers } from "./offer.ts";
 import { commandsBelow, offeredValues } from "./offered-values.ts";
 import { type ReadWords, readWords } from "./read-words.ts";
@@ -14,24 +15,20 @@ import { type ReadWords, readWords } from "./read-words.ts";
 export async function complete(words: readonly string[], program: Group, now: Date): Promise<Offers> {
   const typed = words.at(-1) ?? "";
   const before = words.slice(0, -1);
-  let group = program;
-  for (const [at, word] of before.entries()) {
-    const entry = Object.hasOwn(group.commands, word) ? group.commands[word] : undefined;
-    if (entry === undefined) return [];
-    if ("load" in entry) {
-      const command = await entry.load();
-      return beginningWith(
-        typed,
-        await inCommand(command, readWords(command, before.slice(at + 1)), { typed, program, now }),
-      );
-    }
-    group = entry;
+  const { entry, rest } = findEntry(program, before);
+  if ("load" in entry) {
+    const command = await entry.load();
+    return beginningWith(typed, await inCommand(command, readWords(command, rest), { typed, program, now }));
   }
+  if (rest.length > 0) return [];
   return beginningWith(
     typed,
-    typed.startsWith("-") ? groupOptions(group === program) : commandsBelow(group, []),
+    typed.startsWith("-") ? groupOptions(entry === program) : commandsBelow(entry, []),
   );
 }
+
+const HELP = { value: "--help", about: "Show this help" };
+const VERSION = { value: "--version", about: "Show version and commit" };
 
 type Place = { typed: string; program: Group; now: Date };
 
@@ -53,23 +50,18 @@ async function inCommand(command: Command, read: ReadWords, { typed, program, no
 }
 
 /** The name of the positional that comes next. */
-function expectedWord({ args, takesMany }: Command, count: number): string | undefined {
-  const names = Object.keys(args).filter((name) => args[name]?.type === "positional");
-  return names[count] ?? (takesMany ? names.at(-1) : undefined);
+function expectedWord(command: Command, count: number): string | undefined {
+  const names = positionalNames(command.args);
+  return names[count] ?? (command.isVariadic ? names.at(-1) : undefined);
 }
 
 function optionOffers({ args }: Command, given: ReadonlySet<string>): Offers {
-  const isOpen = ([name, arg]: [string, ArgDef]) => arg.type !== "positional" && !given.has(name);
-  const options = Object.entries(args).filter(isOpen);
-  return [
-    ...options.map(([name, { description = "" }]) => ({ value: `--${name}`, about: description })),
-    { value: "--help", about: "Show this help" },
-  ];
+  const options = optionNames(args).filter((name) => !given.has(name));
+  return [...options.map((name) => ({ value: `--${name}`, about: args[name]?.description ?? "" })), HELP];
 }
 
 function groupOptions(isRoot: boolean): Offers {
-  const help = { value: "--help", about: "Show this help" };
-  return isRoot ? [help, { value: "--version", about: "Show version and commit" }] : [help];
+  return isRoot ? [HELP, VERSION] : [HELP];
 }
 
 function beginningWith(typed: string, offers: Offers): Offers {

@@ -1,5 +1,6 @@
-import type { Command, Group, ValueKind } from "../framework/command.ts";
-import { listedValues } from "../framework/usage/values.ts";
+import { listedValues, type ValueKind } from "../args/options.ts";
+import type { Command, Group } from "../framework/command.ts";
+import { findEntry } from "../framework/tree.ts";
 import { type Offer, type Offers, plainOffers } from "./offer.ts";
 import { pastMondays, sundayOf } from "./past-mondays.ts";
 
@@ -16,10 +17,10 @@ export async function offeredValues(
   name: string,
   surroundings: Surroundings,
 ): Promise<Offers> {
-  const listed = listedValues(command, name);
-  if (listed !== undefined) return plainOffers(listed);
-  const kind = command.values?.[name] as ValueKind | undefined;
-  return kind === undefined ? [] : await OF_KIND[kind](surroundings);
+  const option = Object.hasOwn(command.args, name) ? command.args[name] : undefined;
+  const listed = option && listedValues(option);
+  if (listed === undefined) return [];
+  return typeof listed === "string" ? await OF_KIND[listed](surroundings) : plainOffers(listed);
 }
 
 const OF_KIND: Readonly<Record<ValueKind, (surroundings: Surroundings) => Offers | Promise<Offers>>> = {
@@ -37,11 +38,9 @@ const OF_KIND: Readonly<Record<ValueKind, (surroundings: Surroundings) => Offers
   directories: () => "directories",
 };
 
-/** The commands of the group that these words lead to. */
-export function commandsBelow(group: Group, words: readonly string[]): Offer[] {
-  const [word, ...rest] = words;
-  if (word === undefined)
-    return Object.entries(group.commands).map(([value, { meta }]) => ({ value, about: meta.description }));
-  const entry = Object.hasOwn(group.commands, word) ? group.commands[word] : undefined;
-  return entry === undefined || "load" in entry ? [] : commandsBelow(entry, rest);
+/** The commands of the group that these words name. */
+export function commandsBelow(program: Group, words: readonly string[]): Offer[] {
+  const { entry, rest } = findEntry(program, words);
+  if ("load" in entry || rest.length > 0) return [];
+  return Object.entries(entry.commands).map(([value, { description }]) => ({ value, about: description }));
 }

@@ -13,7 +13,7 @@ export type ReadWords = {
   isPastOptions: boolean;
 };
 
-/** Reads the words behind a command's name as `strictArguments` does, without judging them. */
+/** Reads the words behind a command's name as `parseWords` does, without judging them. */
 export function readWords({ args }: Command, words: readonly string[]): ReadWords {
   const positionals: string[] = [];
   const given = new Set<string>();

@@ -1,6 +1,7 @@
 import { classifyDatabaseError, databaseError } from "../../lib/platform/database/error.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import { redact } from "../../lib/platform/secrets/redact.ts";
+import { exitStatusOf } from "./exit-status.ts";
 
 const MAX_MESSAGE = 200;
 
@@ -31,6 +32,25 @@ export function framesOf(error: unknown): string[] {
     .map((line) => line.trim())
     .filter((line) => line.startsWith("at "))
     .map(redact);
+}
+
+/**
+ * Prints a failure that happened outside a command's run to standard error, wrapped on a terminal, and returns the exit
+ * status.
+ */
+export async function reportFailure(failure: unknown): Promise<number> {
+  const { code, message, hint } = asOpsError(failure, "run opsctl");
+  const { standardError } = await import("./streams/standard-error.ts");
+  const { logFit } = await import("./streams/log-fit.ts");
+  const stderr = await standardError();
+  const fit = stderr.isTerminal ? logFit(() => stderr.columns) : null;
+  const wrapped = (text: string) => text.split("\n").flatMap((line) => fit?.words(line, "  ") ?? [line]);
+  const advice = redact(hint ?? "");
+  // A usage is in lines of the terminal's width already.
+  const below = code === "USAGE_INVALID" ? advice.split("\n") : wrapped(advice);
+  const shown = [...wrapped(redact(message)), ...(hint === undefined ? [] : below)];
+  stderr.write(shown.map((line) => `${line}\n`).join(""));
+  return exitStatusOf(code);
 }
 
 /** Whether the database driver threw it: only its errors have a severity, a query or a code of the connection. */

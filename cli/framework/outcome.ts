@@ -1,20 +1,20 @@
+import type { Screen } from "../../lib/text/terminal/screen.ts";
 import { EXIT, statusWord } from "./exit-status.ts";
 
-/** What a command returns: the object of `--json`, the text for people, and the exit status. */
-export type Outcome = { exitCode: number; result: object; text: string };
-
 /**
- * The outcome of a command, its result in the form that all commands share.
+ * How a command ended.
  *
- * Shape: the result is `command`, `status`, `exitCode`, then the command's own `fields`, then `error`.
+ * Shape: `fields` are the command's own keys of `--json`, `text` is what people read, made only when it is shown.
+ *        Without `exitCode` all is well.
  */
-export function outcomeOf(parts: {
-  command: string;
+export type Outcome = {
   exitCode?: number;
   fields: object;
   error?: { code: string; message: string; hint?: string | undefined } | null;
-  text: string;
-}): Outcome {
-  const { command, exitCode = EXIT.ok, fields, error = null, text } = parts;
-  return { exitCode, result: { command, status: statusWord(exitCode), exitCode, ...fields, error }, text };
+  text: string | ((screen: Screen) => string);
+};
+
+/** The object of `--json`: `command`, `status` and `exitCode`, the command's own fields, then `error`. */
+export function resultOf(command: string, { exitCode = EXIT.ok, fields, error = null }: Outcome): object {
+  return { command, status: statusWord(exitCode), exitCode, ...fields, error };
 }

@@ -1,11 +1,13 @@
-import { parseArgs, runCommand as runCitty } from "citty";
+import { type ArgsDef, type CommandDef, parseArgs, runCommand as runCitty } from "citty";
 import { type CommandSettings, withFileNamed } from "../../lib/platform/config/env-files/settings-file.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
+import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
 import { jsonText } from "../../lib/platform/json-text.ts";
 import { createLog, LOG_LEVELS, type Log, type LogFit, type LogLevel } from "../../lib/platform/log/log.ts";
 import type { LogFormat } from "../../lib/platform/log/log-format.ts";
 import { becomeAccount, findServiceAccount, isRoot } from "../../lib/platform/privileges.ts";
 import { redact, redactValues } from "../../lib/platform/secrets/redact.ts";
+import type { ParsedWords } from "../args/parse.ts";
 import type { Command, CommandContext } from "./command.ts";
 import {
   NO_SETTINGS,
@@ -16,14 +18,15 @@ import {
 } from "./command-settings.ts";
 import { EXIT, exitStatusOf } from "./exit-status.ts";
 import { asOpsError, framesOf } from "./failure.ts";
-import { onHangup } from "./hangups.ts";
-import { type Outcome, outcomeOf } from "./outcome.ts";
+import { type Outcome, resultOf } from "./outcome.ts";
+import { interrupted, onHangup } from "./signals.ts";
 import { writeOut } from "./streams/output.ts";
-import { wantsColour } from "./streams/screen.ts";
+import { standardScreen, wantsColour } from "./streams/screen.ts";
 import { type StandardError, standardError } from "./streams/standard-error.ts";
-import type { CheckedArguments } from "./usage/arguments.ts";
 
-type Options = CheckedArguments["options"];
+type Options = ParsedWords["options"];
+/** What goes to standard output, and the exit status. */
+type Printed = { exitCode: number; text: string };
 
 /**
  * Runs one command with checked arguments, prints its result and returns the exit status.
@@ -36,24 +39,27 @@ type Options = CheckedArguments["options"];
 export async function runCommand(
   name: string,
   command: Command,
-  { rawArgs, options }: CheckedArguments,
+  { rawArgs, options }: ParsedWords,
 ): Promise<number> {
   const { fromRoot, problem } = await leaveRoot(command);
   const stderr = await standardError();
   const settings = problem === null ? settingsOf(name) : NO_SETTINGS;
   const log = await commandLog(stderr, settings.read, logFormat(command, options, stderr));
-  const context = contextOf(settings, { log, stderr, fromRoot });
+  const context = contextOf(settings, { log, stderr, fromRoot, asJson: options.has("json") });
+  const print = printOnce(log);
 
-  const fail = async (error: unknown): Promise<Outcome> => {
+  const failed = async (error: unknown): Promise<Printed> => {
     const failure = asOpsError(error, `run opsctl ${name}`);
     const { code, message, hint } = failure;
     log.error(message, { code, ...(hint === undefined ? {} : { hint }) });
     if (code === "INTERNAL_ERROR") log.debug("The failure came from here", { frames: framesOf(error) });
-    return await failedOutcome(failure, { name, command, rawArgs, context });
+    const exitCode = exitStatusOf(code);
+    const fields =
+      (await command.failed?.(failure, exitCode, parseArgs(rawArgs, command.args), context)) ?? {};
+    return await printed(name, { exitCode, fields, error: { code, message, hint }, text: "" }, context);
   };
-  const print = printOnce(options.has("json"), log);
   onCrash(async (error) => {
-    const status = print(await fail(error));
+    const status = print(await failed(error));
     await stderr.drained();
     return status;
   });
@@ -63,13 +69,21 @@ export async function runCommand(
     if (settings.problem !== null) throw settings.problem;
     tellOfOverruled(settings.read, log);
     tellOfSettings(settings.read, log);
-    const { result } = await runCitty(command.citty, { rawArgs, data: context });
-    return print(result as Outcome);
+    keepLoopbackOffProxies(process.env);
+    const { result } = await runCitty(command as CommandDef<ArgsDef>, { rawArgs, data: context });
+    return print(await printed(name, result as Outcome, context));
   } catch (error) {
-    return print(await fail(withFileNamed(error, settings.read.path)));
+    return print(await failed(withFileNamed(error, settings.read.path)));
   } finally {
     await stderr.drained();
   }
+}
+
+/** What is printed of an outcome: the text for people is made only when it is. */
+async function printed(name: string, outcome: Outcome, { asJson, env }: CommandContext): Promise<Printed> {
+  const { exitCode = EXIT.ok, text } = outcome;
+  if (asJson) return { exitCode, text: `${jsonText(redactValues(resultOf(name, outcome)))}\n` };
+  return { exitCode, text: redact(typeof text === "string" ? text : text(await standardScreen(env))) };
 }
 
 /** Makes a process of root's the account of its command; `fromRoot` is what root read for it before. */
@@ -86,32 +100,14 @@ async function leaveRoot(command: Command): Promise<{ fromRoot: unknown; problem
   }
 }
 
-/** The outcome of a command that threw: in the command's own form where it has one. */
-async function failedOutcome(
-  failure: OpsError,
-  {
-    name,
-    command,
-    rawArgs,
-    context,
-  }: { name: string; command: Command; rawArgs: string[]; context: CommandContext },
-): Promise<Outcome> {
-  const { code, message, hint } = failure;
-  const exitCode = exitStatusOf(code);
-  if (command.failed === undefined)
-    return outcomeOf({ command: name, exitCode, fields: {}, error: { code, message, hint }, text: "" });
-  const result = await command.failed(failure, exitCode, parseArgs(rawArgs, command.args), context);
-  return { exitCode, result, text: "" };
-}
-
-/** Prints only the first outcome, because a crash can come after the result; returns the exit status. */
-function printOnce(isJson: boolean, log: Log): (outcome: Outcome) => number {
+/** Prints only what comes first, because a crash can come after the result; returns the exit status. */
+function printOnce(log: Log): (printed: Printed) => number {
   let isPrinted = false;
-  return ({ exitCode, result, text }) => {
+  return ({ exitCode, text }) => {
     if (isPrinted) return Math.max(exitCode, EXIT.failed);
     isPrinted = true;
     try {
-      writeOut(isJson ? `${jsonText(redactValues(result))}\n` : redact(text));
+      writeOut(text);
       return exitCode;
     } catch (error) {
       const { code, message, hint } = asOpsError(error, "print the result");
@@ -135,11 +131,11 @@ function onCrash(report: (error: unknown) => Promise<number>): void {
 
 function contextOf(
   { read, again }: Settings,
-  { log, stderr, fromRoot }: { log: Log; stderr: StandardError; fromRoot: unknown },
+  { log, stderr, ...rest }: Pick<CommandContext, "log" | "fromRoot" | "asJson"> & { stderr: StandardError },
 ): CommandContext {
   return {
+    ...rest,
     env: read.env,
-    fromRoot,
     settingsFile: read.path === null ? null : { path: read.path, isThere: read.isThere, names: read.names },
     readSettings: again,
     log,
@@ -149,12 +145,6 @@ function contextOf(
     interrupted,
     onHangup,
   };
-}
-
-function interrupted(): AbortSignal {
-  const controller = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => controller.abort());
-  return controller.signal;
 }
 
 function logFormat(command: Command, options: Options, { isTerminal }: StandardError): LogFormat {

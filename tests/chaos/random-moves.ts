@@ -128,7 +128,11 @@ function callsPeers({ log, ended }: Worker): Promise<unknown> {
   void ended.then(() => {
     hasEnded = true;
   });
-  return until("the run calls a peer", () => hasEnded || log().includes("A peer was called"), 60_000);
+  return until(
+    "the run calls a peer",
+    () => hasEnded || log().includes("An external service was called"),
+    60_000,
+  );
 }
 
 /** What holds after every round. */

@@ -3,12 +3,12 @@ import { describe, expect, test } from "bun:test";
 import { eachCommand } from "./support/each-command.ts";
 
 const commands = await eachCommand();
-const ABOUT = ["help", "version", "completion", "explain"];
+const STATIC = ["help", "version", "completion", "explain"];
 
 describe("every command", () => {
   test("lets choose the form of its log, but for those that write none", () => {
     const without = commands.filter(({ command }) => !Object.hasOwn(command.args, "log-format"));
-    expect(without.map(({ words }) => words.join(" ")).sort()).toEqual([...ABOUT].sort());
+    expect(without.map(({ words }) => words.join(" ")).sort()).toEqual([...STATIC].sort());
   });
 
   test("writes its log as text unless cron or systemd starts it", () => {
@@ -21,9 +21,9 @@ describe("every command", () => {
     ]);
   });
 
-  test("a command that describes opsctl itself belongs to no account", () => {
-    const about = commands.filter(({ command }) => command.about !== undefined);
-    expect(about.map(({ words }) => words.join(" ")).sort()).toEqual([...ABOUT].sort());
-    expect(about.filter(({ command }) => command.account !== undefined)).toEqual([]);
+  test("a static command belongs to no account", () => {
+    const isStatic = commands.filter(({ command }) => command.answer !== undefined);
+    expect(isStatic.map(({ words }) => words.join(" ")).sort()).toEqual([...STATIC].sort());
+    expect(isStatic.filter(({ command }) => command.account !== undefined)).toEqual([]);
   });
 });

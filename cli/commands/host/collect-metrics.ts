@@ -1,38 +1,27 @@
 /**
  * `opsctl collect-metrics`: reads the host's metrics once, for the text-file directory of the monitoring agent.
  *
- * Reads:  the socket table (`ss`, /proc/net), the modification time of the weekly heartbeat, what the last weekly run
- *         left in the log directory.
  * Writes: `custom_metrics.prom` in TEXTFILE_DIR, once this process is the account that it belongs to; a lock file against
  *         two runs at once, in /run/opsctl-collect for root, else beside the metrics; nothing with `--stdout`.
  * Calls:  the container engine, the hosting provider; the ping, unless `--stdout` is given.
- * Env:    from collect-metrics.env and from this process, which wins: TEXTFILE_DIR, OPSCTL_LOG_DIR, PROXY_CONTAINER,
- *         DOCKER_HOST, HOSTING_TOKEN (secret), HOSTING_API_URL, HOSTING_TEAM_ID, HOSTING_PROJECTS, OPSCTL_PING_URL.
- * Exits:  0 every source was read, or another run is in progress; 1 a source failed, or the file could not be written;
- *         2 usage; 3 configuration, or the directory is missing or open to other accounts.
- *
- * JSON:   `command`, `status`, `exitCode`, `error`, `skipped`: null or already_running, `file`: path or null,
- *         `sources` (each `source`, `up`, `durationMs`, `samples`: how many, `error`: null or `code`, `message`),
- *         `metrics`: the text with `--stdout`, else null.
+ * JSON:   `skipped`: null or already_running, `file`: path or null, `sources` (each `source`, `up`, `durationMs`,
+ *         `samples`: how many, `error`: null or `code`, `message`), `metrics`: the text with `--stdout`, else null.
  */
 import process from "node:process";
 import type { TextDirectory } from "../../../lib/host/text-directory.ts";
 import type { CollectConfig } from "../../../lib/metrics/config.ts";
 import type { CollectDependencies, CollectReport } from "../../../lib/metrics/run.ts";
+import { flag } from "../../args/options.ts";
 import { type CommandContext, defineCommand } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
-import { type Outcome, outcomeOf } from "../../framework/outcome.ts";
+import type { Outcome } from "../../framework/outcome.ts";
 
 /** The command; see the head of this file. */
 export const collectMetrics = defineCommand({
-  meta: { name: "collect-metrics", description: "Write the host's metrics for the monitoring agent" },
   isUnattended: true,
   notes:
     "A source that cannot be read is left out of the file, never written as zero, and makes the exit status 1.",
-  args: {
-    stdout: { type: "boolean", description: "Print the metrics instead of writing the file" },
-    json: { type: "boolean", description: "Print the result as one line of JSON" },
-  },
+  args: { stdout: flag("Print the metrics instead of writing the file") },
   example: "opsctl collect-metrics --stdout",
 
   async run(args, context) {
@@ -58,8 +47,7 @@ async function pinged(context: CommandContext, pass: () => Promise<Outcome>): Pr
   const ping = await openPingEnd(context, { mayLog: () => new Date().getUTCMinutes() === 0 });
   try {
     const outcome = await pass();
-    if (!("skipped" in outcome.result && outcome.result.skipped !== null))
-      await ping(outcome.exitCode === EXIT.ok);
+    if (outcome !== SKIPPED) await ping(outcome.exitCode === EXIT.ok);
     return outcome;
   } catch (error) {
     await ping(false);
@@ -101,17 +89,15 @@ async function collectToFile(work: Work, directory: TextDirectory): Promise<Outc
   const { config } = work;
   const collecting = collect(work);
   // Imported while the sources are read.
-  const [{ METRICS_FILE }, { renderCollected }, { terminalWidth }] = await Promise.all([
+  const [{ METRICS_FILE }, { renderCollected }] = await Promise.all([
     import("../../../lib/host/metrics-file-name.ts"),
     import("../../../lib/metrics/render.ts"),
-    import("../../framework/streams/terminal-width.ts"),
     import("../../../lib/metrics/write-metrics-file.ts"),
   ]);
   const { report, text } = await collecting;
   await write(directory, `${directory.path}/${METRICS_FILE}`, text);
   const file = `${config.textfileDir.replace(/\/+$/, "")}/${METRICS_FILE}`;
-  const shown = renderCollected(report, file, await terminalWidth(work.context.env));
-  return collected(report, { file, metrics: null }, shown);
+  return collected(report, { file, metrics: null }, ({ width }) => renderCollected(report, file, width));
 }
 
 /** Writes as the account that the directory belongs to: root becomes that account for good. */
@@ -141,7 +127,7 @@ async function collect({ config, context }: Work): Promise<{ report: CollectRepo
 function collected(
   report: CollectReport,
   written: { file: string | null; metrics: string | null },
-  text: string,
+  text: Outcome["text"],
 ): Outcome {
   const exitCode = report.sources.every(({ problem }) => problem === null) ? EXIT.ok : EXIT.failed;
   const sources = report.sources.map(({ name, durationMs, samples, problem }) => ({
@@ -151,12 +137,15 @@ function collected(
     samples: Object.values(samples).reduce((count, list) => count + (list?.length ?? 0), 0),
     error: problem,
   }));
-  const fields = { ...written, skipped: null, sources };
-  return outcomeOf({ command: "collect-metrics", exitCode, fields, text });
+  return { exitCode, fields: { ...written, skipped: null, sources }, text };
 }
+
+const SKIPPED: Outcome = {
+  fields: { file: null, metrics: null, skipped: "already_running", sources: [] },
+  text: "Another run is in progress\n",
+};
 
 function alreadyRunning({ log }: CommandContext): Outcome {
   log.warn("Another run of collect-metrics is in progress; this one leaves the work to it");
-  const fields = { file: null, metrics: null, skipped: "already_running", sources: [] };
-  return outcomeOf({ command: "collect-metrics", fields, text: "Another run is in progress\n" });
+  return SKIPPED;
 }

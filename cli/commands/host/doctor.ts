@@ -1,19 +1,11 @@
 /**
- * `opsctl doctor [command]`: whether each command has what it needs.
- *
- * Reads:  environment files, secrets, the database, modes and owners of files and directories, units, the cron file,
- *         the webhook's state (a state file only where reading it creates no other file beside it).
- * Runs:   started by root, what only root may read is looked at first; then the process is the service account.
- * Writes: nothing.
- * Calls:  every peer of the command, with calls that only read; `systemctl is-enabled` and `is-active`; `ss`.
- * Env:    that of the command, from `/etc/opsctl/<command>.env` and from this process, which wins; NO_COLOR, COLUMNS.
- * Exits:  0 no finding failed, 2 usage, also for an --env-dir that is not there, 3 a finding failed, or OPSCTL_ENV_DIR is no absolute path.
+ * `opsctl doctor [command]`: whether each command has what it needs. Nothing is written; services are called only to
+ * read. Ends with 3 when a check failed.
  *
  * Text:   without a command a line for each of them and the one next step, with one or with `--all` every finding.
- * JSON:   `command`, `status`, `exitCode`, `error`, `findings` (each `command`, `check`, `status`: pass, warn, fail, or
- *         not_set_up for what this host does not use, `code` of docs/codes.md, null
- *         where nothing is wrong, `reason`, `fix`: `text` and `command` that put it right, each of
- *         them or all of it null; of a warning that nothing was checked `because`: `not_checked`).
+ * JSON:   `findings` (each `command`, `check`, `status`: pass, warn, fail, or not_set_up for what this host does not use,
+ *         `code` of docs/codes.md, null where nothing is wrong, `reason`, `fix`: `text` and `command` that put it right,
+ *         each of them or all of it null; of a warning that nothing was checked `because`: `not_checked`).
  */
 import { statSync } from "node:fs";
 import process from "node:process";
@@ -21,11 +13,10 @@ import { type CommandName, DOCTOR_COMMANDS, type Finding } from "../../../lib/do
 import { DEFAULT_ENV_DIR } from "../../../lib/platform/config/env-files/command-file.ts";
 import { OpsError } from "../../../lib/platform/errors.ts";
 import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
-import { defineCommand, type ValueCheck } from "../../framework/command.ts";
+import { argument, flag, option, type ValueCheck } from "../../args/options.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
 import { asOpsError } from "../../framework/failure.ts";
-import { outcomeOf } from "../../framework/outcome.ts";
-import { standardScreen } from "../../framework/streams/screen.ts";
 
 /** What still hangs by then, such as a name lookup or a disk, must not keep the process beyond five seconds. */
 const LINGER_MS = 200;
@@ -44,29 +35,23 @@ const aDirectory: ValueCheck = (value) => {
 
 /** The command; see the head of this file. */
 export const doctor = defineCommand({
-  meta: { name: "doctor", description: "Check what the commands need on this host; change nothing" },
   notes:
     "A line for each command and the next step, or every finding of the one that is named.\n" +
     "Each check has 4 seconds, all of them run at once.\n" +
     "Run it as root: it looks at what is root's first, and then as the account that runs the commands.",
   args: {
-    command: {
-      type: "positional",
+    command: argument(`One of ${DOCTOR_COMMANDS.join(", ")}; all when left out`, {
       required: false,
-      description: `One of ${DOCTOR_COMMANDS.join(", ")}; all when left out`,
-    },
-    "env-dir": {
-      type: "string",
-      valueHint: "path",
-      description: "Where the commands' environment files are, instead of OPSCTL_ENV_DIR, or /etc/opsctl",
-    },
-    all: { type: "boolean", description: "List every finding, not a line for each command" },
-    json: { type: "boolean", description: "Print every finding, as one line of JSON" },
+      values: DOCTOR_COMMANDS,
+    }),
+    "env-dir": option(
+      "path",
+      "Where the commands' environment files are, instead of OPSCTL_ENV_DIR, or /etc/opsctl",
+      { values: "directories", check: aDirectory },
+    ),
+    all: flag("List every finding, not a line for each command"),
+    json: flag("Print every finding, as one line of JSON"),
   },
-  checks: {
-    "env-dir": aDirectory,
-  },
-  values: { command: DOCTOR_COMMANDS, "env-dir": "directories" },
   example: "opsctl doctor weekly",
 
   async run(args, { env }) {
@@ -78,14 +63,16 @@ export const doctor = defineCommand({
     const envDir = args["env-dir"] ?? (await namedEnvDir(env));
     const isNamed = args.command !== undefined;
     const findings = await examine(commands, { env, envDir, isNamed });
-    const exitCode = findings.some(({ status }) => status === "fail") ? EXIT.notReady : EXIT.ok;
     setTimeout(() => process.exit(), LINGER_MS).unref();
-    const screen = await standardScreen(env);
     const next = { option: envDirOption(envDir), asRoot: doctorAsRoot({ env, envDir }) };
-    const text =
-      args.all === true || isNamed ? renderFindings(findings, screen) : renderSummary(findings, screen, next);
-    const shown = findings.map(({ needsRoot: _, ...finding }) => finding);
-    return outcomeOf({ command: "doctor", exitCode, fields: { findings: shown }, text });
+    return {
+      exitCode: findings.some(({ status }) => status === "fail") ? EXIT.notReady : EXIT.ok,
+      fields: { findings: findings.map(({ needsRoot: _, ...finding }) => finding) },
+      text: (screen) =>
+        args.all === true || isNamed
+          ? renderFindings(findings, screen)
+          : renderSummary(findings, screen, next),
+    };
   },
 });
 

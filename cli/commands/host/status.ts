@@ -1,16 +1,7 @@
 /**
  * `opsctl status`: every part of opsctl on this host in a line or two, with the command that comes next.
  *
- * Reads:  the settings of the weekly run, the webhook, the socket monitor and the alert rules, and as root those of the
- *         collector; DATABASE_URL; the ledger of the last closed week; the admin port of the running webhook; the
- *         metrics file; in OPSCTL_LOG_DIR what the last weekly run left, the end of `socket_monitor.log`,
- *         `alert-rules.last.json`.
- * Writes: nothing; the database is read in a transaction that can change nothing.
- * Calls:  the database, the webhook of this host; no other peer.
- * Env:    that of the commands, from `/etc/opsctl/<command>.env` and from this process, which wins; NO_COLOR, COLUMNS.
- * Exits:  0 every part that is set up is well, 1 one needs a person or could not be seen, 2 usage.
- *
- * JSON:   `command`, `status`, `exitCode`, `error`, `parts`, each `part` (weekly, webhook, collector, socket-monitor,
+ * JSON:   `parts`, each `part` (weekly, webhook, collector, socket-monitor,
  *         alert-rules), `status` (ok; attention: needs a person; unknown: this account may not look; not_set_up),
  *         `lines` (the text), `next` (the command that comes next, or null), `facts` (null where nothing is known):
  *         weekly:         `week`, `clean`, `open`, `owners`, `retryableUntil`, `lastRun` (as in `reports status`);
@@ -26,9 +17,7 @@ import process from "node:process";
 import type { CollectorPlace } from "../../../lib/status/collector-place.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
-import { outcomeOf } from "../../framework/outcome.ts";
 import { isTerminal } from "../../framework/streams/output.ts";
-import { standardScreen } from "../../framework/streams/screen.ts";
 
 const STDOUT = 1;
 /** What still hangs by then must not keep the process beyond two seconds. */
@@ -36,18 +25,17 @@ const LINGER_MS = 100;
 
 /** The command; see the head of this file. */
 export const status = defineCommand({
-  meta: { name: "status", description: "Show every part of opsctl on this host, and what comes next" },
   account: "service",
   notes:
     "Ends with 1 when a part that is set up needs a person. Changes nothing.\n" +
     "Each part has one second, and more while this command itself waits for a processor.\n" +
     "The alert rules are as the last `alert-rules plan` or `apply` found them.",
-  // Where the collector writes stands in a file of root's.
+  // Where the collector writes is named in a file of root's.
   async readAsRoot(env) {
     const { findCollector } = await import("../../../lib/status/collector-place.ts");
     return await findCollector(env);
   },
-  args: { json: { type: "boolean", description: "Print the result as one line of JSON" } },
+  args: {},
   example: "opsctl status",
 
   async run(_args, { env, fromRoot }) {
@@ -56,9 +44,11 @@ export const status = defineCommand({
     const { renderStatus } = await import("../../../lib/status/render.ts");
     const parts = await readStatus(await openStatusDependencies(env, fromRoot as CollectorPlace | null));
     const onTerminal = process.env.TERM !== "dumb" && (await isTerminal(STDOUT));
-    const text = renderStatus(parts, { ...(await standardScreen(env)), isTerminal: onTerminal, env });
-    const exitCode = isAllWell(parts) ? EXIT.ok : EXIT.failed;
     setTimeout(() => process.exit(), LINGER_MS).unref();
-    return outcomeOf({ command: "status", exitCode, fields: { parts }, text });
+    return {
+      exitCode: isAllWell(parts) ? EXIT.ok : EXIT.failed,
+      fields: { parts },
+      text: (screen) => renderStatus(parts, { ...screen, isTerminal: onTerminal, env }),
+    };
   },
 });

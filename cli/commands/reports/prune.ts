@@ -1,53 +1,40 @@
 /**
  * `opsctl reports prune`: removes the content of older weeks' reports.
  *
- * Reads:  `weekly_performance_reports`.
- * Writes: `weekly_performance_reports`, through the database's function: payload and evidence of completed reports
- *         become null, `pruned_at` says when; key, state and fingerprint stay, and so do all deliveries.
- * Calls:  nothing but the database.
- * Env:    DATABASE_URL.
- * Exits:  0 done, 1 ended by a signal or a failure of the database, 2 usage and a week that is too young, 3 not ready.
- *
- * JSON:   `command`, `status`, `exitCode`, `before`, `reports` (how many were pruned), `left` (whether some may be
- *         left), `error`.
+ * Writes: payload and evidence of completed reports become null, `pruned_at` says when; key, state and fingerprint stay,
+ *         and so do all deliveries.
+ * JSON:   `before`, `reports` (how many were pruned), `left` (whether some may be left).
  */
+import { option } from "../../args/options.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
-import { outcomeOf } from "../../framework/outcome.ts";
-import { standardScreen } from "../../framework/streams/screen.ts";
 import { withLedgerDatabase } from "../../wiring/ledger/database.ts";
 
 /** The command; see the head of this file. */
 export const reportsPrune = defineCommand({
-  meta: { name: "prune", description: "Remove the content of older weeks' reports for good" },
   account: "service",
   notes:
     "Every week keeps its content for eight weeks after it has closed. What was sent, when and to whom is kept in any case.",
   args: {
-    before: {
-      type: "string",
-      valueHint: "YYYY-MM-DD",
+    before: option("YYYY-MM-DD", "Weeks that begin before this Monday", {
       required: true,
-      description: "Weeks that begin before this Monday",
-    },
-    json: { type: "boolean", description: "Print the result as one line of JSON" },
+      values: "old-weeks",
+    }),
   },
-  values: { before: "old-weeks" },
   example: "opsctl reports prune --before 2026-01-05",
 
-  async run(args, context) {
+  run(args, context) {
     const interrupt = context.interrupted();
-    const { pruneReports } = await import("../../../lib/reports/prune.ts");
-    const { renderPruned } = await import("../../../lib/reports/render-pruned.ts");
-    return await withLedgerDatabase(context, "opsctl reports", async (sql) => {
+    return withLedgerDatabase(context, "opsctl reports", async (sql) => {
+      const { pruneReports } = await import("../../../lib/reports/prune.ts");
+      const { renderPruned } = await import("../../../lib/reports/render-pruned.ts");
       const pruned = await pruneReports(sql, args.before, interrupt);
-      return outcomeOf({
-        command: "reports prune",
+      return {
         exitCode: pruned.left ? EXIT.failed : EXIT.ok,
         fields: pruned,
         error: pruned.left ? (interrupt.aborted ? INTERRUPTED : HELD) : null,
-        text: renderPruned(pruned, await standardScreen(context.env)),
-      });
+        text: (screen) => renderPruned(pruned, screen),
+      };
     });
   },
 });

@@ -4,7 +4,7 @@ import {
   knownSecret,
 } from "../../../lib/platform/config/names/known-secrets.ts";
 import { nearest } from "../../../lib/platform/nearest.ts";
-import type { ValueCheck } from "../../framework/command.ts";
+import type { ValueCheck } from "../../args/options.ts";
 
 /** The names of the secrets that opsctl knows. */
 export const SECRET_NAMES: readonly string[] = KNOWN_SECRETS.map(({ name }) => name);

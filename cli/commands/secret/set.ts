@@ -1,24 +1,18 @@
 /**
- * `opsctl secret set`: puts a secret into a file of its own, where the commands that need it find it.
+ * `opsctl secret set`: puts a secret into a file of its own, where the commands that need it find it. The value comes
+ * from the terminal, where it is not shown, else as one line from standard input.
  *
- * Reads:  the value, from the terminal without showing it, else one line from standard input. The environment files,
- *         for the names of what is set in them: those of the service account as that account.
  * Writes: /etc/opsctl/secrets/<NAME> (opsctl 0600), or /etc/opsctl/root-secrets/<NAME> (root 0600); whole or not at
  *         all. The directory, where it is missing.
- * Calls:  nothing.
- * Env:    OPSCTL_SECRETS_DIR, OPSCTL_ENV_DIR.
- * Exits:  0 done, 1 not written, 2 usage, 3 not root, no account, a value of another form, a place that is not safe.
- *
- * JSON:   `command`, `status`, `exitCode`, `name`, `path`, `owner`, `mode`, `isNew`, `usedBy` (commands), `next`
- *         (commands to run so that it counts), `warnings` (what else has a value, and what is odd), `error`. Never the
- *         value.
+ * JSON:   `name`, `path`, `owner`, `mode`, `isNew`, `usedBy` (commands), `next` (commands to run so that it counts),
+ *         `warnings` (what else has a value, and what is odd). Never the value.
  */
 import type { KnownSecret } from "../../../lib/platform/config/names/known-secrets.ts";
 import type { OpsError } from "../../../lib/platform/errors.ts";
 import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
 import type { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { argument, flag } from "../../args/options.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { outcomeOf } from "../../framework/outcome.ts";
 import { isTerminal, writeErr } from "../../framework/streams/output.ts";
 import { aSecret, SECRET_NAMES, secretOf } from "./secret-name.ts";
 
@@ -26,19 +20,16 @@ const STDIN = 0;
 
 /** The command; see the head of this file. */
 export const secretSet = defineCommand({
-  meta: { name: "set", description: "Put a secret where the commands that need it find it" },
   notes:
     "Run it as root. The value is read from the terminal without showing it, or as one line from standard input.",
   args: {
-    name: { type: "positional", required: true, description: "Its name, as `opsctl secret list` shows it" },
-    root: {
-      type: "boolean",
-      description: "Keep it for root alone, as HOSTING_TOKEN and MIGRATE_DATABASE_URL always are",
-    },
-    json: { type: "boolean", description: "Print the result as one line of JSON" },
+    name: argument("Its name, as `opsctl secret list` shows it", {
+      required: true,
+      values: SECRET_NAMES,
+      check: aSecret,
+    }),
+    root: flag("Keep it for root alone, as HOSTING_TOKEN and MIGRATE_DATABASE_URL always are"),
   },
-  checks: { name: aSecret },
-  values: { name: SECRET_NAMES },
   unexpected: "the value is asked for, because the history and the list of processes would show it",
   example: "opsctl secret set DATABASE_URL",
 
@@ -61,9 +52,7 @@ export const secretSet = defineCommand({
       next: nextSteps(secret),
       warnings: [...warningsAbout(secret, { value, isForRoot }), ...conflicts],
     };
-    const { standardScreen } = await import("../../framework/streams/screen.ts");
-    const text = renderSecretSet(set, await standardScreen(env));
-    return outcomeOf({ command: "secret set", fields: set, text });
+    return { fields: set, text: (screen) => renderSecretSet(set, screen) };
   },
 });
 

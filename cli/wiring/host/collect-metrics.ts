@@ -21,7 +21,7 @@ export function openCollectDependencies(
   processEnv: Record<string, string | undefined>,
 ): CollectDependencies {
   keepLoopbackOffProxies(processEnv);
-  const onCall = (record: CallRecord) => log.debug("A peer was called", record);
+  const onCall = (record: CallRecord) => log.debug("An external service was called", record);
   return {
     sources: {
       proxy_memory: proxyMemorySource({ ...proxy, timeoutMs: ENGINE_CALL_MS, onCall }),

@@ -1,10 +1,7 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
 import { countSockets } from "../../../lib/host/count-sockets.ts";
 import { METRICS_FILE } from "../../../lib/host/metrics-file-name.ts";
-import type { CallRecord } from "../../../lib/platform/http/call-peer.ts";
-import { keepLoopbackOffProxies } from "../../../lib/platform/http/proxy.ts";
 import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
 import { resolveInstance } from "../../../lib/providers/evolution/instance.ts";
 import type { SocketMonitorConfig } from "../../../lib/sockets/config.ts";
@@ -13,6 +10,7 @@ import { appendReadings } from "../../../lib/sockets/log-line.ts";
 import { readProxyMemory } from "../../../lib/sockets/proxy-memory-file.ts";
 import type { SocketMonitorDependencies } from "../../../lib/sockets/run.ts";
 import type { CommandContext } from "../../framework/command.ts";
+import { callLog } from "../call-log.ts";
 
 const LISTING_LIMIT_MS = 10_000;
 /** Together with the listing's, well below two minutes. */
@@ -23,11 +21,10 @@ export function openSocketMonitorDependencies(
   { messaging, stateDir, logDir, textfileDir }: SocketMonitorConfig,
   { log }: Pick<CommandContext, "log">,
 ): SocketMonitorDependencies {
-  keepLoopbackOffProxies(process.env);
   const gateway = evolutionClient({
     baseUrl: new URL(messaging.apiUrl),
     adminKey: messaging.apiKey,
-    onCall: (record: CallRecord) => log.debug("A peer was called", record),
+    onCall: callLog(log),
   });
   return {
     countSockets: () => countSockets({ signal: AbortSignal.timeout(LISTING_LIMIT_MS) }),

@@ -3,8 +3,6 @@ import type { LookUpConfig } from "../../../lib/deliveries/config.ts";
 import type { LookUpDependencies } from "../../../lib/deliveries/look-up/run.ts";
 import type { RenderedText } from "../../../lib/deliveries/look-up/whatsapp.ts";
 import { openDatabase } from "../../../lib/platform/database/pool.ts";
-import type { CallRecord } from "../../../lib/platform/http/call-peer.ts";
-import { keepLoopbackOffProxies } from "../../../lib/platform/http/proxy.ts";
 import { createProgress } from "../../../lib/platform/log/progress.ts";
 import { createPace } from "../../../lib/platform/rate/pace.ts";
 import { messageFinder } from "../../../lib/providers/evolution/find-messages.ts";
@@ -12,6 +10,7 @@ import { sentEmails } from "../../../lib/providers/resend/sent-emails.ts";
 import { payloadSchema } from "../../../lib/weekly/payload.ts";
 import { renderWhatsappText } from "../../../lib/weekly/texts/whatsapp-text.ts";
 import type { CommandContext } from "../../framework/command.ts";
+import { callLog } from "../call-log.ts";
 
 /**
  * Opens what a look-up uses: the database, and readers of what gateway and e-mail provider keep; `close` closes them.
@@ -21,13 +20,12 @@ import type { CommandContext } from "../../framework/command.ts";
  */
 export async function openLookUpDependencies(
   { databaseUrl, whatsapp, email }: LookUpConfig,
-  { log, stderr }: Pick<CommandContext, "log" | "stderr">,
-  { interrupt, showProgress }: { interrupt: AbortSignal; showProgress: boolean },
+  { log, stderr, asJson }: CommandContext,
+  interrupt: AbortSignal,
 ): Promise<LookUpDependencies & { close(): Promise<void> }> {
-  keepLoopbackOffProxies(process.env);
   const database = await openDatabase(databaseUrl, { max: 1, applicationName: "opsctl deliveries" });
-  const progress = createProgress({ stream: stderr, enabled: showProgress && stderr.isTerminal });
-  const onCall = (record: CallRecord) => log.debug("A peer was called", record);
+  const progress = createProgress({ stream: stderr, enabled: !asJson && stderr.isTerminal });
+  const onCall = callLog(log);
   return {
     sql: database.sql,
     whatsapp: whatsapp && {

@@ -1,6 +1,5 @@
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
-import { keepLoopbackOffProxies } from "../../../lib/platform/http/proxy.ts";
 import { activatedSockets } from "../../../lib/platform/server/socket-activation.ts";
 import { openServiceManager } from "../../../lib/platform/service-manager.ts";
 import type { WebhookConfig } from "../../../lib/webhook/config.ts";
@@ -12,6 +11,7 @@ import type { OutboxLimits } from "../../../lib/webhook/state/contract.ts";
 import { RESERVE } from "../../../lib/webhook/state/sqlite/reserve/reserve-size.ts";
 import type { CommandContext } from "../../framework/command.ts";
 import { VERSION } from "../../framework/version.ts";
+import { callLog } from "../call-log.ts";
 import { type PeerConditions, ReplaceablePeers } from "./peers.ts";
 import { reloadsOf } from "./reload.ts";
 import { openState, type StateConditions } from "./state.ts";
@@ -53,7 +53,6 @@ export async function openServeDependencies(
     onFailure: (code) => log.warn("systemd could not be told how the service is", { code }),
   });
   const sockets = activatedSockets(process.env, process.pid);
-  keepLoopbackOffProxies(process.env);
   const state = await openState(config.state, log, "opsctl webhook", {
     limits,
     comments: config.tracker.comments,
@@ -62,7 +61,7 @@ export async function openServeDependencies(
   const peers = new ReplaceablePeers(config, {
     ...conditions,
     memory: state,
-    onCall: (record) => log.debug("A peer was called", record),
+    onCall: callLog(log),
   });
   const dependencies: ServeDependencies = {
     authenticate: peers.authenticate,

@@ -1,13 +1,13 @@
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { logDirectory } from "../../../lib/platform/config/settings/log-directory.ts";
-import { keepLoopbackOffProxies } from "../../../lib/platform/http/proxy.ts";
 import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
 import type { AlertWebhook } from "../../../lib/weekly/announce/announce.ts";
 import { pingedRecord } from "../../../lib/weekly/announce/pinged-record.ts";
 import { createRunRecord, type RunRecord } from "../../../lib/weekly/announce/run-record.ts";
 import { ALERT_WEBHOOK, findWebhookSecret, loadAlertWebhook } from "../../../lib/weekly/announce/settings.ts";
 import type { CommandContext } from "../../framework/command.ts";
+import { callLog } from "../call-log.ts";
 import { openPingEnd } from "../ping.ts";
 import type { WeeklyFlags } from "./run.ts";
 
@@ -22,7 +22,6 @@ export async function openRunRecord(
   flags: WeeklyFlags,
   { env, log, interrupt }: Pick<CommandContext, "env" | "log"> & { interrupt: AbortSignal },
 ): Promise<RunRecord> {
-  keepLoopbackOffProxies(process.env);
   const ping = await openPingEnd({ env, log });
   const record = createRunRecord({
     isWhole: isWhole(flags),
@@ -35,7 +34,7 @@ export async function openRunRecord(
     nowMs: Date.now,
     monotonicMs: () => performance.now(),
     sleep: (ms) => delay(ms),
-    onCall: (call) => log.debug("A peer was called", call),
+    onCall: callLog(log),
   });
   return pingedRecord(record, {
     isWhole: isWhole(flags),

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { openDatabase } from "../../../lib/platform/database/pool.ts";
 import type { CallRecord } from "../../../lib/platform/http/call-peer.ts";
-import { keepLoopbackOffProxies } from "../../../lib/platform/http/proxy.ts";
 import { createProgress } from "../../../lib/platform/log/progress.ts";
 import { createPace, noPace } from "../../../lib/platform/rate/pace.ts";
 import { applicationClient } from "../../../lib/providers/application/client.ts";
@@ -15,6 +14,7 @@ import { weeklyStore } from "../../../lib/weekly/database/store.ts";
 import { setupPeers } from "../../../lib/weekly/setup/peers.ts";
 import type { CommandContext } from "../../framework/command.ts";
 import { VERSION } from "../../framework/version.ts";
+import { callLog } from "../call-log.ts";
 
 /** The flags of `opsctl weekly`, checked. */
 export type WeeklyFlags = Pick<
@@ -56,7 +56,6 @@ export async function openWeeklyDependencies(
   }: Pick<CommandContext, "log" | "stderr"> &
     Pick<WeeklyDependencies, "interrupt" | "sentBefore" | "onBegin" | "onDatabaseWait">,
 ): Promise<{ dependencies: WeeklyDependencies; options: WeeklyOptions; close(): Promise<void> }> {
-  keepLoopbackOffProxies(process.env);
   const run = { version: VERSION, runId: crypto.randomUUID() };
   const database = await openDatabase(config.databaseUrl, {
     max: flags.concurrency + SPARE_CONNECTIONS,
@@ -72,7 +71,7 @@ export async function openWeeklyDependencies(
     },
   });
   const progress = createProgress({ stream: stderr, enabled: flags.showProgress && stderr.isTerminal });
-  const onCall = (record: CallRecord) => log.debug("A peer was called", record);
+  const onCall = callLog(log);
   const dependencies: WeeklyDependencies = {
     store: weeklyStore(database.sql),
     checkReadiness: () => checkReadiness(database.sql),

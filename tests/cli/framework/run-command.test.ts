@@ -16,7 +16,8 @@ describe("runCommand()", () => {
   test("prints one line of JSON, with secrets and addresses masked", async () => {
     const { exitCode, json, stderr } = await run("ok", ["--json"]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-    expect(json).toEqual({ command: "test", filler: "x", secret: "<secret>", mail: "m***@example.com" });
+    const fields = { filler: "x", secret: "<secret>", mail: "m***@example.com" };
+    expect(json).toEqual({ command: "test", status: "success", exitCode: 0, ...fields, error: null });
   });
 
   test("prints the text for people without --json", async () => {

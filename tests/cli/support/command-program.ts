@@ -1,26 +1,26 @@
 /** A program of one command that misbehaves as its first argument says, run by `run-command.test.ts` as a process. */
 import process from "node:process";
 import * as v from "valibot";
+import { parseWords } from "../../../cli/args/parse.ts";
 import { defineCommand } from "../../../cli/framework/command.ts";
+import type { Outcome } from "../../../cli/framework/outcome.ts";
 import { runCommand } from "../../../cli/framework/run-command.ts";
-import { strictArguments } from "../../../cli/framework/usage/arguments.ts";
 import { OpsError } from "../../../lib/platform/errors.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 
 const secret = new Secret("canary-of-the-program");
 const [mode, ...rawArgs] = process.argv.slice(2);
 
-function whole(bytes: number) {
-  const result = {
-    command: "test",
+function whole(bytes: number): Outcome {
+  const fields = {
     filler: "x".repeat(bytes),
     secret: secret.open(),
     mail: "maria@example.com",
   };
-  return { exitCode: 0, result, text: `done ${secret.open()}\n` };
+  return { fields, text: `done ${secret.open()}\n` };
 }
 
-const modes: Record<string, () => Promise<{ exitCode: number; result: object; text: string }>> = {
+const modes: Record<string, () => Promise<Outcome>> = {
   ok: async () => whole(1),
   large: async () => whole(3_000_000),
   async failing() {
@@ -33,7 +33,7 @@ const modes: Record<string, () => Promise<{ exitCode: number; result: object; te
     throw new TypeError(`boom ${secret.open()}`);
   },
   async quotingSchema() {
-    return v.parse(v.object({ exitCode: v.number(), result: v.object({}), text: v.string() }), "canary-data");
+    return v.parse(v.object({ fields: v.object({}), text: v.string() }), "canary-data");
   },
   async quotingJson() {
     return JSON.parse("canary-json");
@@ -72,13 +72,12 @@ const modes: Record<string, () => Promise<{ exitCode: number; result: object; te
 };
 
 const command = defineCommand({
-  meta: { name: "test", description: "A command for tests" },
-  args: { json: { type: "boolean" } },
+  args: {},
   isUnattended: process.env.UNATTENDED === "1",
   example: "opsctl test",
   run: () => (modes[mode as string] as (typeof modes)[string])(),
 });
 
-const checked = strictArguments(rawArgs, command);
-if ("problem" in checked) throw new Error(checked.problem);
-process.exitCode = await runCommand("test", command, checked);
+const parsed = await parseWords(rawArgs, command);
+if ("problem" in parsed) throw new Error(parsed.problem);
+process.exitCode = await runCommand("test", command, parsed);

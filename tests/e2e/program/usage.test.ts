@@ -15,20 +15,21 @@ const MISUSES: [words: string[], problem: string][] = [
   [["week"], 'unknown command "week"; did you mean weekly?'],
   [["wxxx"], 'unknown command "wxxx"'],
   [["constructor"], 'opsctl: unknown command "constructor"'],
-  [[""], 'opsctl: unknown command ""'],
+  [[""], "opsctl: unknown command\n"],
   [["--json"], "opsctl: unknown option --json"],
   [["--json", "weekly"], "opsctl: unknown option --json"],
   [["--verison"], "opsctl: unknown option --verison; did you mean --version?"],
-  [["--version", "weekly"], "opsctl: unknown option --version"],
-  [["--\u001b[2Jx"], "opsctl: unknown option -- [2Jx"],
+  [["--version", "weekly"], "opsctl: unknown option --version\n"],
+  [["webhook", "--version"], "opsctl webhook: unknown option --version\n"],
+  [["--\u001b[2Jx"], "opsctl: unknown option\n"],
   [["deliveries", "lst"], 'opsctl deliveries: unknown command "lst"; did you mean list?'],
   [["deliveries", "--json"], "opsctl deliveries: unknown option --json"],
   [["reports", "state"], 'opsctl reports: unknown command "state"'],
   [["webhook", "serv"], 'opsctl webhook: unknown command "serv"; did you mean serve?'],
   [["help", "weakly"], 'opsctl: unknown command "weakly"; did you mean weekly?'],
   [["help", "webhook", "ded"], 'opsctl webhook: unknown command "ded"; did you mean dead?'],
-  [["help", "weekly", "now"], 'opsctl weekly: unexpected argument "now"'],
-  [["migrate", "now"], 'opsctl migrate: unexpected argument "now"'],
+  [["help", "weekly", "now"], "opsctl weekly: unexpected argument\n"],
+  [["migrate", "now"], "opsctl migrate: unexpected argument\n"],
   [["migrate", "--dry-run"], "opsctl migrate: unknown option --dry-run"],
   [["version", "--jason"], "opsctl version: unknown option --jason; did you mean --json?"],
   [["completion", "bsh"], "argument <shell> expects one of bash, zsh, fish; did you mean bash?"],
@@ -44,14 +45,13 @@ const MISUSES: [words: string[], problem: string][] = [
   [["weekly", "--constructor"], "unknown option --constructor"],
   [["weekly", "--__proto__=x"], "unknown option --__proto__"],
   [["weekly", "--TENANT", ID], "unknown option --TENANT"],
-  [["weekly", "--a\r\nopsctl: all is well"], "unknown option --a opsctl: all is well"],
+  [["weekly", "--a\r\nopsctl: all is well"], "unknown option\n"],
   [["weekly", "--json", "-d"], "unknown option -d"],
   [["weekly", "-jx"], "unknown option -j"],
-  [["weekly", "-"], 'unexpected argument "-"'],
-  [["weekly", "extra"], 'unexpected argument "extra"'],
-  [["weekly", ID], "unexpected argument"],
-  [["weekly", "--", "--dry-run"], 'unexpected argument "--dry-run"'],
-  [["weekly", "--dry-run", "false"], 'unexpected argument "false"'],
+  [["weekly", "-"], "unexpected argument\n"],
+  [["weekly", ID], "unexpected argument\n"],
+  [["weekly", "--", "--dry-run"], "unexpected argument\n"],
+  [["weekly", "--dry-run", "false"], "unexpected argument\n"],
   [["weekly", "--dry-run=false"], "option --dry-run takes no value"],
   [["weekly", "--dry-run="], "option --dry-run takes no value"],
   [["weekly", "--tenant"], NEEDED],
@@ -122,7 +122,7 @@ const MISUSES: [words: string[], problem: string][] = [
   [["reports", "preview", "--tenant", ID, "--out", "here"], "option --out expects an absolute path"],
   [["reports", "prune"], "option --before is required"],
   [["doctor", "wekly"], "; did you mean weekly?"],
-  [["doctor", "weekly", "webhook"], 'unexpected argument "webhook"'],
+  [["doctor", "weekly", "webhook"], "unexpected argument\n"],
   [["doctor", "--env-dir", "relative"], "option --env-dir expects an absolute path"],
   [["doctor", "--env-dir", "/nowhere/at/all"], "option --env-dir expects a directory that is there"],
   [["doctor", "--env-dir", "/etc/passwd"], "option --env-dir expects a directory that is there"],
@@ -135,18 +135,26 @@ const MISUSES: [words: string[], problem: string][] = [
 ];
 
 const SECRET = "canary-typed-4f1b==";
-/** Words with a secret of the environment in them, which the error masks. */
+/** Words that may be a secret: no error repeats one. */
 const SECRETS: [words: string[], problem: string][] = [
-  [[SECRET], 'opsctl: unknown command "<secret>"'],
-  [[`--${SECRET}`], "opsctl: unknown option --<secret>"],
-  [["deliveries", SECRET], 'opsctl deliveries: unknown command "<secret>"'],
-  [["weekly", "--json", SECRET], 'opsctl weekly: unexpected argument "<secret>"'],
-  [["weekly", "--", `x${SECRET}`], 'opsctl weekly: unexpected argument "x<secret>"'],
+  [[SECRET], "opsctl: unknown command\n"],
+  [[`--${SECRET}`], "opsctl: unknown option\n"],
+  [["weekly", `--${SECRET}`], "opsctl weekly: unknown option\n"],
+  [["weekly", `-----BEGIN ${SECRET}`], "opsctl weekly: unknown option\n"],
+  [["deliveries", SECRET], "opsctl deliveries: unknown command\n"],
+  [["weekly", "--json", SECRET], "opsctl weekly: unexpected argument\n"],
+  [["weekly", "--", `x${SECRET}`], "opsctl weekly: unexpected argument\n"],
   [["weekly", "--tenant", SECRET], "opsctl weekly: option --tenant expects a UUID"],
-  [["help", SECRET], "<secret>"],
+  [["weekly", `--skip-email=${SECRET}`], "opsctl weekly: option --skip-email takes no value"],
+  [["weekly", "--tenant", SECRET, "--tenant", ID], "opsctl weekly: option --tenant expects a UUID"],
+  [
+    ["deliveries", "reconcile", "--reason", SECRET, "--reason", "x"],
+    "option --reason is given more than once",
+  ],
+  [["help", SECRET], "opsctl: unknown command\n"],
+  [["help", "weekly", SECRET], "opsctl weekly: unexpected argument\n"],
   [["explain", SECRET], "argument <code> is no code of opsctl"],
   [["completion", SECRET], "argument <shell> expects one of"],
-  [["weekly", "word-of-a-url-8812"], 'unexpected argument "<secret>"'],
 ];
 
 let fixture: Fixture;
@@ -163,15 +171,13 @@ afterAll(async () => {
 describe("a misused command line", () => {
   test("ends with 2 and says why, before anything has happened", async () => {
     const before = await databaseSnapshot(fixture.db.sql);
-    const env = { TRIGGER_SECRET: SECRET, MY_SERVER: "postgres://u:word-of-a-url-8812@db.example/app" };
-
     const ends = await Promise.all(
       [...MISUSES, ...SECRETS].map(async ([words, problem]) => {
-        const { exitCode, stdout, stderr } = await fixture.opsctl(words, { env });
+        const { exitCode, stdout, stderr } = await fixture.opsctl(words);
         const [first = "", ...others] = stderr.split("\n");
         const isTold = `${first}\n`.includes(problem) && /^opsctl[^\n]*: \S/.test(first);
         const isHelpful = /^Usage: opsctl/m.test(others.join("\n")) && stderr.endsWith("--help` for more\n");
-        const isQuiet = !/hunter2|canary|8812|\bat .*:\d+:\d+|[^\P{Cc}\n]/u.test(stderr);
+        const isQuiet = !/hunter2|canary|\bat .*:\d+:\d+|[^\P{Cc}\n]/u.test(stderr);
         return { words, problem, first, stdout, exitCode, isTold, isHelpful, isQuiet };
       }),
     );
