@@ -30,7 +30,7 @@ install uninstall: export PREFIX := $(PREFIX)
 install uninstall: export SYSCONFDIR := $(SYSCONFDIR)
 
 .DEFAULT_GOAL := help
-.PHONY: help bun setup build man build-all install uninstall release demo test run-tests check types-bun types-deno style bench chaos integration pictures clean
+.PHONY: help bun setup build man generate build-all install uninstall release demo test run-tests check types-bun types-deno style bench chaos integration pictures clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ build: setup ## Compile dist/opsctl for this machine
 man: setup ## Make dist/man and dist/completions from the command tree
 	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || echo 0)} \
 		$(BUN) .ci/manual/write.ts dist
+
+generate: setup ## Write the sample settings and their tables in the docs from the table of settings
+	$(BUN) .ci/settings/write.ts
 
 # By itself Bun would download the other platform's Bun: here that one is checked, too.
 build-all: setup ## Compile for Linux x64 and arm64

@@ -27,13 +27,7 @@ async function loadSettings(
 ): Promise<WeeklyConfig> {
   if (flags.dryRun) await tellOfOddSettings(settingsFile, log);
   const { loadWeeklyConfig } = await import("../../lib/weekly/config.ts");
-  const own = () => loadWeeklyConfig(env, flags, (message) => log.warn(message));
-  if (!flags.dryRun) return await own();
-  const [{ loadTogether }, { provenSettings }] = await Promise.all([
-    import("../../lib/platform/config/load-together.ts"),
-    import("../../lib/weekly/announce/settings.ts"),
-  ]);
-  return await loadTogether(own(), provenSettings(env), env);
+  return await loadWeeklyConfig(env, { ...flags, isProof: flags.dryRun }, (message) => log.warn(message));
 }
 
 /** The command; see the head of this file. */

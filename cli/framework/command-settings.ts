@@ -5,7 +5,8 @@ import {
   type CommandSettings,
   readCommandSettings,
 } from "../../lib/platform/config/env-files/settings-file.ts";
-import { applyProxies, comeTooLate } from "../../lib/platform/config/names/runtime-variables.ts";
+import { webhookSettingsPath } from "../../lib/platform/config/env-files/webhook-settings.ts";
+import { applyProxies, comeTooLate } from "../../lib/platform/config/runtime-variables.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
 import { onOverruledVariable } from "../../lib/platform/secrets/overruled.ts";
 import { shellWord } from "../../lib/platform/shell-word.ts";
@@ -32,10 +33,11 @@ export function settingsOf(name: string): Settings {
 }
 
 /** Says which variables are not used because a secret's own file or command has another value. */
-export function tellOfOverruled({ path }: CommandSettings, log: Log): void {
+export function tellOfOverruled({ path, names, env }: CommandSettings, log: Log): void {
   onOverruledVariable(({ name, source }) => {
     const isGiven = (process.env[name] ?? "").trim() !== "";
-    const from = isGiven || path === null ? "environment" : path;
+    const file = names.includes(name) ? path : webhookSettingsPath(env);
+    const from = isGiven || file === null ? "environment" : file;
     log.warn("A variable is not used: its secret comes from elsewhere", {
       variable: name,
       from,
@@ -51,10 +53,9 @@ export async function tellOfOddSettings(
 ): Promise<void> {
   const { path, names } = file ?? { path: null, names: [] };
   if (path === null) return;
-  const { oddSettings, oddSettingTexts } = await import("../../lib/platform/config/names/odd-settings.ts");
-  const { told, more } = oddSettings(basename(path), names);
-  for (const odd of told) log.warn(`The settings file sets ${oddSettingTexts(odd).what}`, { file: path });
-  if (more > 0) log.warn(`The settings file sets ${more} more that have no effect`, { file: path });
+  const { unknownSettings, unknownText } = await import("../../lib/platform/config/unknown-names.ts");
+  for (const unknown of unknownSettings(basename(path), names))
+    log.warn(`The settings file sets ${unknownText(unknown)}`, { file: path });
 }
 
 /** Gives this process what its runtime needs of a settings file, and says what of the file has no effect. */

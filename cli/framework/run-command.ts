@@ -1,5 +1,5 @@
 import { type ArgsDef, type CommandDef, parseArgs, runCommand as runCitty } from "citty";
-import { type CommandSettings, withFileNamed } from "../../lib/platform/config/env-files/settings-file.ts";
+import type { CommandSettings } from "../../lib/platform/config/env-files/settings-file.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
 import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
 import { jsonText } from "../../lib/platform/json-text.ts";
@@ -73,7 +73,7 @@ export async function runCommand(
     const { result } = await runCitty(command as CommandDef<ArgsDef>, { rawArgs, data: context });
     return print(await printed(name, result as Outcome, context));
   } catch (error) {
-    return print(await failed(withFileNamed(error, settings.read.path)));
+    return print(await failed(error));
   } finally {
     await stderr.drained();
   }

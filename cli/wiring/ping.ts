@@ -1,4 +1,4 @@
-import { loadPingUrl } from "../../lib/platform/config/settings/ping-url.ts";
+import { loadSettings } from "../../lib/platform/config/load.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import type { CommandContext } from "../framework/command.ts";
 
@@ -19,8 +19,8 @@ export async function openPingEnd(
 ): Promise<PingEnd> {
   if ((env.OPSCTL_PING_URL ?? "").trim() === "") return SILENT;
   try {
-    const url = await loadPingUrl(env);
-    if (url === null) return SILENT;
+    const { OPSCTL_PING_URL: url } = await loadSettings("weekly", { optional: ["OPSCTL_PING_URL"] }, env);
+    if (url === undefined) return SILENT;
     const { pingOf } = await import("../../lib/providers/ping.ts");
     const ping = pingOf(url, timeoutMs);
     return async (isWell, signal) => {

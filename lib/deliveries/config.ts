@@ -1,11 +1,4 @@
-import {
-  httpBaseUrl,
-  loadConfig,
-  optional,
-  optionalSecret,
-  postgresUrl,
-  requiredSecret,
-} from "../platform/config/config.ts";
+import { loadSettings } from "../platform/config/load.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 
@@ -16,15 +9,10 @@ export type LookUpConfig = {
   email: { apiUrl: string; apiKey: Secret } | null;
 };
 
-const VARIABLES = {
-  DATABASE_URL: requiredSecret(postgresUrl),
-  APP_BASE_URL: optional(httpBaseUrl),
-  GATEWAY_URL: optional(httpBaseUrl),
-  GATEWAY_ADMIN_KEY: optionalSecret(),
-  EMAIL_API_URL: optional(httpBaseUrl, "https://api.resend.com"),
-  EMAIL_API_KEY: optionalSecret(),
-  EMAIL_READ_API_KEY: optionalSecret(),
-};
+const CHANNELS = [
+  ...(["APP_BASE_URL", "GATEWAY_URL", "GATEWAY_ADMIN_KEY"] as const),
+  ...(["EMAIL_API_URL", "EMAIL_API_KEY", "EMAIL_READ_API_KEY"] as const),
+] as const;
 
 /**
  * Reads the settings of a look-up: those of the weekly run, and the key that may read what was sent.
@@ -34,7 +22,7 @@ const VARIABLES = {
  * Errors:    CONFIG_INVALID.
  */
 export async function loadLookUpConfig(env: Environment): Promise<LookUpConfig> {
-  const values = await loadConfig(VARIABLES, env);
+  const values = await loadSettings("deliveries", { required: ["DATABASE_URL"], optional: CHANNELS }, env);
   const { APP_BASE_URL: appBaseUrl, GATEWAY_URL: gatewayUrl, GATEWAY_ADMIN_KEY: adminKey } = values;
   const apiKey = values.EMAIL_READ_API_KEY ?? values.EMAIL_API_KEY;
   const hasGateway = appBaseUrl !== undefined && gatewayUrl !== undefined && adminKey !== undefined;

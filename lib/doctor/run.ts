@@ -62,10 +62,24 @@ export async function runDoctor(
       onFound(check, findings);
       return findings;
     };
-    return (await Promise.all(checks.map(run))).flat();
+    return oncePerCause((await Promise.all(checks.map(run))).flat());
   } finally {
     await context.close();
   }
+}
+
+/** What several checks of a command lack for the same reason, told with the first of them, which names the others. */
+function oncePerCause(findings: readonly Finding[]): Finding[] {
+  const causeOf = ({ command: of, code, reason }: Finding) =>
+    code === "PREREQUISITE_FAILED" ? `${of} ${reason}` : null;
+  return findings.flatMap((finding, at) => {
+    const cause = causeOf(finding);
+    const alike = cause === null ? [finding] : findings.filter((other) => causeOf(other) === cause);
+    if (alike.length === 1) return [finding];
+    const others = alike.slice(1).map(({ check }) => check);
+    const isFirst = findings.findIndex((other) => causeOf(other) === cause) === at;
+    return isFirst ? [{ ...finding, reason: `${finding.reason}; neither were ${others.join(", ")}` }] : [];
+  });
 }
 
 /** The check under which it is told why nothing is known of the account's commands. */

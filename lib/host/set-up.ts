@@ -1,52 +1,37 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { stateDirectoryOf } from "../platform/config/directories.ts";
+import { withWebhookSettings } from "../platform/config/env-files/webhook-settings.ts";
+import {
+  PART_OF,
+  PARTS,
+  type PartName,
+  readersOf,
+  SETTINGS,
+  type Setting,
+  type SettingName,
+  settingsWhere,
+} from "../platform/config/settings-table.ts";
 import { OpsError } from "../platform/errors.ts";
 import { type Environment, secretsDirectory } from "../platform/secrets/adapter.ts";
-import { readWebhookEnv, webhookEnvPath } from "./webhook-env.ts";
 
-/** The parts of opsctl on a host, in the order in which they are shown. */
-export const PARTS = ["weekly", "webhook", "collector", "socket-monitor", "alert-rules"] as const;
+export { PARTS, type PartName };
 
-/** One of these parts. */
-export type PartName = (typeof PARTS)[number];
-
-/** Variables that a part has for itself; one of them says that it is meant to work on this host. */
-export const SET_UP_BY: Record<PartName, readonly string[]> = {
-  weekly: [
-    ...["APP_BASE_URL", "GATEWAY_URL", "WHATSAPP_REPORT_SENDER_TENANT_ID"],
-    ...["WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID", "TRIGGER_SECRET"],
-  ],
-  webhook: [
-    ...["MESSAGING_API_URL", "MESSAGING_API_KEY", "MESSAGING_PHONE"],
-    ...["WEBHOOK_SECRET", "ISSUE_TRACKER_TOKEN", "ISSUE_TRACKER_TEAM_ID"],
-  ],
-  collector: [
-    ...["TEXTFILE_DIR", "PROXY_CONTAINER"],
-    ...["HOSTING_TOKEN", "HOSTING_API_URL", "HOSTING_TEAM_ID", "HOSTING_PROJECTS"],
-  ],
-  "socket-monitor": ["MESSAGING_API_URL", "MESSAGING_PHONE"],
-  "alert-rules": ["MONITORING_URL", "MONITORING_TOKEN"],
-};
-
-/** Secrets that a part has for itself; of one that several parts have, a file says nothing. */
-const SECRET_FILES: Record<PartName, readonly string[]> = {
-  weekly: ["TRIGGER_SECRET", "GATEWAY_ADMIN_KEY", "EMAIL_API_KEY"],
-  webhook: ["MESSAGING_API_KEY", "ISSUE_TRACKER_TOKEN"],
-  collector: ["HOSTING_TOKEN"],
-  "socket-monitor": [],
-  "alert-rules": ["MONITORING_TOKEN"],
-};
+/** The file beside the state that only a webhook's service makes. */
+const SERVICE_LOCK = "dispatcher.lock";
 
 /**
- * Whether a part that has left nothing is meant to work on this host: a setting of its own is there.
+ * Whether a part is meant to work on this host: one of the settings that enable it is there, or what it has kept.
  *
- * Shape:     `env` are the settings of its command; `reader` names who reads the webhook's file.
+ * Shape:     `env` are the settings of its command.
  * Behaviour: the socket monitor sends with the settings of the webhook. A file of the webhook that cannot be read
- *            counts as set up: a person has to look at it.
+ *            counts as set up: a person has to look at it. A webhook whose settings are gone still has its state, in
+ *            which alerts may wait.
  */
-export function isSetUp(part: PartName, env: Environment, { reader }: { reader: string }): boolean {
-  if (hasAny(env, SET_UP_BY[part]) || hasSecretFile(part, env)) return true;
-  return part === "socket-monitor" && isSenderSetUp(env, reader);
+export function isSetUp(part: PartName, env: Environment): boolean {
+  if (hasAny(env, enabling(part)) || hasSecretFile(part, env)) return true;
+  if (part === "webhook") return existsSync(join(stateDirectoryOf(stateDirIn(env), env), SERVICE_LOCK));
+  return part === "socket-monitor" && isSenderSetUp(env);
 }
 
 /** Whether one of these variables has a value. */
@@ -54,14 +39,38 @@ export function hasAny(env: Environment, names: readonly string[]): boolean {
   return names.some((name) => (env[name] ?? "").trim() !== "");
 }
 
-function hasSecretFile(part: PartName, env: Environment): boolean {
-  return SECRET_FILES[part].some((name) => existsSync(join(secretsDirectory(env), name)));
+/**
+ * The settings that a part needs, and those that no other part reads; one that has a default, or a value in the sample
+ * file, says nothing.
+ */
+function enabling(part: PartName): SettingName[] {
+  return settingsWhere((setting) => {
+    const readers = readersOf(setting);
+    const own = readers.filter(({ command }) => PART_OF[command] === part);
+    const isNeeded = own.some(({ isRequired }) => isRequired);
+    const isOwn = own.length > 0 && own.length === readers.length;
+    return isNeeded || (isOwn && setting.sample === undefined && setting.default === undefined);
+  });
 }
 
-function isSenderSetUp(env: Environment, reader: string): boolean {
+function stateDirIn({ OPSCTL_STATE_DIR }: Environment): string | undefined {
+  return OPSCTL_STATE_DIR?.trim() || undefined;
+}
+
+/** A secret's file; one that another part may also have for itself says nothing. */
+function hasSecretFile(part: PartName, env: Environment): boolean {
+  return enabling(part).some((name) => {
+    const setting: Setting = SETTINGS[name];
+    const isShared = readersOf(setting).some(
+      ({ command, isRequired }) => !isRequired && PART_OF[command] !== part,
+    );
+    return setting.secret !== undefined && !isShared && existsSync(join(secretsDirectory(env), name));
+  });
+}
+
+function isSenderSetUp(env: Environment): boolean {
   try {
-    const path = webhookEnvPath(env.OPSCTL_WEBHOOK_ENV_FILE?.trim() || undefined, env);
-    return hasAny(Object.fromEntries(readWebhookEnv(path, { reader })), SET_UP_BY["socket-monitor"]);
+    return hasAny(withWebhookSettings("socket-monitor", env), enabling("socket-monitor"));
   } catch (error) {
     if (error instanceof OpsError) return true;
     throw error;

@@ -1,19 +1,6 @@
-import * as v from "valibot";
-import { DEFAULT_TEXTFILE_DIR } from "../host/metrics-file-name.ts";
-import { hasAny, SET_UP_BY } from "../host/set-up.ts";
-import {
-  absolutePath,
-  anyText,
-  httpBaseUrl,
-  loadConfig,
-  optional,
-  positiveInteger,
-  type Rule,
-  requiredSecret,
-} from "../platform/config/config.ts";
-import { loadTogether } from "../platform/config/load-together.ts";
-import { DEFAULT_LOG_DIR } from "../platform/config/settings/log-directory.ts";
-import { loadPingUrl } from "../platform/config/settings/ping-url.ts";
+import { hasAny } from "../host/set-up.ts";
+import { loadSettings, type Settings } from "../platform/config/load.ts";
+import { isReadBy, settingsWhere } from "../platform/config/settings-table.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { DockerAddress } from "../providers/docker/client.ts";
@@ -26,38 +13,7 @@ export type CollectConfig = {
   hosting: { apiUrl: string; teamId: string | null; projects: number };
 };
 
-/** How many projects the account has by the monitoring document, Limits. */
-const DEFAULT_PROJECTS = 16;
-const DEFAULT_SOCKET = "/var/run/docker.sock";
-
-/** A container's name, as the engine allows it: exact, and no part of a path. */
-const containerName: Rule<string> = {
-  schema: () => v.pipe(v.string(), v.regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/, "is not the name of a container")),
-  expected: "the exact name of a container",
-  example: "traefik",
-};
-
-/** The address of the container engine; `tcp://` is unencrypted, as for Docker's own client. */
-const dockerHost: Rule<DockerAddress> = {
-  schema: () =>
-    v.pipe(
-      v.string(),
-      v.rawTransform(({ dataset, addIssue, NEVER }) => {
-        const address = parseDockerHost(dataset.value);
-        if (address !== undefined) return address;
-        addIssue({ message: "is not an address that opsctl can use" });
-        return NEVER;
-      }),
-    ),
-  expected: "unix:// with an absolute path, or tcp://host:port without encryption",
-  example: `unix://${DEFAULT_SOCKET}`,
-};
-
-/** Variables that other commands read as well; one of them is enough, too. */
-const SHARED: readonly string[] = [
-  ...["OPSCTL_LOG_DIR", "DOCKER_HOST", "OPSCTL_PING_URL"],
-  ...["OPSCTL_SECRETS_DIR", "OPSCTL_SECRETS_COMMAND", "CREDENTIALS_DIRECTORY"],
-];
+const OWN = settingsWhere((setting) => setting.commands !== "all" && isReadBy(setting, "collect-metrics"));
 
 /**
  * Refuses to run without any setting: a run that somebody starts by hand would replace the metrics of the installed
@@ -69,7 +25,7 @@ export function refuseWithoutSettings(
   env: Environment,
   file: { path: string; isThere: boolean } | null,
 ): void {
-  if (file?.isThere || hasAny(env, [...SET_UP_BY.collector, ...SHARED])) return;
+  if (file?.isThere || hasAny(env, OWN)) return;
   const missing = file === null ? "no settings file is read" : `${file.path} is not there`;
   throw new OpsError({
     code: "CONFIG_INVALID",
@@ -84,18 +40,26 @@ export function refuseWithoutSettings(
  * Errors: CONFIG_INVALID with all problems at once.
  */
 export async function loadCollectConfig(env: Environment): Promise<CollectConfig> {
-  const values = await loadConfig(
-    {
-      TEXTFILE_DIR: optional({ ...absolutePath, example: DEFAULT_TEXTFILE_DIR }, DEFAULT_TEXTFILE_DIR),
-      OPSCTL_LOG_DIR: optional(absolutePath, DEFAULT_LOG_DIR),
-      PROXY_CONTAINER: optional(containerName, "traefik"),
-      DOCKER_HOST: optional(dockerHost, { unixSocket: DEFAULT_SOCKET }),
-      HOSTING_API_URL: optional(httpBaseUrl, "https://api.vercel.com"),
-      HOSTING_TEAM_ID: optional(anyText),
-      HOSTING_PROJECTS: optional(positiveInteger, DEFAULT_PROJECTS),
-    },
-    env,
-  );
+  return configOf(await loadSettings("collect-metrics", { optional: OPTIONAL }, env));
+}
+
+/**
+ * Reads the settings, the token, which a pass looks for later, and the ping, without which it goes on; what is missing
+ * or wrong is one error.
+ *
+ * Errors: CONFIG_INVALID with all problems at once.
+ */
+export async function loadWholeCollectConfig(env: Environment): Promise<CollectConfig> {
+  const optional = [...OPTIONAL, "OPSCTL_PING_URL"] as const;
+  return configOf(await loadSettings("collect-metrics", { required: ["HOSTING_TOKEN"], optional }, env));
+}
+
+const OPTIONAL = [
+  ...(["TEXTFILE_DIR", "OPSCTL_LOG_DIR", "PROXY_CONTAINER", "DOCKER_HOST"] as const),
+  ...(["HOSTING_API_URL", "HOSTING_TEAM_ID", "HOSTING_PROJECTS"] as const),
+] as const;
+
+function configOf(values: Settings<never, (typeof OPTIONAL)[number]>): CollectConfig {
   return {
     textfileDir: values.TEXTFILE_DIR,
     logDir: values.OPSCTL_LOG_DIR,
@@ -106,24 +70,4 @@ export async function loadCollectConfig(env: Environment): Promise<CollectConfig
       projects: values.HOSTING_PROJECTS,
     },
   };
-}
-
-/**
- * Reads the settings, the token, which a pass looks for later, and the ping, without which it goes on; what is missing
- * or wrong is one error.
- *
- * Errors: CONFIG_INVALID with all problems at once.
- */
-export async function loadWholeCollectConfig(env: Environment): Promise<CollectConfig> {
-  const others = [loadConfig({ HOSTING_TOKEN: requiredSecret() }, env), loadPingUrl(env)];
-  return await loadTogether(loadCollectConfig(env), others, env);
-}
-
-function parseDockerHost(text: string): DockerAddress | undefined {
-  const path = /^unix:\/\/(\/[^\0]+)$/.exec(text)?.[1];
-  if (path !== undefined) return { unixSocket: path };
-  const place = /^tcp:\/\/([^/?#@\s]+:\d{1,5})\/?$/.exec(text)?.[1];
-  return place !== undefined && URL.canParse(`http://${place}`)
-    ? { url: new URL(`http://${place}`) }
-    : undefined;
 }

@@ -15,16 +15,15 @@ export function inWords(text: string | null | undefined): Fix | null {
 /**
  * One setting that is missing or invalid.
  *
- * Shape: `kind` says where it belongs: a setting, a secret, or `unread` for a secret that is somewhere and cannot be
- *        read, with `fix` for the place where it is; `file` is the only file that it is read from, where there is
- *        such a file.
+ * Shape: `kind` is that of a setting, a secret or an option; `unread` is a secret that is somewhere and cannot be read,
+ *        with `fix` for the place where it is. `file` is the environment file in which a setting belongs, null for none.
  */
 export type SettingProblem = {
   name: string;
   problem: string;
-  kind: "plain" | "secret" | "unread";
+  kind: "plain" | "secret" | "unread" | "option";
   fix?: string | undefined;
-  file?: string;
+  file: string | null;
 };
 
 /** What an `OpsError` is made of; see the class for the meaning of each part. */

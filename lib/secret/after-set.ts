@@ -1,17 +1,15 @@
 import { commandFile } from "../platform/config/env-files/command-file.ts";
 import type { KnownSecret } from "../platform/config/names/known-secrets.ts";
+import { settingOf } from "../platform/config/settings-table.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 import { hasOuterBlank } from "./check-form.ts";
 import type { FileFacts } from "./file-facts.ts";
 import type { Place } from "./place.ts";
-import { oddToken } from "./token-form.ts";
 
 /** The commands that take a new value at a reload of the webhook's service. */
 const WEBHOOK = "webhook";
 const RELOAD = "systemctl reload opsctl-webhook.service";
-/** The webhook opens its state once, at its start. */
-const AT_RESTART = ["OPSCTL_STATE_URL"];
 const RESTART = "systemctl restart opsctl-webhook.service";
 
 /** The commands to run so that a new value counts; empty where the next start of each command is enough. */
@@ -24,17 +22,16 @@ export function nextSteps(secret: KnownSecret): string[] {
 /** The command with which the webhook's service takes a new value; null for a secret that it does not use. */
 export function serviceStep({ name, usedBy }: Pick<KnownSecret, "name" | "usedBy">): string | null {
   if (!usedBy.some(({ command }) => command === WEBHOOK)) return null;
-  return AT_RESTART.includes(name) ? RESTART : RELOAD;
+  return settingOf(name)?.restart ? RESTART : RELOAD;
 }
 
 /** What is odd about a value that was set, a sentence each. */
 export function warningsAbout(
-  { name, reader }: KnownSecret,
+  { reader }: KnownSecret,
   { value, isForRoot }: { value: Secret; isForRoot: boolean },
 ): string[] {
   return [
     ...(hasOuterBlank(value) ? ["the value begins or ends with a blank"] : []),
-    ...oddToken(name, value.open()),
     ...(isForRoot && reader !== "root"
       ? ["the account opsctl cannot read it there: only a command that stays root does"]
       : []),
@@ -66,15 +63,8 @@ export function conflictsOf(
   ];
 }
 
-function alsoSet({ name, usedBy, fromEnvironment }: KnownSecret, { name: file, path }: FileFacts): string {
-  const overruled = `${name} is set in ${path}, too: it is not used${fromEnvironment ? " any more" : " there"}, remove it there`;
-  // The socket monitor reads the webhook's file before it looks for a secret's own.
-  const asksFileFirst = usedBy.find(
-    ({ command, alsoIn }) => command === "socket-monitor" && alsoIn === file && fromEnvironment,
-  );
-  return asksFileFirst === undefined
-    ? overruled
-    : `${name} is set in ${path}, too: ${asksFileFirst.command} goes on using that one, remove it there`;
+function alsoSet({ name, fromEnvironment }: KnownSecret, { path }: FileFacts): string {
+  return `${name} is set in ${path}, too: it is not used${fromEnvironment ? " any more" : " there"}, remove it there`;
 }
 
 function looksElsewhere(

@@ -1,27 +1,24 @@
-import * as v from "valibot";
+import { faultOf } from "../platform/config/load.ts";
 import type { KnownSecret } from "../platform/config/names/known-secrets.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { MAX_SECRET_BYTES } from "../platform/secrets/file.ts";
 import { Secret } from "../platform/secrets/secret.ts";
-import { tokenFault } from "./token-form.ts";
 
 /**
  * The value that was typed or piped for a secret, by the rule of the commands that need it.
  *
- * Behaviour: one trailing line break is dropped. Of a token that a peer issues only what can certainly not be one is
- *            refused. No text about it quotes it or tells its length; an error names the rule.
+ * Behaviour: one trailing line break is dropped. No text about it quotes it or tells its length; an error names the
+ *            rule.
  * Errors:    SECRET_MALFORMED.
  */
-export function checkForm({ name, rule }: KnownSecret, bytes: Uint8Array, env: Environment): Secret {
+export function checkForm({ name, kind }: KnownSecret, bytes: Uint8Array, env: Environment): Secret {
   const text = decoded(bytes)?.replace(/\r?\n$/, "");
   const problem = text === undefined ? "is not UTF-8 text" : problemOf(text, bytes.length);
-  if (text === undefined || problem !== null) throw malformed(name, rule.expected, problem as string);
+  if (text === undefined || problem !== null) throw malformed(name, kind, problem as string);
   const secret = new Secret(text);
-  const { issues } = v.safeParse(rule.schema(env), text);
-  if (issues !== undefined) throw malformed(name, withExample(rule), issues[0].message);
-  const fault = tokenFault(name, text);
-  if (fault !== null) throw malformed(name, "the token alone, whole, as its peer shows it", fault);
+  const fault = faultOf(kind, text, env);
+  if (fault !== null) throw malformed(name, kind, fault);
   return secret;
 }
 
@@ -45,14 +42,10 @@ function decoded(bytes: Uint8Array): string | undefined {
   }
 }
 
-function withExample({ expected, example }: KnownSecret["rule"]): string {
-  return example === undefined ? expected : `${expected}, such as ${example}`;
-}
-
-function malformed(name: string, expected: string, problem: string): OpsError {
+function malformed(name: string, { expected, example }: KnownSecret["kind"], problem: string): OpsError {
   return new OpsError({
     code: "SECRET_MALFORMED",
     message: `Cannot set secret ${name}: the value ${problem}; nothing was changed`,
-    hint: `Expected ${expected}`,
+    hint: `Expected ${expected}${example === undefined ? "" : `, such as ${example}`}`,
   });
 }

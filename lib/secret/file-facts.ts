@@ -1,6 +1,6 @@
 import { commandFile } from "../platform/config/env-files/command-file.ts";
 import { readCommandSettings } from "../platform/config/env-files/settings-file.ts";
-import { KNOWN_SECRETS } from "../platform/config/names/known-secrets.ts";
+import { isNeeded, KNOWN_SECRETS } from "../platform/config/names/known-secrets.ts";
 import { OpsError } from "../platform/errors.ts";
 import { isClosedHere } from "../platform/files/closed-file.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
@@ -53,8 +53,7 @@ function factsOf(env: Environment, { name, path }: { name: string; path: string 
   const isSet = (variable: string) => (env[variable] ?? "").trim() !== "";
   const isWanted = ({ usedBy }: (typeof KNOWN_SECRETS)[number]) =>
     usedBy.some(({ command, need }) => {
-      if (typeof need === "string" || commandFile(command) !== name) return false;
-      return need.equals === undefined ? isSet(need.variable) : env[need.variable] === need.equals;
+      return typeof need !== "string" && commandFile(command) === name && isNeeded(need, env);
     });
   return {
     name,

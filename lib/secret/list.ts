@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { commandFile, isRootsFile } from "../platform/config/env-files/command-file.ts";
 import { withDirectories } from "../platform/config/env-files/with-directories.ts";
 import { KNOWN_SECRETS, type KnownSecret } from "../platform/config/names/known-secrets.ts";
-import { plainSettingsOfFile, SETTINGS_FILES } from "../platform/config/names/known-settings.ts";
-import { oddSecrets } from "../platform/config/names/odd-secrets.ts";
+import { ENV_FILES, settingsOfFile, unknownSecrets } from "../platform/config/unknown-names.ts";
 import { type Fix, inWords } from "../platform/errors.ts";
 import { octal } from "../platform/files/modes.ts";
 import { namesOf } from "../platform/files/trusted-path.ts";
@@ -230,8 +229,7 @@ function directoryProblems(input: ListInput): SecretProblem[] {
 /** Files whose names are slips of the pen. */
 function strayProblems({ directory }: Place, names: readonly string[]): SecretProblem[] {
   const secrets = KNOWN_SECRETS.map(({ name }) => name);
-  const plain = SETTINGS_FILES.flatMap(plainSettingsOfFile);
-  return oddSecrets([...names].sort(), { secrets, plain }).map(({ name, meant }) => {
+  return unknownSecrets(names, secrets).map(({ name, meant }) => {
     const [why, text] =
       meant === null
         ? [
@@ -244,7 +242,7 @@ function strayProblems({ directory }: Place, names: readonly string[]): SecretPr
 }
 
 function filesOf(name: string): string {
-  return SETTINGS_FILES.filter((file) => plainSettingsOfFile(file).includes(name)).join(" or ");
+  return ENV_FILES.filter((file) => settingsOfFile(file).includes(name)).join(" or ");
 }
 
 function leftoverProblems({ directory }: Place, files: Look["files"], nowMs: number): SecretProblem[] {

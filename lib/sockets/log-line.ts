@@ -6,9 +6,10 @@ import { judgeOwnFile, refuseForeignDirectory } from "../platform/files/own-file
 /** Name of the monitor's log inside the log directory. */
 export const SOCKET_LOG_FILE = "socket_monitor.log";
 
-/** What a run saw; a value that could not be read is null. */
+/** What a run saw, and above which total it alerts; a value that could not be read is null. */
 export type SocketReadings = {
   time: string;
+  threshold: number;
   total: number | null;
   closeWait: number | null;
   load1: number | null;

@@ -10,12 +10,8 @@ const ALERTS: Record<AlertOutcome, string> = {
 };
 
 /** One line for people, wrapped at `width` columns of a terminal. */
-export function renderMonitored(
-  { readings, alert }: SocketMonitorReport,
-  threshold: number,
-  width: number | null,
-): string {
-  const { total, closeWait } = readings;
+export function renderMonitored({ readings, alert }: SocketMonitorReport, width: number | null): string {
+  const { total, threshold, closeWait } = readings;
   if (total === null) return "The sockets could not be counted\n";
   const line = `${total} TCP sockets (threshold ${threshold}), ${closeWait} in CLOSE_WAIT: ${ALERTS[alert]}`;
   return `${wrapText(line, width ?? line.length, "  ").join("\n")}\n`;

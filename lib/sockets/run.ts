@@ -52,6 +52,7 @@ export async function monitorSockets(
   const { alert, problems } = counted === null ? unread() : await act(dependencies, counted, threshold);
   const readings: SocketReadings = {
     time,
+    threshold,
     total: counted?.total ?? null,
     closeWait: counted?.closeWait ?? null,
     load1: load?.load1 ?? null,

@@ -23,7 +23,7 @@ export async function findCollector(env: Environment): Promise<CollectorPlace> {
   try {
     const settings = readCommandSettings("collect-metrics", env);
     const { textfileDir } = await loadCollectConfig(settings.env);
-    const isThere = isSetUp("collector", settings.env, { reader: "opsctl status" });
+    const isThere = isSetUp("collector", settings.env);
     return { status: "found", textfileDir, isSetUp: isThere };
   } catch (error) {
     if (error instanceof OpsError) return { status: "unreadable", code: error.code };

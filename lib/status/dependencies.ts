@@ -17,7 +17,8 @@ export type StatusDependencies = {
   env: Environment;
   viewer: Viewer;
   collector: CollectorPlace;
-  adminUrl: URL;
+  /** The kernel's tables of this network namespace. */
+  procNet: string;
   limitMs: number;
   secretCommandLimitMs: number;
   wait(ms: number, signal: AbortSignal): Promise<void>;

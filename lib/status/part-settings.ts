@@ -20,7 +20,7 @@ export function settingsOf(command: string, { env }: Pick<StatusDependencies, "e
 
 /** Whether a part that has left nothing is meant to work on this host, by the settings of its command. */
 export function isMeantToWork(part: PartName, env: Environment): boolean {
-  return isSetUp(part, env, { reader: "opsctl status" });
+  return isSetUp(part, env);
 }
 
 /** What only means that this account is not the one to look. */

@@ -1,25 +1,9 @@
-import {
-  anyText,
-  exactlyOne,
-  httpBaseUrl,
-  loadConfig,
-  optional,
-  optionalSecret,
-  postgresUrl,
-  required,
-  requiredSecret,
-} from "../platform/config/config.ts";
-import { loadTogether } from "../platform/config/load-together.ts";
-import { alertPhone } from "../platform/config/settings/alert-phone.ts";
-import { PING_SETTINGS } from "../platform/config/settings/ping-url.ts";
-import {
-  STATE_DIRECTORY_SETTINGS,
-  type StateDirectorySettings,
-  stateDirectoryOf,
-} from "../platform/config/settings/state-directory.ts";
+import { stateDirectoryOf } from "../platform/config/directories.ts";
+import { url } from "../platform/config/kinds.ts";
+import { loadSettings, type Settings } from "../platform/config/load.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
-import { loadSecondChannel, type SecondChannelConfig } from "./second-channel/config.ts";
+import { webhookPorts } from "./ports.ts";
 
 /** The settings of the alert webhook. */
 export type WebhookConfig = {
@@ -33,35 +17,33 @@ export type WebhookConfig = {
   secondChannel: SecondChannelConfig | null;
   /** The check elsewhere that notices when the service is silent; null where it is not set. */
   pingUrl: Secret | null;
+  port: number;
+  /** 0 turns it off. */
+  adminPort: number;
 };
 
 /** Where the state is kept: a directory of this host, or a database that several hosts share. */
 export type StateConfig = { directory: string } | { url: Secret };
 
-const STATE = {
-  ...STATE_DIRECTORY_SETTINGS,
-  OPSCTL_STATE_URL: optionalSecret({ rule: postgresUrl }),
-};
+/** The second channel: a key of its own, because the weekly run may use up the quota of the other. */
+export type SecondChannelConfig = { apiUrl: string; apiKey: Secret; from: string; to: string };
 
-const TRACKER_ENDPOINT = {
-  expected: "the tracker's whole endpoint",
-  example: "https://api.linear.app/graphql",
-};
-
-const WEBHOOK = {
-  WEBHOOK_SECRET: requiredSecret(),
-  WEBHOOK_SECRET_PREVIOUS: optionalSecret(),
-  MESSAGING_API_URL: required({ ...httpBaseUrl, example: "https://gateway.example.com" }),
-  MESSAGING_API_KEY: requiredSecret(),
-  MESSAGING_PHONE: required(alertPhone),
-  MESSAGING_INSTANCE: optional(anyText),
-  ISSUE_TRACKER_URL: optional({ ...httpBaseUrl, ...TRACKER_ENDPOINT }, TRACKER_ENDPOINT.example),
-  ISSUE_TRACKER_TOKEN: requiredSecret(),
-  ISSUE_TRACKER_TEAM_ID: required({ ...anyText, expected: "the UUID of the team that receives the issues" }),
-  ISSUE_TRACKER_COMMENTS: optional(exactlyOne, false),
+const STATE = ["OPSCTL_STATE_DIR", "OPSCTL_STATE_URL"] as const;
+const REQUIRED = [
+  ...(["WEBHOOK_SECRET", "MESSAGING_API_URL", "MESSAGING_API_KEY", "MESSAGING_PHONE"] as const),
+  ...(["ISSUE_TRACKER_TOKEN", "ISSUE_TRACKER_TEAM_ID"] as const),
+] as const;
+const OPTIONAL = [
+  ...([
+    "WEBHOOK_SECRET_PREVIOUS",
+    "MESSAGING_INSTANCE",
+    "ISSUE_TRACKER_URL",
+    "ISSUE_TRACKER_COMMENTS",
+  ] as const),
+  ...(["ALERT_EMAIL_API_URL", "OPSCTL_PING_URL", "WEBHOOK_PORT", "WEBHOOK_ADMIN_PORT"] as const),
   ...STATE,
-  ...PING_SETTINGS,
-};
+] as const;
+const SECOND_CHANNEL = ["ALERT_EMAIL_TO", "ALERT_EMAIL_FROM", "ALERT_EMAIL_API_KEY"] as const;
 
 /**
  * Reads the settings of `opsctl webhook serve`.
@@ -69,8 +51,12 @@ const WEBHOOK = {
  * Errors: CONFIG_INVALID with all problems at once; an empty WEBHOOK_SECRET counts as missing.
  */
 export async function loadWebhookConfig(env: Environment): Promise<WebhookConfig> {
-  const secondChannel = loadSecondChannel(env);
-  const values = await loadTogether(loadConfig(WEBHOOK, env), [secondChannel], env);
+  const hasSecondChannel = await usesSecondChannel(env);
+  const values = await loadSettings(
+    "webhook",
+    { required: [...REQUIRED, ...(hasSecondChannel ? SECOND_CHANNEL : [])], optional: OPTIONAL },
+    env,
+  );
   return {
     secret: values.WEBHOOK_SECRET,
     previousSecret: values.WEBHOOK_SECRET_PREVIOUS ?? null,
@@ -86,24 +72,50 @@ export async function loadWebhookConfig(env: Environment): Promise<WebhookConfig
       teamId: values.ISSUE_TRACKER_TEAM_ID.trim(),
       comments: values.ISSUE_TRACKER_COMMENTS,
     },
-    state: stateOf(values),
-    secondChannel: await secondChannel,
+    state: stateOf(values, env),
+    secondChannel: hasSecondChannel
+      ? {
+          apiUrl: values.ALERT_EMAIL_API_URL,
+          apiKey: values.ALERT_EMAIL_API_KEY,
+          from: values.ALERT_EMAIL_FROM,
+          to: values.ALERT_EMAIL_TO,
+        }
+      : null,
     pingUrl: values.OPSCTL_PING_URL ?? null,
+    port: values.WEBHOOK_PORT,
+    adminPort: values.WEBHOOK_ADMIN_PORT,
   };
 }
 
+/** Whether any of its three settings is there: then all of them are needed. */
+async function usesSecondChannel(env: Environment): Promise<boolean> {
+  const hasAddress = [env.ALERT_EMAIL_TO, env.ALERT_EMAIL_FROM].some((text) => (text ?? "").trim() !== "");
+  if (hasAddress) return true;
+  // It may be a secret's file, which `env` does not show; what is wrong with it is listed with the others.
+  const key = loadSettings("webhook", { optional: ["ALERT_EMAIL_API_KEY"] }, env);
+  return await key.then(
+    ({ ALERT_EMAIL_API_KEY }) => ALERT_EMAIL_API_KEY !== undefined,
+    () => true,
+  );
+}
+
 /**
- * Reads the settings for a test alert to `url`, which is sent the secret.
+ * Reads the settings for a test alert to the URL `to`, else to the service of this host; it is sent the secret.
  *
  * Errors: CONFIG_INVALID, also for a URL to which the secret would go unencrypted.
  */
 export async function loadTestConfig(
   env: Environment,
-  url: string,
-): Promise<Pick<WebhookConfig, "secret" | "state">> {
-  const variables = { "--url": required(httpBaseUrl), WEBHOOK_SECRET: requiredSecret(), ...STATE };
-  const values = await loadConfig(variables, { ...env, "--url": url });
-  return { secret: values.WEBHOOK_SECRET, state: stateOf(values) };
+  to: string | undefined,
+): Promise<Pick<WebhookConfig, "secret" | "state"> & { url: string }> {
+  const { port } = await webhookPorts(env);
+  const options = { "--url": { kind: url, text: to ?? `http://127.0.0.1:${port}/webhook` } };
+  const values = await loadSettings(
+    "webhook",
+    { required: ["WEBHOOK_SECRET"], optional: STATE, options },
+    env,
+  );
+  return { url: values["--url"], secret: values.WEBHOOK_SECRET, state: stateOf(values, env) };
 }
 
 /**
@@ -112,10 +124,13 @@ export async function loadTestConfig(
  * Errors: CONFIG_INVALID.
  */
 export async function loadStateConfig(env: Environment): Promise<StateConfig> {
-  return stateOf(await loadConfig(STATE, env));
+  return stateOf(await loadSettings("webhook", { optional: STATE }, env), env);
 }
 
-function stateOf(values: StateDirectorySettings & { OPSCTL_STATE_URL: Secret | undefined }): StateConfig {
+function stateOf(
+  values: Settings<never, "OPSCTL_STATE_DIR" | "OPSCTL_STATE_URL">,
+  env: Environment,
+): StateConfig {
   if (values.OPSCTL_STATE_URL !== undefined) return { url: values.OPSCTL_STATE_URL };
-  return { directory: stateDirectoryOf(values) };
+  return { directory: stateDirectoryOf(values.OPSCTL_STATE_DIR, env) };
 }

@@ -1,23 +1,10 @@
-import {
-  absolutePath,
-  exactlyOne,
-  httpBaseUrl,
-  loadConfig,
-  optional,
-  optionalSecret,
-  positiveInteger,
-  positiveMultipleOfThree,
-  postgresUrl,
-  required,
-  requiredSecret,
-  uuid,
-} from "../platform/config/config.ts";
-import { DEFAULT_LOG_DIR } from "../platform/config/settings/log-directory.ts";
+import { withWebhookSettings } from "../platform/config/env-files/webhook-settings.ts";
+import { loadSettings } from "../platform/config/load.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { registerSecret } from "../platform/secrets/redact.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
-import { unsubscribeAddress } from "./unsubscribe-address.ts";
+import { ALERT_WEBHOOK } from "./announce/settings.ts";
 
 /** The settings of a weekly run; a channel that is left out, and editorials that are not enabled, are null. */
 export type WeeklyConfig = {
@@ -40,55 +27,55 @@ export type WeeklyConfig = {
 /** The secret that the editorial route has for itself, found by the secret adapter alone. */
 export const EDITORIAL_ALIAS = "SOCIAL_EDITORIALS_CRON_SECRET";
 
-const ALWAYS = {
-  DATABASE_URL: requiredSecret(postgresUrl),
-  APP_BASE_URL: required(httpBaseUrl),
-  TRIGGER_SECRET: requiredSecret(),
-  OPSCTL_LOG_DIR: optional(absolutePath, DEFAULT_LOG_DIR),
-  SOCIAL_EDITORIALS_ENABLED: optional(exactlyOne, false),
-  SOCIAL_EDITORIALS_MAX_LLM_CALLS: optional(positiveMultipleOfThree, 30),
-};
-
-const UNSUBSCRIBE = { WEEKLY_REPORT_UNSUBSCRIBE: optional(unsubscribeAddress) };
-
+const REQUIRED = ["DATABASE_URL", "APP_BASE_URL", "TRIGGER_SECRET"] as const;
+const OPTIONAL = ["OPSCTL_LOG_DIR", "SOCIAL_EDITORIALS_ENABLED", "SOCIAL_EDITORIALS_MAX_LLM_CALLS"] as const;
 const WHATSAPP = {
-  WHATSAPP_REPORT_SENDER_TENANT_ID: optional(uuid),
-  WHATSAPP_REPORT_MESSAGES_PER_MINUTE: optional(positiveInteger),
-  GATEWAY_URL: required({ ...httpBaseUrl, example: "https://gateway.example.com" }),
-  GATEWAY_ADMIN_KEY: requiredSecret(),
-};
-
+  required: ["GATEWAY_URL", "GATEWAY_ADMIN_KEY"],
+  optional: ["WHATSAPP_REPORT_SENDER_TENANT_ID", "WHATSAPP_REPORT_MESSAGES_PER_MINUTE"],
+} as const;
 const EMAIL = {
-  WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID: optional(uuid),
-  EMAIL_API_URL: optional(httpBaseUrl, "https://api.resend.com"),
-  EMAIL_API_KEY: requiredSecret(),
-  ...UNSUBSCRIBE,
-};
-
-const EDITORIALS = { [EDITORIAL_ALIAS]: optionalSecret({ fromEnvironment: false }) };
+  required: ["EMAIL_API_KEY"],
+  optional: ["WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID", "EMAIL_API_URL", "WEEKLY_REPORT_UNSUBSCRIBE"],
+} as const;
+const NOTHING = { required: [], optional: [] } as const;
 
 /**
  * Reads all settings of a weekly run, before anything else happens.
  *
  * Behaviour: a channel that a flag leaves out needs none of its settings; a missing sender tenant or editorial alias is
- *            that step's failure, not a configuration error. `warn` gets a line about an alias in the environment.
- * Errors:    CONFIG_INVALID; SOCIAL_EDITORIALS_CRON_SECRET_REUSED when the alias and TRIGGER_SECRET are the same.
+ *            that step's failure, not a configuration error. `isProof` also reads what a run goes on without: the ping,
+ *            and where and with which secret a failure is announced. `warn` gets a line about an alias in the
+ *            environment.
+ * Errors:    CONFIG_INVALID; SOCIAL_EDITORIALS_CRON_SECRET_REUSED when the alias and TRIGGER_SECRET are the same; those
+ *            of `withWebhookSettings` for a proof.
  * Source:    weekly report document, Worker configuration and Authentication.
  */
 export async function loadWeeklyConfig(
   env: Environment,
-  flags: { skipWhatsapp: boolean; skipEmail: boolean },
+  {
+    skipWhatsapp,
+    skipEmail,
+    isProof = false,
+  }: { skipWhatsapp: boolean; skipEmail: boolean; isProof?: boolean },
   warn: (message: string) => void = () => {},
 ): Promise<WeeklyConfig> {
   refuseAliasOfEnvironment(env, warn);
-  const values = await loadConfig(
+  const isAnnounced = isProof && (env[ALERT_WEBHOOK] ?? "").trim() !== "";
+  const [whatsapp, email] = [skipWhatsapp ? NOTHING : WHATSAPP, skipEmail ? NOTHING : EMAIL];
+  const values = await loadSettings(
+    "weekly",
     {
-      ...ALWAYS,
-      ...(flags.skipWhatsapp ? {} : WHATSAPP),
-      ...(flags.skipEmail ? {} : EMAIL),
-      ...(env.SOCIAL_EDITORIALS_ENABLED === "1" ? EDITORIALS : {}),
-    } as typeof ALWAYS & typeof WHATSAPP & typeof EMAIL & typeof EDITORIALS,
-    env,
+      required: [
+        ...[...REQUIRED, ...whatsapp.required, ...email.required],
+        ...(isAnnounced ? (["WEBHOOK_SECRET"] as const) : []),
+      ],
+      optional: [
+        ...[...OPTIONAL, ...whatsapp.optional, ...email.optional],
+        ...(env.SOCIAL_EDITORIALS_ENABLED === "1" ? ([EDITORIAL_ALIAS] as const) : []),
+        ...(isProof ? (["OPSCTL_PING_URL", ALERT_WEBHOOK] as const) : []),
+      ],
+    },
+    isAnnounced ? withWebhookSettings("weekly", env) : env,
   );
   const alias = values[EDITORIAL_ALIAS] ?? null;
   if (alias !== null && (await isSame(alias, values.TRIGGER_SECRET))) throw aliasReused();
@@ -97,7 +84,7 @@ export async function loadWeeklyConfig(
     appBaseUrl: values.APP_BASE_URL,
     triggerSecret: values.TRIGGER_SECRET,
     logDir: values.OPSCTL_LOG_DIR,
-    whatsapp: flags.skipWhatsapp
+    whatsapp: skipWhatsapp
       ? null
       : {
           senderTenantId: values.WHATSAPP_REPORT_SENDER_TENANT_ID ?? null,
@@ -105,7 +92,7 @@ export async function loadWeeklyConfig(
           adminKey: values.GATEWAY_ADMIN_KEY,
           messagesPerMinute: values.WHATSAPP_REPORT_MESSAGES_PER_MINUTE ?? null,
         },
-    email: flags.skipEmail
+    email: skipEmail
       ? null
       : {
           senderTenantId: values.WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID ?? null,
@@ -127,8 +114,11 @@ export async function loadWeeklyConfig(
 export async function loadPreviewConfig(
   env: Environment,
 ): Promise<Pick<WeeklyConfig, "databaseUrl" | "appBaseUrl" | "unsubscribe">> {
-  const { DATABASE_URL, APP_BASE_URL } = ALWAYS;
-  const values = await loadConfig({ DATABASE_URL, APP_BASE_URL, ...UNSUBSCRIBE }, env);
+  const values = await loadSettings(
+    "reports",
+    { required: ["DATABASE_URL", "APP_BASE_URL"], optional: ["WEEKLY_REPORT_UNSUBSCRIBE"] },
+    env,
+  );
   return {
     databaseUrl: values.DATABASE_URL,
     appBaseUrl: values.APP_BASE_URL,

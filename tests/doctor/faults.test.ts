@@ -37,7 +37,9 @@ async function expectFound({ finds, about = "", spoil }: Fault): Promise<void> {
   const [command, check, status, code] = finds;
   const findings = await host.examine(command);
   const said = (one: Finding) => `${one.reason} -> ${fixOf(one)}`.replaceAll(host.folder, "~");
-  const ofCheck = findings.filter((one) => one.check === check);
+  // What several checks lack for the same reason is told with the first of them, which names the others.
+  const others = (one: Finding) => /; neither were (.*)$/.exec(one.reason)?.[1]?.split(", ") ?? [];
+  const ofCheck = findings.filter((one) => one.check === check || others(one).includes(check));
   const found = ofCheck.filter((one) => one.code === code && said(one).includes(about));
   if (found.length !== 1) throw new Error(`${code} ${about}, but: ${ofCheck.map(said).join("; ")}`);
   expect([found[0]!.command, found[0]!.status]).toEqual([command, status]);

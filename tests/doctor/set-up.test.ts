@@ -5,7 +5,7 @@ import type { PartName } from "../../lib/host/set-up.ts";
 import { readStatus } from "../../lib/status/run.ts";
 import { statusDependencies } from "../status/support/dependencies.ts";
 import { lastRun } from "../status/support/run.ts";
-import { type Host, openHost } from "./support/host.ts";
+import { type Host, openHost, silenceWebhook } from "./support/host.ts";
 
 const COMMANDS = {
   weekly: ["weekly", "migrate", "reports", "deliveries"],
@@ -17,19 +17,24 @@ const COMMANDS = {
 const SAMPLE = "APP_BASE_URL=\nMESSAGING_API_URL=\nTEXTFILE_DIR=\n";
 
 let host: Host;
+let adminPort: string;
 beforeEach(async () => {
   host = await openHost();
   for (const folder of ["etc", "secrets", "log", "textfile"])
     for (const name of readdirSync(host.path(folder))) rmSync(host.path(folder, name));
   for (const name of ["weekly", "webhook", "collect-metrics", "socket-monitor", "alert-rules"])
     host.put(`etc/${name}.env`, SAMPLE);
-  host.dependencies.env = { ...host.dependencies.env, OPSCTL_LOG_DIR: host.path("log") };
-  host.dependencies.adminUrl = new URL("http://127.0.0.1:1");
+  const places = { OPSCTL_LOG_DIR: host.path("log"), OPSCTL_STATE_DIR: host.path("state") };
+  host.dependencies.env = { ...host.dependencies.env, ...places };
+  adminPort = "1";
+  silenceWebhook(host);
 });
 afterEach(async () => await host[Symbol.asyncDispose]());
 
 async function setUpByStatus(): Promise<PartName[]> {
-  const reports = await readStatus(await statusDependencies(host, { OPSCTL_LOG_DIR: host.path("log") }));
+  const { OPSCTL_LOG_DIR, OPSCTL_STATE_DIR } = host.dependencies.env;
+  const env = { OPSCTL_LOG_DIR, OPSCTL_STATE_DIR, WEBHOOK_ADMIN_PORT: adminPort };
+  const reports = await readStatus(await statusDependencies(host, env));
   return reports.filter(({ status }) => status !== "not_set_up").map(({ part }) => part);
 }
 
@@ -88,8 +93,14 @@ describe("a part of a host", () => {
     [
       "a service that answers",
       () => {
-        host.dependencies.adminUrl = new URL(host.service.url);
+        adminPort = new URL(host.service.url).port;
+        host.dependencies.env = { ...host.dependencies.env, WEBHOOK_ADMIN_PORT: adminPort };
       },
+      ["webhook"],
+    ],
+    [
+      "the state of a webhook that is stopped and has lost its settings",
+      () => host.put("state/dispatcher.lock", ""),
       ["webhook"],
     ],
     ["a secret of the collector", () => host.put("secrets/HOSTING_TOKEN", "canary"), ["collector"]],

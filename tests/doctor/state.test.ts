@@ -6,13 +6,13 @@ import { openPostgresState } from "../../lib/webhook/state/postgres/state.ts";
 import { requires } from "../support/requires.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { smallDisk } from "../support/small-disk.ts";
-import { type Host, ofCheck, openHost, treeOf, unitOpens } from "./support/host.ts";
+import { type Host, ofCheck, openHost, silenceWebhook, treeOf, unitOpens } from "./support/host.ts";
 
 describe("a state file", () => {
   let host: Host;
   beforeAll(async () => {
     host = await openHost();
-    host.dependencies.adminUrl = new URL("http://127.0.0.1:1");
+    silenceWebhook(host);
   });
   afterAll(async () => await host[Symbol.asyncDispose]());
 
@@ -40,7 +40,7 @@ describe("a state file", () => {
 describe("a shared state", () => {
   test("doctor names a state database that cannot keep every text", async () => {
     await using host = await openHost();
-    host.dependencies.adminUrl = new URL("http://127.0.0.1:1");
+    silenceWebhook(host);
     const url = new URL(host.db.url);
     const name = `${host.db.name}_latin`;
     url.pathname = `/${name}`;
@@ -54,7 +54,7 @@ describe("a shared state", () => {
 
   test("doctor reads a shared state, and does not make one that does not exist yet", async () => {
     await using host = await openHost();
-    host.dependencies.adminUrl = new URL("http://127.0.0.1:1");
+    silenceWebhook(host);
     host.put("secrets/OPSCTL_STATE_URL", host.db.url);
     const outbox = async () => ofCheck(await host.examine("webhook"), "outbox");
     expect(await outbox()).toEqual([

@@ -17,17 +17,7 @@ function refusal(name: string, value: string | Uint8Array): string {
   return "";
 }
 
-/** How the tokens of each peer begin. */
-const TOKENS = {
-  EMAIL_API_KEY: "re_",
-  EMAIL_READ_API_KEY: "re_",
-  ALERT_EMAIL_API_KEY: "re_",
-  ISSUE_TRACKER_TOKEN: "lin_api_",
-  MONITORING_TOKEN: "glsa_",
-  HOSTING_TOKEN: "",
-};
-const names = Object.keys(TOKENS) as (keyof typeof TOKENS)[];
-const BODY = "89gR2kLwX_0vQpTz5mNcB7d.fY~1a";
+const names = ["EMAIL_API_KEY", "ISSUE_TRACKER_TOKEN", "MONITORING_TOKEN", "HOSTING_TOKEN"];
 
 describe("a secret", () => {
   test.each([
@@ -52,7 +42,6 @@ describe("a secret", () => {
     ["DATABASE_URL", "mysql://a:b@h/d", ", such as postgres://"],
     ["MIGRATE_DATABASE_URL", "plain-text", "postgres://"],
     ["OPSCTL_STATE_URL", "plain-text", "postgres://"],
-    ["ISSUE_TRACKER_TOKEN", "lin_api_8gR2 kLwX0vQp", "Expected the token alone, whole, as its peer shows it"],
   ])("%s is refused when it is %j", (name, value, why) => {
     expect(refusal(name, value)).toContain(why);
   });
@@ -73,23 +62,5 @@ describe("a secret", () => {
       }),
       { numRuns: 100 },
     );
-  });
-});
-
-describe("a token", () => {
-  test.each(names)("of %s is taken whole, also one that begins otherwise", (name) => {
-    for (const text of [TOKENS[name] + BODY, BODY, `${BODY}==`, `${TOKENS[name]}zq8vkw3t`])
-      expect(checked(name, text)).toBe(text);
-  });
-
-  test.each([
-    ...["re_ab cd1234", ` re_${BODY}`, `re_${BODY} `, `"re_${BODY}"`, `'re_${BODY}'`, `Bearer re_${BODY}`],
-    ...[`EMAIL_API_KEY=re_${BODY}`, "re_", "re_zq8vkw3", "abc", "re_...", `re_${BODY};`, "<the key>"],
-  ])("is not %j", (text) => {
-    expect(refusal("EMAIL_API_KEY", text)).toMatch(/holds what no token can|is cut off/);
-  });
-
-  test.each(names)("of %s is refused when it is cut off", (name) => {
-    for (const text of ["abc", `${TOKENS[name]}zq8vkw3`]) expect(refusal(name, text)).toContain("is cut off");
   });
 });

@@ -24,7 +24,7 @@ const KEY_LINE = `MESSAGING_API_KEY='${KEY}'`;
 const PHONE_LINE = 'MESSAGING_PHONE="+55 (11) 98765-4321"';
 
 describe("loadSocketMonitorConfig()", () => {
-  test("reads the messaging settings from the webhook's file, before the environment", async () => {
+  test("reads the messaging settings last in the webhook's file", async () => {
     writeEnv([
       URL_LINE,
       KEY_LINE,
@@ -33,24 +33,24 @@ describe("loadSocketMonitorConfig()", () => {
       "WEBHOOK_SECRET=x",
       "OPSCTL_LOG_DIR=/nowhere",
     ]);
-    const other = { MESSAGING_API_KEY: "other-key", MESSAGING_PHONE: "5521999999999" };
-    const config = await loadSocketMonitorConfig({ ...env, ...other });
+    const config = await loadSocketMonitorConfig({ ...env, MESSAGING_PHONE: "5521999999999" });
     expect(config.messaging.apiKey.open()).toBe(KEY);
     expect({ ...config, messaging: { ...config.messaging, apiKey: null } }).toEqual({
       messaging: {
         apiUrl: "https://gateway.example.com",
         apiKey: null,
-        phone: "5511987654321",
+        phone: "5521999999999",
         instance: "ops",
       },
       stateDir: "/var/lib/opsctl",
       logDir: "/var/log/opsctl",
       textfileDir: "/var/lib/node_exporter/textfile_collector",
+      threshold: 10_000,
     });
   });
 
-  test("looks for an absent key in the secret adapter, for the rest in the environment", async () => {
-    writeEnv([URL_LINE, "MESSAGING_API_KEY="]);
+  test("takes the secret's file before a key in the webhook's file, as the webhook does", async () => {
+    writeEnv([URL_LINE, KEY_LINE]);
     writeFileSync(join(folder, "secrets/MESSAGING_API_KEY"), "adapter-key\n", { mode: 0o600 });
     const { messaging } = await loadSocketMonitorConfig({ ...env, MESSAGING_PHONE: "5511987654321" });
     expect(messaging.apiKey.open()).toBe("adapter-key");

@@ -4,7 +4,7 @@ import { renderMonitored } from "../../lib/sockets/render.ts";
 
 const monitored = (total: number | null, alert: AlertOutcome = "not_needed") => ({
   readings: {
-    ...{ time: "2026-11-16T12:00:00.000Z", total, closeWait: 7 },
+    ...{ time: "2026-11-16T12:00:00.000Z", threshold: 10_000, total, closeWait: 7 },
     ...{ load1: 1, load5: 1, load15: 1, proxyMemoryBytes: null },
   },
   alert,
@@ -18,15 +18,15 @@ test.each<[AlertOutcome, string]>([
   ["failed", "alert not sent"],
 ])("renderMonitored() says in one line: %s", (alert, said) => {
   const line = `10001 TCP sockets (threshold 10000), 7 in CLOSE_WAIT: ${said}\n`;
-  expect(renderMonitored(monitored(10_001, alert), 10_000, null)).toBe(line);
+  expect(renderMonitored(monitored(10_001, alert), null)).toBe(line);
 });
 
 test("renderMonitored() says that there is no count, and no zero", () => {
-  expect(renderMonitored(monitored(null), 10_000, null)).toBe("The sockets could not be counted\n");
+  expect(renderMonitored(monitored(null), null)).toBe("The sockets could not be counted\n");
 });
 
 test("renderMonitored() breaks the line at the width of a terminal, and indents what follows", () => {
-  expect(renderMonitored(monitored(12), 10_000, 40)).toBe(
+  expect(renderMonitored(monitored(12), 40)).toBe(
     "12 TCP sockets (threshold 10000), 7 in\n  CLOSE_WAIT: no alert\n",
   );
 });

@@ -250,6 +250,7 @@ describe("monitorSockets()", () => {
     expect(lines).toEqual([
       {
         time: "2026-11-16T12:00:00.000Z",
+        threshold: 10_000,
         total: 10_001,
         closeWait: 7,
         load1: null,

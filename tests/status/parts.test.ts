@@ -159,8 +159,8 @@ describe("status of the collector", () => {
 
 describe("status of the socket monitor", () => {
   const DOCTOR = "sudo opsctl doctor socket-monitor";
-  const run = (ageMs: number, total: number | null) =>
-    `{"time":"2026-11-23T00:00:00.000Z","total":1}\n${JSON.stringify({ time: new Date(NOW - ageMs).toISOString(), total })}\n`;
+  const run = (ageMs: number, total: number | null, threshold = 10_000) =>
+    `{"time":"2026-11-23T00:00:00.000Z","total":1}\n${JSON.stringify({ time: new Date(NOW - ageMs).toISOString(), total, threshold })}\n`;
   test.each<[string, string, string, string | null]>([
     ["as many sockets as may be", run(MINUTE, 10_000), "last run 60 s ago, 10000 TCP sockets", null],
     [
@@ -168,6 +168,12 @@ describe("status of the socket monitor", () => {
       run(MINUTE, 10_001),
       "last run 60 s ago, 10001 TCP sockets, more than 10000",
       "ss -s",
+    ],
+    [
+      "no more sockets than the monitor is told to alert above",
+      run(MINUTE, 15_000, 20_000),
+      "last run 60 s ago, 15000 TCP sockets",
+      null,
     ],
     ["the oldest run that is no fault", run(15 * MINUTE, 5), "last run 15 min ago, 5 TCP sockets", null],
     [

@@ -75,8 +75,8 @@ describe("readStatus()", () => {
       OPSCTL_SECRETS_DIR: host.path("none"),
       OPSCTL_LOG_DIR: host.path("none"),
     };
-    const away = { ...env, TEXTFILE_DIR: host.path("none") };
-    dependencies = { ...dependencies, env: away, adminUrl: new URL("http://127.0.0.1:1") };
+    const away = { ...env, TEXTFILE_DIR: host.path("none"), WEBHOOK_ADMIN_PORT: "1" };
+    dependencies = { ...dependencies, env: away };
     dependencies.collector = { status: "found", textfileDir: host.path("none"), isSetUp: false };
     const reports = await readStatus(dependencies);
     expect(reports.map(({ status }) => status)).toEqual(reports.map(() => "not_set_up"));
@@ -96,8 +96,9 @@ describe("readStatus()", () => {
       ...dependencies.env,
       OPSCTL_SECRETS_DIR: host.path("none"),
       OPSCTL_LOG_DIR: host.path("none"),
+      WEBHOOK_ADMIN_PORT: "1",
     };
-    dependencies = { ...dependencies, env, adminUrl: new URL("http://127.0.0.1:1") };
+    dependencies = { ...dependencies, env };
     const nothing = { OPSCTL_SECRETS_DIR: host.path("none") };
     dependencies.collector = (await statusDependencies(host, nothing)).collector;
     const { collector: _, ...others } = await said();
@@ -105,6 +106,17 @@ describe("readStatus()", () => {
       Object.values(others).map(() => "not_set_up"),
     );
     expect(dependencies.collector).toMatchObject({ status: "found", isSetUp: false });
+  });
+
+  test("calls a webhook well whose admin port is off, as long as its port is open", async () => {
+    dependencies.env = { ...dependencies.env, WEBHOOK_ADMIN_PORT: "0" };
+    const off = "port 9300 is open; its admin port is off, so the service is not asked";
+    expect((await said()).webhook).toEqual(["ok", off, null]);
+    host.put("proc/tcp", "  sl  local_address rem_address   st\n");
+    expect((await said()).webhook).toEqual(["attention", "does not run", doctorOf("webhook")]);
+    dependencies.env = { ...dependencies.env, WEBHOOK_PORT: "9400" };
+    host.put("proc/tcp", "   0: 00000000:24B8 00000000:0000 0A 0\n");
+    expect((await said()).webhook?.[1]).toStartWith("port 9400 is open");
   });
 
   test("names what each part is missing when it never ran", async () => {
@@ -115,7 +127,7 @@ describe("readStatus()", () => {
     ])
       rmSync(host.path(file));
     rmSync(host.path("secrets/DATABASE_URL"));
-    dependencies.adminUrl = new URL("http://127.0.0.1:1");
+    dependencies.env = { ...dependencies.env, WEBHOOK_ADMIN_PORT: "1" };
     expect(await said()).toEqual({
       weekly: ["attention", "DATABASE_URL is missing", doctorOf("weekly")],
       // Stopped, or started over and over: doctor says which.

@@ -5,8 +5,8 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DEFAULT_TEXTFILE_DIR } from "../../lib/host/metrics-file-name.ts";
 import { parseEnvFile } from "../../lib/platform/config/env-files/env-file.ts";
+import { SETTINGS } from "../../lib/platform/config/settings-table.ts";
 
 const folder = join(import.meta.dirname, "../../systemd/agent");
 const text = readFileSync(join(folder, "config.alloy"), "utf8").replace(/^\s*\/\/.*\n/gm, "");
@@ -45,7 +45,7 @@ describe("the agent's configuration", () => {
 
   test("reads the text-file directory that the collector writes into, and switches no collector off", () => {
     const words = block("prometheus.exporter.unix").split(/\s+/).filter(Boolean);
-    expect(words).toEqual(["textfile", "{", "directory", "=", `"${DEFAULT_TEXTFILE_DIR}"`, "}"]);
+    expect(words).toEqual(["textfile", "{", "directory", "=", `"${SETTINGS.TEXTFILE_DIR.default}"`, "}"]);
   });
 
   test("calls the host main, and leaves the job as the exporter says it", () => {

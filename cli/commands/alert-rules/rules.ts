@@ -126,7 +126,7 @@ async function remember(
   args: Given,
   counts: Pick<LastPlan, "rules" | "differ">,
 ): Promise<void> {
-  const { logDirectory } = await import("../../../lib/platform/config/settings/log-directory.ts");
+  const { logDirectory } = await import("../../../lib/platform/config/directories.ts");
   const { LAST_PLAN_FILE, writeLastPlan } = await import("../../../lib/alert-rules/last-plan.ts");
   const logDir = await logDirectory(env);
   const found = {

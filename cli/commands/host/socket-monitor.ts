@@ -6,7 +6,6 @@
  * JSON:   `threshold`, `alert`: not_needed, sent, suppressed or failed, `time`, `total`, `closeWait`, `load1`, `load5`,
  *         `load15`, `proxyMemoryBytes` (null: not known), `problems` (each `code`, `message`).
  */
-import { SOCKET_THRESHOLD } from "../../../lib/sockets/threshold.ts";
 import { aPositiveInteger } from "../../args/checks.ts";
 import { option } from "../../args/options.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -18,10 +17,13 @@ export const socketMonitor = defineCommand({
   isUnattended: true,
   notes: "Alerts on the total alone, at most once in 30 minutes while it stays above the threshold.",
   args: {
-    threshold: option("n", "Alert when there are more sockets than this", {
-      default: String(SOCKET_THRESHOLD),
-      check: aPositiveInteger,
-    }),
+    threshold: option(
+      "n",
+      "Alert when there are more sockets than this (default: SOCKET_THRESHOLD, else 10000)",
+      {
+        check: aPositiveInteger,
+      },
+    ),
   },
   example: "opsctl socket-monitor --json",
 
@@ -31,14 +33,14 @@ export const socketMonitor = defineCommand({
     const { openSocketMonitorDependencies } = await import("../../wiring/host/socket-monitor.ts");
     const { monitorSockets } = await import("../../../lib/sockets/run.ts");
     const { renderMonitored } = await import("../../../lib/sockets/render.ts");
-    const threshold = Number(args.threshold);
+    const threshold = Number(args.threshold ?? config.threshold);
     const report = await monitorSockets(openSocketMonitorDependencies(config, context), threshold);
     const { alert, problems, readings } = report;
     for (const { code, message } of problems) context.log.error(message, { code });
     return {
       exitCode: problems.length === 0 ? EXIT.ok : EXIT.failed,
-      fields: { threshold, alert, ...readings, problems },
-      text: ({ width }) => renderMonitored(report, threshold, width),
+      fields: { alert, ...readings, problems },
+      text: ({ width }) => renderMonitored(report, width),
     };
   },
 });

@@ -126,7 +126,7 @@ export const reportsShow = defineCommand({
 
 /** Without a database the last-run file still shows a run that waits for it. */
 async function warnOfWaitingRun({ env, log }: CommandContext): Promise<void> {
-  const { logDirectory } = await import("../../../lib/platform/config/settings/log-directory.ts");
+  const { logDirectory } = await import("../../../lib/platform/config/directories.ts");
   const { findWaiting } = await import("../../../lib/reports/last-run.ts");
   const logDir = await logDirectory(env);
   const waiting = logDir === null ? null : findWaiting(logDir);
@@ -135,7 +135,7 @@ async function warnOfWaitingRun({ env, log }: CommandContext): Promise<void> {
 
 /** What the last-run file says; without it, or when it cannot be read, the rest of the screen is the same. */
 async function lastRunOf({ week, clean }: WeekStatus, { env, log }: CommandContext): Promise<LastRunFinding> {
-  const { logDirectory } = await import("../../../lib/platform/config/settings/log-directory.ts");
+  const { logDirectory } = await import("../../../lib/platform/config/directories.ts");
   const { findLastRun } = await import("../../../lib/reports/last-run.ts");
   const logDir = await logDirectory(env);
   if (logDir === null) {

@@ -25,11 +25,12 @@ export const webhookServe = defineCommand({
     "SIGHUP (systemctl reload) reads settings and secrets again; wrong ones are named in the log and change nothing.",
   args: {
     host: option("address", "Address to listen on", { default: "0.0.0.0" }),
-    port: option("n", "Port of POST /webhook", { default: "9300", check: aPort }),
-    "admin-port": option("n", "Port of page, health and metrics on 127.0.0.1; 0 turns it off", {
-      default: "9301",
-      check: aPort,
-    }),
+    port: option("n", "Port of POST /webhook (default: WEBHOOK_PORT, else 9300)", { check: aPort }),
+    "admin-port": option(
+      "n",
+      "Port of page, health and metrics on 127.0.0.1, 0 turns it off (default: WEBHOOK_ADMIN_PORT, else 9301)",
+      { check: aPort },
+    ),
     "messages-per-minute": option("n", "WhatsApp messages in any minute, up to 10 of them at once", {
       default: "30",
       check: aPositiveInteger,
@@ -75,8 +76,8 @@ export const webhookServe = defineCommand({
     try {
       await serveWebhook(dependencies, {
         host: args.host,
-        port: Number(args.port),
-        adminPort: Number(args["admin-port"]),
+        port: Number(args.port ?? config.port),
+        adminPort: Number(args["admin-port"] ?? config.adminPort),
         messagesPerMinute: Number(args["messages-per-minute"]),
         digestAfterSeconds: Number(args["digest-after"]),
         issuesPerHour: Number(args["issues-per-hour"]),

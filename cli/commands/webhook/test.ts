@@ -19,8 +19,7 @@ export const webhookTest = defineCommand({
   account: "service",
   notes: "Creates a real issue, unless --without-issue is given; close it manually.",
   args: {
-    url: option("url", "Where the service takes alerts", {
-      default: "http://127.0.0.1:9300/webhook",
+    url: option("url", "Where the service takes alerts (default: this host, WEBHOOK_PORT)", {
       check: aWebUrl,
     }),
     "without-issue": flag("Only a WhatsApp message"),
@@ -30,7 +29,7 @@ export const webhookTest = defineCommand({
 
   async run(args, context) {
     const { loadTestConfig } = await import("../../../lib/webhook/config.ts");
-    const { secret, state: stateConfig } = await loadTestConfig(context.env, args.url);
+    const { url, secret, state: stateConfig } = await loadTestConfig(context.env, args.url);
     const { renderTestReport, sendTestAlert } = await import("../../../lib/webhook/test-alert.ts");
     const { openState } = await import("../../wiring/webhook/state.ts");
     const state = await openState(stateConfig, context.log, "opsctl webhook test").catch(() =>
@@ -39,7 +38,7 @@ export const webhookTest = defineCommand({
     try {
       const report = await sendTestAlert(
         {
-          url: new URL(args.url),
+          url: new URL(url),
           secret,
           fingerprint: `opsctl-test-${randomUUID()}`,
           nowIso: new Date().toISOString(),

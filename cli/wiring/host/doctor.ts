@@ -6,7 +6,6 @@ import { findServiceAccount } from "../../../lib/platform/privileges.ts";
 import { runProgram } from "../../../lib/platform/run-program.ts";
 import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
 import { waitWhileFree } from "../../../lib/platform/wait-while-free.ts";
-import { ADMIN_URL } from "../../../lib/webhook/http/service-health.ts";
 
 /** How long each check may take, so that doctor ends within five seconds. */
 const LIMIT_MS = 4_000;
@@ -42,8 +41,6 @@ export function openDoctorDependencies({
       unitDirs: ["/etc/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system"],
       procNet: "/proc/net",
     },
-    adminUrl: new URL(ADMIN_URL),
-    webhookPort: 9300,
     limitMs: LIMIT_MS,
     callLimitMs: BUSY_LIMIT_MS,
     secretCommandLimitMs: SECRET_COMMAND_LIMIT_MS,

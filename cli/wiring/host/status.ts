@@ -7,7 +7,6 @@ import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
 import { waitWhileFree } from "../../../lib/platform/wait-while-free.ts";
 import { type CollectorPlace, findCollector } from "../../../lib/status/collector-place.ts";
 import type { StatusDependencies, Viewer } from "../../../lib/status/dependencies.ts";
-import { ADMIN_URL } from "../../../lib/webhook/http/service-health.ts";
 
 /** How long each reading may take, so that all of it ends within two seconds on a host that is not busy. */
 const LIMIT_MS = 1_000;
@@ -29,7 +28,7 @@ export async function openStatusDependencies(
     env,
     viewer: await viewer(),
     collector: collector ?? (await findCollector(env)),
-    adminUrl: new URL(ADMIN_URL),
+    procNet: "/proc/net",
     limitMs: LIMIT_MS,
     secretCommandLimitMs: SECRET_COMMAND_LIMIT_MS,
     // Aborted when the reading ends before its limit, which is no failure.

@@ -6,17 +6,17 @@ import type { Outcome } from "../../framework/outcome.ts";
  * Opens the database of DATABASE_URL for a command that reads or changes the ledger, and closes it when `use` has
  * ended.
  *
- * Errors: those of `loadDatabaseUrl`, `openDatabase` and `use`.
+ * Errors: those of `loadSettings`, `openDatabase` and `use`.
  */
 export async function withLedgerDatabase(
   { env }: Pick<CommandContext, "env">,
   applicationName: string,
   use: (sql: postgres.Sql) => Promise<Outcome>,
 ): Promise<Outcome> {
-  const { loadDatabaseUrl } = await import("../../../lib/platform/config/settings/database-config.ts");
-  const url = await loadDatabaseUrl(env);
+  const { loadSettings } = await import("../../../lib/platform/config/load.ts");
+  const { DATABASE_URL } = await loadSettings("reports", { required: ["DATABASE_URL"] }, env);
   const { openDatabase } = await import("../../../lib/platform/database/pool.ts");
-  const database = await openDatabase(url, { max: 1, applicationName });
+  const database = await openDatabase(DATABASE_URL, { max: 1, applicationName });
   try {
     return await use(database.sql);
   } finally {
@@ -36,7 +36,7 @@ export async function bringLastRunUpToDate(
   const [{ refreshLastRun }, { readWeekState }, { logDirectory }] = await Promise.all([
     import("../../../lib/last-run/refresh.ts"),
     import("../../../lib/ledger/week-state.ts"),
-    import("../../../lib/platform/config/settings/log-directory.ts"),
+    import("../../../lib/platform/config/directories.ts"),
   ]);
   const logDir = await logDirectory(env);
   if (logDir === null) return;

@@ -1,4 +1,3 @@
-import { withFileNamed } from "../../../lib/platform/config/env-files/settings-file.ts";
 import { loadWebhookConfig } from "../../../lib/webhook/config.ts";
 import { needRestart, type Reading } from "../../../lib/webhook/need-restart.ts";
 import type { Reloader } from "../../../lib/webhook/reload.ts";
@@ -41,8 +40,5 @@ async function readAgain({ log, readSettings }: ReloadContext): Promise<Reading>
   await tellOfOddSettings({ path, names }, log);
   if (hidden.length > 0)
     log.warn("The environment overrules the settings file", { file: path, variables: hidden });
-  const config = await loadWebhookConfig(env).catch((error: unknown) => {
-    throw withFileNamed(error, path);
-  });
-  return { config, env };
+  return { config: await loadWebhookConfig(env), env };
 }

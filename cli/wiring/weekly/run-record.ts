@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { logDirectory } from "../../../lib/platform/config/settings/log-directory.ts";
+import { logDirectory } from "../../../lib/platform/config/directories.ts";
 import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
 import type { AlertWebhook } from "../../../lib/weekly/announce/announce.ts";
 import { pingedRecord } from "../../../lib/weekly/announce/pinged-record.ts";

@@ -1,27 +1,20 @@
 import * as v from "valibot";
-import { readWebhookEnv, webhookEnvPath } from "../../host/webhook-env.ts";
-import {
-  absolutePath,
-  httpBaseUrl,
-  loadConfig,
-  optional,
-  type Rule,
-  required,
-  requiredSecret,
-} from "../../platform/config/config.ts";
+import { withWebhookSettings } from "../../platform/config/env-files/webhook-settings.ts";
+import { type Kind, url } from "../../platform/config/kinds.ts";
+import { loadSettings } from "../../platform/config/load.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
-import { contactPointName, PLATFORM_SETTINGS, type PlatformConfig } from "../config.ts";
+import type { PlatformConfig } from "../config.ts";
 import type { WantedPoint } from "./changes.ts";
 
 /** The settings of `contact-point apply`. */
 export type ContactPointConfig = { platform: PlatformConfig; point: WantedPoint };
 
 /** The service takes alerts at this path and at no other; a proxy may put more before it. */
-const webhookUrl: Rule<string> = {
+const webhookUrl: Kind<string> = {
   schema: (env) =>
     v.pipe(
-      httpBaseUrl.schema(env),
-      v.check((url) => new URL(url).pathname.endsWith("/webhook"), "does not end in /webhook"),
+      url.schema(env),
+      v.check((text) => new URL(text).pathname.endsWith("/webhook"), "does not end in /webhook"),
     ),
   expected: "the https URL at which the platform reaches the webhook",
   example: "https://alerts.example.com/webhook",
@@ -30,8 +23,7 @@ const webhookUrl: Rule<string> = {
 /**
  * Everything that `contact-point apply` needs.
  *
- * Behaviour: the webhook's secret is taken from the environment, else from the webhook's own environment file, else
- *            from where secrets are, as the service finds it.
+ * Behaviour: the webhook's secret is found as the service finds it.
  * Errors:    CONFIG_INVALID with all problems at once, SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED,
  *            SECRET_FILE_UNREADABLE.
  */
@@ -40,28 +32,16 @@ export async function loadContactPointConfig(
   given: { url: string; receiver: string | undefined },
 ): Promise<ContactPointConfig> {
   const receiver = given.receiver === undefined ? {} : { MONITORING_RECEIVER: given.receiver };
-  const values = await loadConfig(
+  const values = await loadSettings(
+    "alert-rules",
     {
-      ...PLATFORM_SETTINGS,
-      MONITORING_RECEIVER: required(contactPointName),
-      "--url": required(webhookUrl),
-      WEBHOOK_SECRET: requiredSecret(),
+      required: ["MONITORING_URL", "MONITORING_TOKEN", "MONITORING_RECEIVER", "WEBHOOK_SECRET"],
+      options: { "--url": { kind: webhookUrl, text: given.url } },
     },
-    { ...(await withWebhookSecret(env)), ...receiver, "--url": given.url },
+    { ...withWebhookSettings("alert-rules", env), ...receiver },
   );
   return {
     platform: { url: values.MONITORING_URL, token: values.MONITORING_TOKEN },
     point: { name: values.MONITORING_RECEIVER, url: values["--url"], bearer: values.WEBHOOK_SECRET },
   };
-}
-
-async function withWebhookSecret(env: Environment): Promise<Environment> {
-  if ((env.WEBHOOK_SECRET ?? "").trim() !== "") return env;
-  const { OPSCTL_WEBHOOK_ENV_FILE: given } = await loadConfig(
-    { OPSCTL_WEBHOOK_ENV_FILE: optional(absolutePath) },
-    env,
-  );
-  const path = webhookEnvPath(given, env);
-  const secret = readWebhookEnv(path, { reader: "the alert rules" }).get("WEBHOOK_SECRET") ?? "";
-  return secret.trim() === "" ? env : { ...env, WEBHOOK_SECRET: secret };
 }

@@ -1,15 +1,19 @@
-import { type AlertRulesConfig, loadAlertRulesConfig } from "../../alert-rules/config.ts";
+import type { Settings } from "../../platform/config/load.ts";
 import { grafanaClient } from "../../providers/grafana/client.ts";
 import { readDataSourceType } from "../../providers/grafana/data-source.ts";
 import type { Policy } from "../../providers/grafana/policy.ts";
 import type { Check } from "../context/check.ts";
-import type { CheckContext, Settings } from "../context/check-context.ts";
+import type { CheckContext } from "../context/check-context.ts";
 import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { contactPointVerdicts, namedWebhooks, receiverVerdicts } from "./rule-receivers.ts";
 import { checkWithSettings } from "./settings/configuration.ts";
 import { correctSecret, correctSetting } from "./settings/correct-setting.ts";
 
 const command = "alert-rules";
+const PLATFORM = { required: ["MONITORING_URL", "MONITORING_TOKEN"] } as const;
+type Platform = (typeof PLATFORM)["required"][number];
+const FOLDER = { required: [...PLATFORM.required, "MONITORING_FOLDER_UID"] } as const;
+const RECEIVER = { optional: ["MONITORING_RECEIVER"] } as const;
 const NO_POLICIES: Policy = { receiver: null, matchers: [], goesOn: false, policies: [] };
 
 /**
@@ -17,13 +21,13 @@ const NO_POLICIES: Policy = { receiver: null, matchers: [], goesOn: false, polic
  * receiver.
  */
 export const RULES_CHECKS: readonly Check[] = [
-  checkWithSettings({ command, name: "rules" }, settingsOf, async (settings, context) => {
+  checkWithSettings({ command, name: "rules" }, PLATFORM, async (settings, context) => {
     const listed = await clientOf(context, settings).listRules();
     if (listed.status === "ok") return [pass("the platform answers, and the token may read alert rules")];
     return [await failureOf(context, listed.problem, "alert rules")];
   }),
-  checkWithSettings({ command, name: "folder" }, settingsOf, async (settings, context) => {
-    const { folder } = settings.uids;
+  checkWithSettings({ command, name: "folder" }, FOLDER, async (settings, context) => {
+    const folder = settings.MONITORING_FOLDER_UID;
     const found = await clientOf(context, settings).folderPath(folder);
     if (found.status !== "ok") return [await failureOf(context, found.problem, "folders")];
     if (found.value !== null) return [pass(`folder ${folder} exists`)];
@@ -36,15 +40,18 @@ export const RULES_CHECKS: readonly Check[] = [
       ),
     ];
   }),
-  dataSourceCheck("metrics data source", "metrics", "prometheus", "MONITORING_PROMETHEUS_UID"),
-  dataSourceCheck("logs data source", "logs", "loki", "MONITORING_LOKI_UID"),
-  checkWithSettings({ command, name: "receivers" }, settingsOf, receivers),
-  checkWithSettings({ command, name: "contact point" }, settingsOf, contactPoint),
+  dataSourceCheck("metrics data source", "prometheus", "MONITORING_PROMETHEUS_UID"),
+  dataSourceCheck("logs data source", "loki", "MONITORING_LOKI_UID"),
+  checkWithSettings({ command, name: "receivers" }, { ...FOLDER, ...RECEIVER }, receivers),
+  checkWithSettings({ command, name: "contact point" }, { ...PLATFORM, ...RECEIVER }, contactPoint),
 ];
 
-async function contactPoint(settings: AlertRulesConfig, context: CheckContext): Promise<Verdict[]> {
+async function contactPoint(
+  settings: Settings<Platform, "MONITORING_RECEIVER">,
+  context: CheckContext,
+): Promise<Verdict[]> {
   const client = clientOf(context, settings);
-  const { main } = settings.receivers;
+  const main = settings.MONITORING_RECEIVER ?? null;
   const [listed, points] = await Promise.all([client.listRules(), client.contactPoints()]);
   if (main === null && listed.status !== "ok")
     return [notChecked("PREREQUISITE_FAILED", "the rules cannot be read")];
@@ -58,13 +65,16 @@ async function contactPoint(settings: AlertRulesConfig, context: CheckContext): 
   ];
 }
 
-async function receivers(settings: AlertRulesConfig, context: CheckContext): Promise<Verdict[]> {
+async function receivers(
+  settings: Settings<Platform | "MONITORING_FOLDER_UID", "MONITORING_RECEIVER">,
+  context: CheckContext,
+): Promise<Verdict[]> {
   const client = clientOf(context, settings);
   const [listed, points, policies, folder] = await Promise.all([
     client.listRules(),
     client.contactPoints(),
     client.policies(),
-    client.folderPath(settings.uids.folder),
+    client.folderPath(settings.MONITORING_FOLDER_UID),
   ]);
   // The check on the rules says what is wrong with a list that cannot be read.
   if (listed.status !== "ok") return [notChecked("PREREQUISITE_FAILED", "the rules cannot be read")];
@@ -72,7 +82,9 @@ async function receivers(settings: AlertRulesConfig, context: CheckContext): Pro
   if (policies.status !== "ok") return [await unread(context, policies.problem, "notification policies")];
   const folderPath = (folder.status === "ok" ? folder.value : null) ?? "";
   const routing = { points: points.value ?? [], policies: policies.value ?? NO_POLICIES, folderPath };
-  return receiverVerdicts(listed.value ?? [], routing, { isReceiverSet: settings.receivers.main !== null });
+  return receiverVerdicts(listed.value ?? [], routing, {
+    isReceiverSet: settings.MONITORING_RECEIVER !== undefined,
+  });
 }
 
 async function unread(
@@ -88,11 +100,21 @@ async function unread(
   );
 }
 
-function dataSourceCheck(name: string, key: "metrics" | "logs", expected: string, variable: string): Check {
-  return checkWithSettings({ command, name }, settingsOf, async ({ url, token, uids }, context, signal) => {
-    const uid = uids[key];
-    const timeoutMs = context.dependencies.callLimitMs;
-    const read = await readDataSourceType({ baseUrl: new URL(url), token, uid, timeoutMs, signal });
+function dataSourceCheck(
+  name: string,
+  expected: string,
+  variable: "MONITORING_PROMETHEUS_UID" | "MONITORING_LOKI_UID",
+): Check {
+  const wanted = { required: [...PLATFORM.required, variable] } as const;
+  return checkWithSettings({ command, name }, wanted, async (settings, context, signal) => {
+    const uid = settings[variable];
+    const read = await readDataSourceType({
+      baseUrl: new URL(settings.MONITORING_URL),
+      token: settings.MONITORING_TOKEN,
+      uid,
+      timeoutMs: context.dependencies.callLimitMs,
+      signal,
+    });
     if (read.status !== "ok" && read.problem.status === 403)
       return [
         notChecked(
@@ -110,12 +132,9 @@ function dataSourceCheck(name: string, key: "metrics" | "logs", expected: string
   });
 }
 
-function settingsOf(context: CheckContext): Promise<Settings<AlertRulesConfig>> {
-  return context.settings(command, "all", loadAlertRulesConfig);
-}
-
-function clientOf(context: CheckContext, { url, token }: AlertRulesConfig) {
-  return grafanaClient({ baseUrl: new URL(url), token, timeoutMs: context.dependencies.callLimitMs });
+function clientOf(context: CheckContext, { MONITORING_URL, MONITORING_TOKEN: token }: Settings<Platform>) {
+  const timeoutMs = context.dependencies.callLimitMs;
+  return grafanaClient({ baseUrl: new URL(MONITORING_URL), token, timeoutMs });
 }
 
 async function failureOf(

@@ -1,9 +1,7 @@
 import { loadAlertRulesConfig } from "../../alert-rules/config.ts";
 import { loadLookUpConfig } from "../../deliveries/config.ts";
 import { loadWholeCollectConfig } from "../../metrics/config.ts";
-import { loadTogether } from "../../platform/config/load-together.ts";
-import { loadDatabaseUrl } from "../../platform/config/settings/database-config.ts";
-import { loadPingUrl } from "../../platform/config/settings/ping-url.ts";
+import { loadSettings } from "../../platform/config/load.ts";
 import { SERVICE_ACCOUNT } from "../../platform/privileges.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import { loadSocketMonitorConfig } from "../../sockets/config.ts";
@@ -27,14 +25,13 @@ import { WEEKLY_CHECKS } from "./weekly.ts";
 
 /** How each command loads all of its settings. */
 const LOAD: Record<CommandName, (env: Environment, dependencies: DoctorDependencies) => Promise<unknown>> = {
-  weekly: (env) =>
-    loadTogether(loadWeeklyConfig(env, { skipWhatsapp: false, skipEmail: false }), [loadPingUrl(env)], env),
+  weekly: (env) => loadWeeklyConfig(env, { skipWhatsapp: false, skipEmail: false, isProof: true }),
   webhook: loadWebhookConfig,
   "collect-metrics": loadWholeCollectConfig,
   "socket-monitor": loadSocketMonitorConfig,
   "alert-rules": loadAlertRulesConfig,
   migrate: ownerLogin,
-  reports: loadDatabaseUrl,
+  reports: (env) => loadSettings("reports", { required: ["DATABASE_URL"] }, env),
   deliveries: loadLookUpConfig,
 };
 

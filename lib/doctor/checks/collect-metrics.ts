@@ -3,7 +3,6 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { METRICS_FILE } from "../../host/metrics-file-name.ts";
 import { findTextDirectory } from "../../host/text-directory.ts";
-import { type CollectConfig, loadCollectConfig } from "../../metrics/config.ts";
 import { failedSources, lastPassMs, STALE_PASS_MS } from "../../metrics/last-pass.ts";
 import type { Fix } from "../../platform/errors.ts";
 import { octal } from "../../platform/files/modes.ts";
@@ -12,11 +11,11 @@ import { readContainerMemory } from "../../providers/docker/client.ts";
 import { countVercelProjects } from "../../providers/vercel/client.ts";
 import { isToCome } from "../../time/to-come.ts";
 import type { Check } from "../context/check.ts";
-import type { CheckContext, Settings } from "../context/check-context.ts";
+import type { CheckContext } from "../context/check-context.ts";
 import { asRoot, unseenVerdict } from "../facts/reader.ts";
 import { command, fail, notChecked, pass, SET_CLOCK, type Verdict, warn } from "../finding.ts";
 import { socketTableCheck } from "./host/socket-table.ts";
-import { checkWithSettings, withoutSettings } from "./settings/configuration.ts";
+import { checkWithSettings } from "./settings/configuration.ts";
 import { correctSecret } from "./settings/correct-setting.ts";
 
 const of = "collect-metrics";
@@ -32,23 +31,24 @@ export const COLLECT_CHECKS: readonly Check[] = [
   {
     ...checkWithSettings(
       { command: of, name: "text-file directory" },
-      settingsOf,
-      async ({ textfileDir }) => {
-        findTextDirectory(textfileDir);
-        return [pass(`${textfileDir} is there`)];
+      { optional: ["TEXTFILE_DIR"] },
+      async ({ TEXTFILE_DIR }) => {
+        findTextDirectory(TEXTFILE_DIR);
+        return [pass(`${TEXTFILE_DIR} is there`)];
       },
     ),
     runsAsRoot: true,
   },
-  checkWithSettings({ command: of, name: "metrics file" }, settingsOf, async (settings, context) => {
-    return await fileVerdicts(join(settings.textfileDir, METRICS_FILE), context);
-  }),
+  checkWithSettings(
+    { command: of, name: "metrics file" },
+    { optional: ["TEXTFILE_DIR"] },
+    ({ TEXTFILE_DIR }, context) => fileVerdicts(join(TEXTFILE_DIR, METRICS_FILE), context),
+  ),
   {
     ...checkWithSettings(
       { command: of, name: "container" },
-      settingsOf,
-      async (settings, context, signal) => {
-        const { container, address } = settings.proxy;
+      { optional: ["PROXY_CONTAINER", "DOCKER_HOST"] },
+      async ({ PROXY_CONTAINER: container, DOCKER_HOST: address }, context, signal) => {
         const timeoutMs = context.dependencies.callLimitMs;
         const memory = await readContainerMemory({ address, container, timeoutMs, signal });
         if (memory.status === "ok") return [pass(`container ${container} runs`)];
@@ -60,28 +60,27 @@ export const COLLECT_CHECKS: readonly Check[] = [
   },
   checkWithSettings(
     { command: of, name: "hosting provider" },
-    settingsOf,
+    { optional: ["HOSTING_API_URL", "HOSTING_TEAM_ID", "HOSTING_PROJECTS"] },
     async (settings, context, signal) => {
-      const { apiUrl, teamId, projects } = settings.hosting;
       const search = (await context.secrets(of)).find(({ name }) => name === "HOSTING_TOKEN");
       if (search?.error)
         return [notChecked("PREREQUISITE_FAILED", "HOSTING_TOKEN cannot be read, see secrets")];
-      const token = search?.found;
-      if (!token) return withoutSettings(of);
-      const timeoutMs = context.dependencies.callLimitMs;
-      const options = { baseUrl: new URL(apiUrl), token: token.secret, teamId, timeoutMs, signal };
-      const counted = await countVercelProjects(options);
-      if (counted.status === "ok") return [totalVerdict(counted.total, projects)];
+      const token = search?.found?.secret;
+      if (token === undefined)
+        return [notChecked("PREREQUISITE_FAILED", "it needs HOSTING_TOKEN, see configuration")];
+      const counted = await countVercelProjects({
+        baseUrl: new URL(settings.HOSTING_API_URL),
+        token,
+        teamId: settings.HOSTING_TEAM_ID?.trim() ?? null,
+        timeoutMs: context.dependencies.callLimitMs,
+        signal,
+      });
+      if (counted.status === "ok") return [totalVerdict(counted.total, settings.HOSTING_PROJECTS)];
       return [await hostingFailure(context, counted.code)];
     },
   ),
   socketTableCheck(of),
 ];
-
-/** Without the token, which one of the sources needs. */
-function settingsOf(context: CheckContext): Promise<Settings<CollectConfig>> {
-  return context.settings(of, "without token", loadCollectConfig);
-}
 
 async function fileVerdicts(path: string, context: CheckContext): Promise<Verdict[]> {
   const nowMs = context.dependencies.nowMs();

@@ -1,13 +1,14 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { stateDirectoryOf } from "../../platform/config/directories.ts";
+import { webhookSettingsPath } from "../../platform/config/env-files/webhook-settings.ts";
 import { OPEN_TO_OTHERS, octal } from "../../platform/files/modes.ts";
 import { readTextEnd } from "../../platform/files/read-text.ts";
-import { loadSocketMonitorConfig, type SocketMonitorConfig } from "../../sockets/config.ts";
 import { lastReadings, STALE_READINGS_MS } from "../../sockets/last-readings.ts";
 import { SOCKET_LOG_FILE } from "../../sockets/log-line.ts";
 import { isToCome } from "../../time/to-come.ts";
 import type { Check } from "../context/check.ts";
-import type { CheckContext, Settings } from "../context/check-context.ts";
+import type { CheckContext } from "../context/check-context.ts";
 import { accessOf, fixAt, openingFix } from "../facts/access.ts";
 import { closedVerdict, isReader, unseenVerdict } from "../facts/reader.ts";
 import { command, fail, pass, SET_CLOCK, type Verdict, warn } from "../finding.ts";
@@ -28,24 +29,31 @@ export const SOCKET_CHECKS: readonly Check[] = [
     name: "webhook's environment file",
     async run(context) {
       const { env } = await context.environment(of);
-      return [await sharedFileVerdict(context, env.OPSCTL_WEBHOOK_ENV_FILE ?? WEBHOOK_FILE)];
+      return [await sharedFileVerdict(context, webhookSettingsPath(env) ?? WEBHOOK_FILE)];
     },
   },
-  alertGatewayCheck(of, settingsOf),
+  alertGatewayCheck(of),
   socketTableCheck(of),
-  checkWithSettings({ command: of, name: "directories" }, settingsOf, async (settings, context) => {
-    const { logDir, stateDir } = settings;
-    return [await writableVerdict(of, context, logDir, "0755"), await privateVerdict(of, context, stateDir)];
-  }),
-  checkWithSettings({ command: of, name: "last run" }, settingsOf, async (settings, context) => {
-    const path = join(settings.logDir, SOCKET_LOG_FILE);
-    return [await lastRunVerdict(path, context)];
-  }),
+  checkWithSettings(
+    { command: of, name: "directories" },
+    { optional: ["OPSCTL_LOG_DIR", "OPSCTL_STATE_DIR"] },
+    async (settings, context) => {
+      const { env } = await context.environment(of);
+      const stateDir = stateDirectoryOf(settings.OPSCTL_STATE_DIR, env);
+      return [
+        await writableVerdict(of, context, settings.OPSCTL_LOG_DIR, "0755"),
+        await privateVerdict(of, context, stateDir),
+      ];
+    },
+  ),
+  checkWithSettings(
+    { command: of, name: "last run" },
+    { optional: ["OPSCTL_LOG_DIR"] },
+    async (settings, context) => [
+      await lastRunVerdict(join(settings.OPSCTL_LOG_DIR, SOCKET_LOG_FILE), context),
+    ],
+  ),
 ];
-
-function settingsOf(context: CheckContext): Promise<Settings<SocketMonitorConfig>> {
-  return context.settings(of, "all", loadSocketMonitorConfig);
-}
 
 async function sharedFileVerdict(context: CheckContext, path: string): Promise<Verdict> {
   const access = await accessOf(path, "read");

@@ -1,22 +1,22 @@
+import { isListening } from "../../host/tcp-port.ts";
 import { type Fix, inWords } from "../../platform/errors.ts";
 import { ALERT_GATEWAY, gatewayAdvice } from "../../providers/evolution/advice.ts";
 import { linearTracker } from "../../providers/linear/client.ts";
-import { loadWebhookConfig, type WebhookConfig } from "../../webhook/config.ts";
+import { loadStateConfig, type StateConfig } from "../../webhook/config.ts";
 import { readServiceHealth } from "../../webhook/http/service-health.ts";
 import { freeBytes } from "../../webhook/state/sqlite/reserve/free-bytes.ts";
 import { RESERVE } from "../../webhook/state/sqlite/reserve/reserve-size.ts";
 import type { Check } from "../context/check.ts";
-import type { CheckContext, Settings } from "../context/check-context.ts";
+import type { CheckContext } from "../context/check-context.ts";
 import { stateDatabase } from "../facts/state-database.ts";
-import { isListening } from "../facts/tcp-port.ts";
 import { command, fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { privateVerdict } from "./host/directory.ts";
 import { alertGatewayCheck } from "./peers/gateway.ts";
-import { checkWithSettings } from "./settings/configuration.ts";
+import { checkWithSettings, withoutSettings } from "./settings/configuration.ts";
 import { correctSecret, correctSetting } from "./settings/correct-setting.ts";
 import { closedByUnitVerdicts } from "./webhook/closed-by-unit.ts";
 import { outboxVerdicts } from "./webhook/outbox.ts";
-import { secondChannelCheck } from "./webhook/second-channel.ts";
+import { SECOND_CHANNEL_CHECK } from "./webhook/second-channel.ts";
 import { isStarted, JOURNAL, WEBHOOK_UNIT_CHECK } from "./webhook/webhook-unit.ts";
 
 const of = "webhook";
@@ -25,6 +25,11 @@ const REFUSED_SENDER = command(
   "If the platform sent it, write it the secret anew (opsctl alert-rules contact-point apply --rotate --url " +
     "https://<alert host>/webhook). Who sent it:",
 );
+const ADMIN_PORT_OFF = "the admin port is off (WEBHOOK_ADMIN_PORT), so the service is not asked";
+const TRACKER = {
+  required: ["ISSUE_TRACKER_TOKEN", "ISSUE_TRACKER_TEAM_ID"],
+  optional: ["ISSUE_TRACKER_URL"],
+} as const;
 const MIB = 1_048_576;
 /** With less than half its reserve left on the disk, the service keeps alerts in the reserve. */
 const LOW_BYTES = (RESERVE.rows * RESERVE.rowBytes) / 2;
@@ -32,48 +37,41 @@ const START = command("systemctl start opsctl-webhook.socket opsctl-webhook.serv
 
 /** What the webhook needs besides its settings: its peers, its state, its units, and a service that answers. */
 export const WEBHOOK_CHECKS: readonly Check[] = [
-  alertGatewayCheck(of, settingsOf),
-  secondChannelCheck(of, settingsOf),
-  checkWithSettings({ command: of, name: "issue tracker" }, settingsOf, async (settings, context, signal) => {
-    const { url, token, teamId } = settings.tracker;
+  alertGatewayCheck(of),
+  SECOND_CHANNEL_CHECK,
+  checkWithSettings({ command: of, name: "issue tracker" }, TRACKER, async (settings, context, signal) => {
     const tracker = linearTracker({
-      url: new URL(url),
-      token,
-      teamId,
+      url: new URL(settings.ISSUE_TRACKER_URL),
+      token: settings.ISSUE_TRACKER_TOKEN,
+      teamId: settings.ISSUE_TRACKER_TEAM_ID.trim(),
       timeoutMs: context.dependencies.callLimitMs,
     });
     return [await trackerVerdict(context, await tracker.checkAccess(signal))];
   }),
-  checkWithSettings(
-    { command: of, name: "state directory" },
-    settingsOf,
-    async (settings, context, signal) => {
-      const { state } = settings;
-      if ("url" in state) {
-        await stateDatabase(context, state.url);
-        return [pass("the state is kept in a database that answers, no directory is needed")];
-      }
-      return [
-        await privateVerdict(of, context, state.directory),
-        ...(await closedByUnitVerdicts(context.dependencies, state.directory, signal)),
-        ...spaceVerdicts(state.directory),
-      ];
-    },
-  ),
-  checkWithSettings({ command: of, name: "outbox" }, settingsOf, async (settings, context, signal) => {
-    return await outboxVerdicts(context, settings.state, signal);
+  withState("state directory", async (state, context, signal) => {
+    if ("url" in state) {
+      await stateDatabase(context, state.url);
+      return [pass("the state is kept in a database that answers, no directory is needed")];
+    }
+    return [
+      await privateVerdict(of, context, state.directory),
+      ...(await closedByUnitVerdicts(context.dependencies, state.directory, signal)),
+      ...spaceVerdicts(state.directory),
+    ];
   }),
+  withState("outbox", (state, context, signal) => outboxVerdicts(context, state, signal)),
   WEBHOOK_UNIT_CHECK,
   {
     command: of,
     name: "service",
     async run(context, signal) {
       const { dependencies } = context;
-      const { adminUrl, callLimitMs: limitMs } = dependencies;
-      const health = await readServiceHealth({ adminUrl, limitMs }, signal);
+      const { adminPort } = await context.webhookPorts();
+      if (adminPort === 0) return [pass(ADMIN_PORT_OFF)];
+      const health = await readServiceHealth({ adminPort, limitMs: dependencies.callLimitMs }, signal);
       if (health === null) {
         const next = (await isStarted(dependencies, signal)) ? JOURNAL : START;
-        return [warn("WEBHOOK_NOT_ANSWERING", `the service does not answer on ${adminUrl.host}`, next)];
+        return [warn("WEBHOOK_NOT_ANSWERING", `the service does not answer on 127.0.0.1:${adminPort}`, next)];
       }
       const ready = health.isReady
         ? pass("the service is ready")
@@ -88,12 +86,13 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
   {
     command: of,
     name: "port",
-    async run({ dependencies }) {
-      const listens = await isListening(dependencies.webhookPort, dependencies.paths.procNet);
+    async run(context) {
+      const { port } = await context.webhookPorts();
+      const listens = await isListening(port, context.dependencies.paths.procNet);
       if (listens === null)
         return [notChecked("SOCKETS_UNREADABLE", "the kernel's table of sockets cannot be read")];
-      if (listens) return [pass(`something listens on port ${dependencies.webhookPort}`)];
-      return [warn("PORT_CLOSED", `nothing listens on port ${dependencies.webhookPort}`, START)];
+      if (listens) return [pass(`something listens on port ${port}`)];
+      return [warn("PORT_CLOSED", `nothing listens on port ${port}`, START)];
     },
   },
 ];
@@ -123,8 +122,19 @@ function secretVerdicts(refusedAt: string | null): Verdict[] {
   ];
 }
 
-function settingsOf(context: CheckContext): Promise<Settings<WebhookConfig>> {
-  return context.settings(of, "all", loadWebhookConfig);
+/** A check that needs only where the state is. */
+function withState(
+  name: string,
+  run: (state: StateConfig, context: CheckContext, signal: AbortSignal) => Promise<Verdict[]>,
+): Check {
+  return {
+    command: of,
+    name,
+    async run(context, signal) {
+      const state = await context.settings(of, "state", loadStateConfig);
+      return state.status === "ok" ? await run(state.value, context, signal) : withoutSettings(state.error);
+    },
+  };
 }
 
 async function trackerVerdict(context: CheckContext, code: string | null): Promise<Verdict> {

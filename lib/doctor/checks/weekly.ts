@@ -4,25 +4,29 @@ import type postgres from "postgres";
 import { HEARTBEAT_FILE } from "../../host/heartbeat-file-name.ts";
 import type { LastRunReading } from "../../last-run/read.ts";
 import { STEP_COMMANDS } from "../../ledger/week-steps.ts";
+import { logDirectory } from "../../platform/config/directories.ts";
+import type { Settings } from "../../platform/config/load.ts";
+import type { SettingName } from "../../platform/config/settings-table.ts";
+import { checkReach } from "../../providers/application/reach.ts";
 import { WEEKLY_GATEWAY } from "../../providers/evolution/advice.ts";
+import { evolutionClient } from "../../providers/evolution/client.ts";
+import { checkResendKey } from "../../providers/resend/key.ts";
 import { Temporal } from "../../time/temporal.ts";
 import { isToCome } from "../../time/to-come.ts";
-import { loadWeeklyConfig, type WeeklyConfig } from "../../weekly/config.ts";
 import { weeklyStore } from "../../weekly/database/store.ts";
 import { emailSenderOf } from "../../weekly/delivery/email-sender.ts";
 import { countRecipients } from "../../weekly/delivery/recipients.ts";
 import { instanceNameOf } from "../../weekly/delivery/whatsapp.ts";
 import { senderInstanceProblem } from "../../weekly/setup/gateway.ts";
 import { logDirectoryProblem } from "../../weekly/setup/log-directory.ts";
-import { type SetupPeers, setupPeers } from "../../weekly/setup/peers.ts";
 import type { Check } from "../context/check.ts";
-import type { CheckContext, Settings } from "../context/check-context.ts";
+import type { CheckContext } from "../context/check-context.ts";
 import { unseenVerdict } from "../facts/reader.ts";
 import { command, fail, NEXT_MONDAY, notChecked, pass, SET_CLOCK, type Verdict, warn } from "../finding.ts";
 import { writableVerdict } from "./host/directory.ts";
 import { withDatabase } from "./peers/database.ts";
 import { gatewayFailure, keyVerdict } from "./peers/gateway.ts";
-import { checkWithSettings, withoutSettings } from "./settings/configuration.ts";
+import { checkWithSettings } from "./settings/configuration.ts";
 import { correctSecret } from "./settings/correct-setting.ts";
 import { ALERT_WEBHOOK_CHECK } from "./weekly/alert-webhook.ts";
 import { lastRunCheck, readLastRunNow } from "./weekly/last-run.ts";
@@ -30,36 +34,26 @@ import { lastWeekCheck } from "./weekly/last-week.ts";
 import { isWeekClosed, renewalOf } from "./weekly/settled-week.ts";
 
 const of = "weekly";
+const GATEWAY = { required: ["GATEWAY_URL", "GATEWAY_ADMIN_KEY"] } as const;
+const LOGS = { optional: ["OPSCTL_LOG_DIR"] } as const;
 const DAY_MS = 86_400_000;
 /** There is a run every week; one more day to notice a missing one. */
 const HEARTBEAT_LIMIT_DAYS = 8;
 
 /** What the weekly run needs besides settings and database: senders, peers, its log directory, its last success. */
 export const WEEKLY_CHECKS: readonly Check[] = [
-  {
-    command: of,
-    name: "messaging gateway",
-    async run(context, signal) {
-      const settings = await partOf(context, "whatsapp");
-      const gateway = settings && peersOf(context, settings).gateway;
-      if (!gateway) return withoutSettings(of);
-      return [await keyVerdict(gateway, { context, command: of, names: WEEKLY_GATEWAY }, signal)];
-    },
-  },
-  {
-    command: of,
-    name: "whatsapp sender",
-    async run(context, signal) {
-      const missing = await senderMissing(
-        context,
-        "sender_tenant_missing",
-        "WHATSAPP_REPORT_SENDER_TENANT_ID",
-      );
-      if (missing !== null) return [missing];
-      const settings = await partOf(context, "whatsapp");
-      const gateway = settings && peersOf(context, settings).gateway;
-      const senderTenantId = settings?.whatsapp?.senderTenantId ?? null;
-      if (!gateway || senderTenantId === null) return withoutSettings(of);
+  checkWithSettings(
+    { command: of, name: "messaging gateway" },
+    GATEWAY,
+    async (settings, context, signal) => [
+      await keyVerdict(gatewayOf(settings, context), { context, command: of, names: WEEKLY_GATEWAY }, signal),
+    ],
+  ),
+  checkOfSender(
+    { name: "whatsapp sender", code: "sender_tenant_missing", variable: "WHATSAPP_REPORT_SENDER_TENANT_ID" },
+    GATEWAY,
+    async (senderTenantId, settings, context, signal) => {
+      const gateway = gatewayOf(settings, context);
       return await withDatabase(of, context, async (sql) => {
         const sender = await weeklyStore(sql).readSenders(senderTenantId, null);
         const problem = await senderInstanceProblem(gateway, instanceNameOf(sender.instanceName), signal);
@@ -68,20 +62,16 @@ export const WEEKLY_CHECKS: readonly Check[] = [
         return [pass("the sender's instance is open")];
       });
     },
-  },
-  {
-    command: of,
-    name: "e-mail sender",
-    async run(context) {
-      const missing = await senderMissing(
-        context,
-        "email_sender_tenant_missing",
-        "WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID",
-      );
-      if (missing !== null) return [missing];
-      const senderTenantId = (await partOf(context, "email"))?.email?.senderTenantId ?? null;
-      if (senderTenantId === null) return withoutSettings(of);
-      return await withDatabase(of, context, async (sql) => {
+  ),
+  checkOfSender(
+    {
+      name: "e-mail sender",
+      code: "email_sender_tenant_missing",
+      variable: "WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID",
+    },
+    { required: [] },
+    (senderTenantId, _settings, context) =>
+      withDatabase(of, context, async (sql) => {
         const { emailSender } = await weeklyStore(sql).readSenders(null, senderTenantId);
         const sender = emailSenderOf(emailSender);
         if (sender.status === "ready") return [pass("the e-mail sender is verified")];
@@ -92,17 +82,18 @@ export const WEEKLY_CHECKS: readonly Check[] = [
             "Set tenant_config.config.email of the central tenant: an address, and verification_status verified",
           ),
         ];
+      }),
+  ),
+  checkWithSettings(
+    { command: of, name: "e-mail provider" },
+    { required: ["EMAIL_API_KEY"], optional: ["EMAIL_API_URL"] },
+    async (settings, context, signal) => {
+      const state = await checkResendKey({
+        baseUrl: new URL(settings.EMAIL_API_URL),
+        apiKey: settings.EMAIL_API_KEY,
+        timeoutMs: context.dependencies.callLimitMs,
+        signal,
       });
-    },
-  },
-  {
-    command: of,
-    name: "e-mail provider",
-    async run(context, signal) {
-      const settings = await partOf(context, "email");
-      const checkEmailKey = settings && peersOf(context, settings).checkEmailKey;
-      if (!checkEmailKey) return withoutSettings(of);
-      const state = await checkEmailKey(signal);
       if (state.status === "accepted") return [pass("the provider answers and takes the key")];
       if (state.status === "refused")
         return [
@@ -120,35 +111,40 @@ export const WEEKLY_CHECKS: readonly Check[] = [
         ),
       ];
     },
-  },
+  ),
   {
     command: of,
     name: "recipients",
     run: (context) => withDatabase(of, context, async (sql) => [await recipientsVerdict(sql)]),
   },
-  checkWithSettings({ command: of, name: "application" }, baseOf, async (settings, context, signal) => {
-    const reach = await peersOf(context, settings).reachApplication(signal);
-    if (reach.status === "failed")
+  checkWithSettings(
+    { command: of, name: "application" },
+    { required: ["APP_BASE_URL"] },
+    async (settings, context, signal) => {
+      const timeoutMs = context.dependencies.callLimitMs;
+      const reach = await checkReach({ baseUrl: new URL(settings.APP_BASE_URL), timeoutMs, signal });
+      if (reach.status === "failed")
+        return [
+          fail(
+            reach.code,
+            `${reach.code}: nothing answers at APP_BASE_URL`,
+            "Check APP_BASE_URL and the network",
+          ),
+        ];
       return [
-        fail(
-          reach.code,
-          `${reach.code}: nothing answers at APP_BASE_URL`,
-          "Check APP_BASE_URL and the network",
+        pass("the application answers"),
+        notChecked(
+          "CHECK_HAS_EFFECTS",
+          "its routes and TRIGGER_SECRET, because each call of them has an effect",
         ),
       ];
-    return [
-      pass("the application answers"),
-      notChecked(
-        "CHECK_HAS_EFFECTS",
-        "its routes and TRIGGER_SECRET, because each call of them has an effect",
-      ),
-    ];
-  }),
-  checkWithSettings({ command: of, name: "log directory" }, baseOf, async ({ logDir }, context) => [
-    await logDirectoryVerdict(context, logDir),
+    },
+  ),
+  checkWithSettings({ command: of, name: "log directory" }, LOGS, async ({ OPSCTL_LOG_DIR }, context) => [
+    await logDirectoryVerdict(context, OPSCTL_LOG_DIR),
   ]),
-  checkWithSettings({ command: of, name: "last success" }, baseOf, async ({ logDir }, context) => [
-    await heartbeatVerdict(logDir, context),
+  checkWithSettings({ command: of, name: "last success" }, LOGS, async ({ OPSCTL_LOG_DIR }, context) => [
+    await heartbeatVerdict(OPSCTL_LOG_DIR, context),
   ]),
   lastRunCheck(logDirOf),
   lastWeekCheck(logDirOf),
@@ -157,32 +153,45 @@ export const WEEKLY_CHECKS: readonly Check[] = [
 
 /** Where the last run of this host left its record; null where the settings do not name it. */
 async function logDirOf(context: CheckContext): Promise<string | null> {
-  const settings = await baseOf(context);
-  return settings.status === "ok" ? settings.value.logDir : null;
+  return await logDirectory((await context.environment(of)).env);
 }
 
-/** The settings that a run needs without its channels. */
-function baseOf(context: CheckContext): Promise<Settings<WeeklyConfig>> {
-  return readPart(context, "base");
+function gatewayOf(settings: Settings<(typeof GATEWAY)["required"][number]>, context: CheckContext) {
+  const { GATEWAY_URL, GATEWAY_ADMIN_KEY: adminKey } = settings;
+  return evolutionClient({
+    baseUrl: new URL(GATEWAY_URL),
+    adminKey,
+    timeoutMs: context.dependencies.callLimitMs,
+  });
 }
 
-/** The settings that one channel needs, without those of the other one; null when they are not complete. */
-async function partOf(context: CheckContext, part: "whatsapp" | "email"): Promise<WeeklyConfig | null> {
-  const settings = await readPart(context, part);
-  return settings.status === "ok" ? settings.value : null;
-}
+type SenderVariable = "WHATSAPP_REPORT_SENDER_TENANT_ID" | "WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID";
 
-function readPart(
-  context: CheckContext,
-  part: "base" | "whatsapp" | "email",
-): Promise<Settings<WeeklyConfig>> {
-  const leftOut = { skipWhatsapp: part !== "whatsapp", skipEmail: part !== "email" };
-  return context.settings(of, part, (env) => loadWeeklyConfig(env, leftOut));
-}
-
-/** The peers as a dry run asks them, each within the time of a check. */
-function peersOf(context: CheckContext, settings: WeeklyConfig): SetupPeers {
-  return setupPeers(settings, { limitMs: context.dependencies.callLimitMs });
+/** A check of the tenant that sends, which the run itself misses only at its step: no other check names it. */
+function checkOfSender<const R extends SettingName>(
+  { name, code, variable }: { name: string; code: string; variable: SenderVariable },
+  { required }: { required: readonly R[] },
+  run: (
+    tenantId: string,
+    settings: Settings<R>,
+    context: CheckContext,
+    signal: AbortSignal,
+  ) => Promise<Verdict[]>,
+): Check {
+  const check = { command: of, name } as const;
+  const wanted = { required: [...required, variable] } as const;
+  const withTenant = checkWithSettings(check, wanted, (settings, context, signal) =>
+    run((settings as Record<SenderVariable, string>)[variable], settings as Settings<R>, context, signal),
+  );
+  return {
+    ...check,
+    async run(context, signal) {
+      const { env, file } = await context.environment(of);
+      if (file.problem !== null || (env[variable] ?? "").trim() !== "")
+        return await withTenant.run(context, signal);
+      return [fail(code, `${code}: ${variable} is not set`, `Set ${variable} in ${file.path}`)];
+    },
+  };
 }
 
 /** Judged as the dry run judges it. */
@@ -197,13 +206,6 @@ async function logDirectoryVerdict(context: CheckContext, logDir: string): Promi
     reason,
     isFull ? "Make room on its disk (df -h)" : "Make it a directory that this account may write to",
   );
-}
-
-/** Looked at before the other settings are complete, so that all that is missing is told at once. */
-async function senderMissing(context: CheckContext, code: string, variable: string): Promise<Verdict | null> {
-  const { env, file } = await context.environment(of);
-  if (file.problem !== null || (env[variable] ?? "").trim() !== "") return null;
-  return fail(code, `${code}: ${variable} is not set`, `Set ${variable} in ${file.path}`);
 }
 
 async function recipientsVerdict(sql: postgres.Sql): Promise<Verdict> {

@@ -3,6 +3,7 @@ import { OpsError } from "../../platform/errors.ts";
 import type { Account } from "../../platform/privileges.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
+import { type WebhookPorts, webhookPorts } from "../../webhook/ports.ts";
 import { type CommandEnvironment, readEnvironment } from "../facts/environment.ts";
 import { locateSecrets, type SecretSearch } from "../facts/secret-search.ts";
 import type { CommandName } from "../finding.ts";
@@ -28,6 +29,11 @@ export class CheckContext {
   /** The environment of a command when cron or systemd starts it. */
   environment(command: CommandName): Promise<CommandEnvironment> {
     return this.once(`environment ${command}`, () => readEnvironment(command, this.dependencies));
+  }
+
+  /** The ports of the webhook, as its settings name them. */
+  webhookPorts(): Promise<WebhookPorts> {
+    return this.once("webhook ports", async () => webhookPorts((await this.environment("webhook")).env));
   }
 
   /**

@@ -33,10 +33,6 @@ export type DoctorDependencies = {
   /** Null where root has none, or this is not about migrations. */
   rootsLogin: RootsLogin | null;
   paths: HostPaths;
-  /** The admin port of a running webhook. */
-  adminUrl: URL;
-  /** The port on which the webhook listens. */
-  webhookPort: number;
   /** How long a check may take, as `wait` counts it. */
   limitMs: number;
   /** The limit of a call to a peer: longer than that of the check, which then names the peer. */

@@ -1,23 +1,17 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { LAST_PLAN_FILE } from "../../alert-rules/last-plan.ts";
-import { DEFAULT_TEXTFILE_DIR, METRICS_FILE } from "../../host/metrics-file-name.ts";
+import { METRICS_FILE } from "../../host/metrics-file-name.ts";
 import { isSetUp, type PartName } from "../../host/set-up.ts";
 import { hasWorked } from "../../last-run/has-worked.ts";
 import { readLastRun } from "../../last-run/read.ts";
-import { logDirectory } from "../../platform/config/settings/log-directory.ts";
+import { logDirectory } from "../../platform/config/directories.ts";
+import { PART_OF, SETTINGS } from "../../platform/config/settings-table.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import { SOCKET_LOG_FILE } from "../../sockets/log-line.ts";
 import { readServiceHealth } from "../../webhook/http/service-health.ts";
 import { type CommandName, command, notSetUp, type Verdict } from "../finding.ts";
 import type { CheckContext } from "./check-context.ts";
-
-/** The part to which each command belongs. */
-const PART_OF: Record<CommandName, PartName> = {
-  ...{ weekly: "weekly", migrate: "weekly", reports: "weekly", deliveries: "weekly" },
-  ...{ webhook: "webhook", "collect-metrics": "collector" },
-  ...{ "socket-monitor": "socket-monitor", "alert-rules": "alert-rules" },
-};
 
 /**
  * What a check says where the command's part is not set up on this host: the first check of the command says so, as
@@ -43,7 +37,7 @@ export function isCommandSetUp(
     if (file.problem !== null) return true;
     const part = PART_OF[command];
     // What may hang is asked last, and only where the settings say nothing.
-    if (isSetUp(part, env, { reader: "opsctl doctor" })) return true;
+    if (isSetUp(part, env)) return true;
     return await HAS_WORKED[part]({ command, env, context, signal });
   });
 }
@@ -60,8 +54,13 @@ const HAS_WORKED: Record<PartName, (question: Question) => Promise<boolean>> = {
     const logDir = await logDirectory(env);
     return logDir === null || hasWorked(readLastRun(logDir));
   },
-  webhook: async ({ context, signal }) => (await readServiceHealth(context.dependencies, signal)) !== null,
-  collector: ({ env }) => isThere(join(env.TEXTFILE_DIR?.trim() || DEFAULT_TEXTFILE_DIR, METRICS_FILE)),
+  async webhook({ context, signal }) {
+    const { adminPort } = await context.webhookPorts();
+    const { limitMs } = context.dependencies;
+    return (await readServiceHealth({ adminPort, limitMs }, signal)) !== null;
+  },
+  collector: ({ env }) =>
+    isThere(join(env.TEXTFILE_DIR?.trim() || SETTINGS.TEXTFILE_DIR.default, METRICS_FILE)),
   "socket-monitor": ({ env }) => isInLogs(SOCKET_LOG_FILE, env),
   "alert-rules": ({ env }) => isInLogs(LAST_PLAN_FILE, env),
 };

@@ -1,7 +1,7 @@
 import { access, constants, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { DEFAULT_LOG_DIR } from "../../platform/config/settings/log-directory.ts";
-import { DEFAULT_STATE_DIR } from "../../platform/config/settings/state-directory.ts";
+import { DEFAULT_STATE_DIR } from "../../platform/config/directories.ts";
+import { SETTINGS } from "../../platform/config/settings-table.ts";
 import type { Fix } from "../../platform/errors.ts";
 import { octal } from "../../platform/files/modes.ts";
 import { stepsTo } from "../../platform/files/trusted-path.ts";
@@ -97,7 +97,7 @@ export function openingFix({ at }: Pick<NoAccess, "at">, path: string, owner: st
 }
 
 /** The directories of the service account in an installation. */
-const DIRECTORIES: readonly string[] = [DEFAULT_STATE_DIR, DEFAULT_LOG_DIR];
+const DIRECTORIES: readonly string[] = [DEFAULT_STATE_DIR, SETTINGS.OPSCTL_LOG_DIR.default];
 
 /** What makes a directory that is missing, or gives one to its account. */
 export function directoryFix(

@@ -9,7 +9,7 @@ import { findForeign, namesOf } from "../../platform/files/trusted-path.ts";
 import { isRoot, trustedUids } from "../../platform/privileges.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import { registerSecret } from "../../platform/secrets/redact.ts";
-import { COMMAND_FACTS } from "../context/command-facts.ts";
+import { secretsOf } from "../context/command-facts.ts";
 import type { DoctorDependencies } from "../context/dependencies.ts";
 import type { CommandName } from "../finding.ts";
 
@@ -50,15 +50,12 @@ export async function readEnvironment(
     ([, value]) => value !== undefined && value.trim() !== "",
   );
   const env = { ...Object.fromEntries(file.variables), ...Object.fromEntries(own) };
-  for (const { name } of COMMAND_FACTS[command].secrets) {
+  for (const { name } of secretsOf(command)) {
     for (const value of [file.variables.get(name), dependencies.env[name]]) {
       if (value !== undefined && value.trim() !== "") registerSecret(value);
     }
   }
-  // Two commands read the webhook's file: here from the folder that doctor was given.
-  if (!READ_WEBHOOKS_FILE.includes(command) || (env.OPSCTL_WEBHOOK_ENV_FILE ?? "").trim() !== "")
-    return { env, file };
-  return { env: { ...env, OPSCTL_WEBHOOK_ENV_FILE: join(dependencies.envDir, "webhook.env") }, file };
+  return { env: { ...env, OPSCTL_ENV_DIR: dependencies.envDir }, file };
 }
 
 function readEnvironmentFile(command: CommandName, path: string): EnvironmentFile {
@@ -103,5 +100,4 @@ function problemOf(error: unknown): string | null {
   return code === "ENOENT" ? null : fileSystemText(error);
 }
 
-const READ_WEBHOOKS_FILE: readonly CommandName[] = ["socket-monitor", "weekly"];
 const MAX_BYTES = 1_048_576;

@@ -1,6 +1,6 @@
 import { OpsError } from "../../platform/errors.ts";
 import { type Environment, type FoundSecret, findSecret } from "../../platform/secrets/adapter.ts";
-import { COMMAND_FACTS } from "../context/command-facts.ts";
+import { secretsOf } from "../context/command-facts.ts";
 import type { CommandName } from "../finding.ts";
 
 /** Where one secret was found; `found` is null when no layer has it, `error` says why a layer could not be read. */
@@ -13,7 +13,7 @@ export async function locateSecrets(
   commandLimitMs: number,
 ): Promise<SecretSearch[]> {
   return await Promise.all(
-    COMMAND_FACTS[command].secrets.map(async ({ name, fromEnvironment }) => {
+    secretsOf(command).map(async ({ name, fromEnvironment }) => {
       try {
         const options = { fromEnvironment, commandLimitMs };
         return { name, found: (await findSecret(env, name, options)) ?? null, error: null };

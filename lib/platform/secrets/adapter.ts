@@ -5,6 +5,7 @@ import { isRoot } from "../privileges.ts";
 import { runSecretCommand } from "./command.ts";
 import { readSecretFile } from "./file.ts";
 import { noteOverruled } from "./overruled.ts";
+import { registerSecret } from "./redact.ts";
 import { ROOT_SECRETS_DIR } from "./root-secrets.ts";
 import { Secret } from "./secret.ts";
 
@@ -90,6 +91,8 @@ export async function findSecret(
     const value = withoutTrailingNewline(decode(name, (await read()) ?? ""));
     if (value.trim() === "") continue;
     const given = withoutTrailingNewline(env[name] ?? "");
+    // It is not used, and still never printed.
+    if (!isBlank(given)) registerSecret(given);
     return {
       secret: new Secret(checked(name, value)),
       layer,

@@ -5,7 +5,7 @@ import {
   type LastPlan,
   parseLastPlan,
 } from "../../alert-rules/last-plan.ts";
-import { logDirectory } from "../../platform/config/settings/log-directory.ts";
+import { logDirectory } from "../../platform/config/directories.ts";
 import { isToCome } from "../../time/to-come.ts";
 import { ageText } from "../age-text.ts";
 import type { StatusDependencies } from "../dependencies.ts";

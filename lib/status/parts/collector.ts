@@ -1,6 +1,7 @@
 import { join } from "node:path";
-import { DEFAULT_TEXTFILE_DIR, METRICS_FILE } from "../../host/metrics-file-name.ts";
+import { METRICS_FILE } from "../../host/metrics-file-name.ts";
 import { failedSources, lastPassMs, STALE_PASS_MS } from "../../metrics/last-pass.ts";
+import { SETTINGS } from "../../platform/config/settings-table.ts";
 import { isToCome } from "../../time/to-come.ts";
 import { ageText } from "../age-text.ts";
 import type { StatusDependencies, Viewer } from "../dependencies.ts";
@@ -9,7 +10,7 @@ import { settingsOf, unreadable } from "../part-settings.ts";
 import { readFileInTime } from "../reading.ts";
 
 const MAX_BYTES = 1_048_576;
-const SETTINGS = "its settings, which say where it writes,";
+const ITS_SETTINGS = "its settings, which say where it writes,";
 const DOCTOR = "sudo opsctl doctor collect-metrics";
 
 /** When the collector last made its pass, and what it could not read. */
@@ -20,7 +21,7 @@ export async function collectorStatus(dependencies: StatusDependencies): Promise
   if (read.status === "failed") return unreadable("the metrics file", read.code, viewer, "collect-metrics");
   if (read.value !== null) return judgePass(read.value, dependencies.nowMs());
   if (collector.status === "unreadable")
-    return unreadable(SETTINGS, collector.code, ownerOf(collector.code, viewer), "collect-metrics");
+    return unreadable(ITS_SETTINGS, collector.code, ownerOf(collector.code, viewer), "collect-metrics");
   return collector.isSetUp ? attention(["has not made a pass yet"], DOCTOR) : NOT_SET_UP;
 }
 
@@ -34,7 +35,7 @@ function directoryOf({ collector, env }: StatusDependencies): string {
   if (collector.status === "found") return collector.textfileDir;
   const settings = settingsOf("socket-monitor", { env });
   const named = settings.status === "read" ? settings.env.TEXTFILE_DIR?.trim() : undefined;
-  return named?.startsWith("/") ? named : DEFAULT_TEXTFILE_DIR;
+  return named?.startsWith("/") ? named : SETTINGS.TEXTFILE_DIR.default;
 }
 
 /** The report over a metrics file. */

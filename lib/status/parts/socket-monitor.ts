@@ -1,8 +1,7 @@
 import { join } from "node:path";
-import { logDirectory } from "../../platform/config/settings/log-directory.ts";
+import { logDirectory } from "../../platform/config/directories.ts";
 import { lastReadings, STALE_READINGS_MS } from "../../sockets/last-readings.ts";
 import { SOCKET_LOG_FILE } from "../../sockets/log-line.ts";
-import { SOCKET_THRESHOLD } from "../../sockets/threshold.ts";
 import { isToCome } from "../../time/to-come.ts";
 import { ageText } from "../age-text.ts";
 import type { StatusDependencies } from "../dependencies.ts";
@@ -32,14 +31,14 @@ export async function socketMonitorStatus(dependencies: StatusDependencies): Pro
 export function judgeReadings(text: string, nowMs: number): PartReport {
   const last = lastReadings(text);
   if (last === null) return attention(["the last line of its log cannot be read"], DOCTOR);
-  const { timeMs, total } = last;
-  const facts = { ageSeconds: Math.max(0, Math.round((nowMs - timeMs) / 1000)), total };
+  const { timeMs, total, threshold } = last;
+  const facts = { ageSeconds: Math.max(0, Math.round((nowMs - timeMs) / 1000)), total, threshold };
   const counted = total === null ? "the sockets could not be counted" : `${total} TCP sockets`;
   const ageMs = nowMs - timeMs;
   const isStale = ageMs > STALE_READINGS_MS;
   const due = isStale ? " (one is due every five minutes)" : "";
   const lines = [`last run ${ageText(ageMs)}${due}, ${counted}`];
   if (isStale || isToCome(ageMs) || total === null) return attention(lines, DOCTOR, facts);
-  if (total <= SOCKET_THRESHOLD) return ok(lines, facts);
-  return attention([`${lines[0]}, more than ${SOCKET_THRESHOLD}`], "ss -s", facts);
+  if (threshold === null || total <= threshold) return ok(lines, facts);
+  return attention([`${lines[0]}, more than ${threshold}`], "ss -s", facts);
 }

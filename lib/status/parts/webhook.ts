@@ -1,4 +1,6 @@
+import { isListening } from "../../host/tcp-port.ts";
 import { LONG_WAIT_MS, readServiceHealth, type ServiceHealth } from "../../webhook/http/service-health.ts";
+import { webhookPorts } from "../../webhook/ports.ts";
 import { type KindStats, OUTBOX_KINDS } from "../../webhook/state/contract.ts";
 import { shortTime } from "../age-text.ts";
 import type { StatusDependencies } from "../dependencies.ts";
@@ -12,19 +14,26 @@ const JOURNAL = "journalctl -u opsctl-webhook -n 50";
 
 /** Whether the webhook runs, what waits, and what was given up: asked of the running service, which any account may. */
 export async function webhookStatus(dependencies: StatusDependencies): Promise<PartReport> {
-  const { adminUrl, limitMs } = dependencies;
+  const { limitMs } = dependencies;
+  const settings = settingsOf(command, dependencies);
+  // Who may not read them finds the installed ports.
+  const { port, adminPort } = await webhookPorts(
+    settings.status === "read" ? settings.env : dependencies.env,
+  );
   // The limit of the call is the later one, also while this process waits for a processor, so that a port that hangs is
   // told from one where nothing listens.
   const asked = await readInTime(dependencies, (signal) =>
-    readServiceHealth({ adminUrl, limitMs: 6 * limitMs }, signal),
+    readServiceHealth({ adminPort, limitMs: 6 * limitMs }, signal),
   );
   if (asked.status === "late") return late(JOURNAL);
   if (asked.status === "read" && asked.value !== null) return judgeHealth(asked.value);
-  const settings = settingsOf(command, dependencies);
   if (settings.status === "failed")
     return unreadable("it does not run, and its settings", settings.code, dependencies.viewer, command);
+  if (!isMeantToWork(command, settings.env)) return NOT_SET_UP;
+  if (adminPort === 0 && (await isListening(port, dependencies.procNet)) !== false)
+    return ok([`port ${port} is open; its admin port is off, so the service is not asked`], { adminPort });
   // Stopped, or started over and over with settings that it refuses: doctor tells which.
-  return isMeantToWork(command, settings.env) ? attention(["does not run"], DOCTOR) : NOT_SET_UP;
+  return attention(["does not run"], DOCTOR);
 }
 
 /** The report over what the service says of itself. */

@@ -5,7 +5,7 @@ import { LAST_RUN_FILE, LAST_RUN_MAX_BYTES } from "../../last-run/file-name.ts";
 import { hasWorked } from "../../last-run/has-worked.ts";
 import { type LastRunReading, readingOf } from "../../last-run/read.ts";
 import { readOnly } from "../../ledger/read-only.ts";
-import { logDirectory } from "../../platform/config/settings/log-directory.ts";
+import { logDirectory } from "../../platform/config/directories.ts";
 import { classifyDatabaseError } from "../../platform/database/error.ts";
 import { OpsError } from "../../platform/errors.ts";
 import { type Environment, findSecret } from "../../platform/secrets/adapter.ts";

@@ -4,9 +4,6 @@ import { peerUrl } from "../../platform/http/url.ts";
 import type { KindStats, OutboxKind } from "../state/contract.ts";
 import { lastRefusal } from "./outside-posts.ts";
 
-/** The admin port of a webhook that may run where the settings of this process do not say. */
-export const ADMIN_URL = "http://127.0.0.1:9301";
-
 /** What waits longer than this waits for more than its turn. */
 export const LONG_WAIT_MS = 15 * 60_000;
 
@@ -29,11 +26,13 @@ export type ServiceHealth = {
   secretRefusedAt: string | null;
 };
 
-/** Reads the health of the webhook on this host; null when nothing answers at its admin port. */
+/** Reads the health of the webhook on this host; null when nothing answers at its admin port, or that is turned off. */
 export async function readServiceHealth(
-  { adminUrl, limitMs }: { adminUrl: URL; limitMs: number },
+  { adminPort, limitMs }: { adminPort: number; limitMs: number },
   signal: AbortSignal,
 ): Promise<ServiceHealth | null> {
+  if (adminPort === 0) return null;
+  const adminUrl = new URL(`http://127.0.0.1:${adminPort}`);
   const get = (path: string) =>
     callPeer({
       peer: "webhook",

@@ -1,6 +1,6 @@
 import type { CallRecord } from "../../platform/http/call-peer.ts";
 import { resendClient } from "../../providers/resend/client.ts";
-import type { SecondChannelConfig } from "./config.ts";
+import type { SecondChannelConfig } from "../config.ts";
 import type { SendAlertEmail } from "./second-channel.ts";
 
 /** Sends the e-mails of the second channel through its provider. */

@@ -42,17 +42,8 @@ export const SETTINGS: Faults = {
   },
   "a setting stands in the file of another command": {
     finds: ["weekly", "environment file", "warn", "SETTING_UNKNOWN"],
-    about: "Move ALERT_EMAIL_TO to webhook.env",
+    about: "ALERT_EMAIL_TO, which has no effect there: it is read in webhook.env",
     spoil: ({ path }) => appendFileSync(path("etc/weekly.env"), "ALERT_EMAIL_TO=canary@x.io\n"),
-  },
-  "a file has more names without effect than are shown": {
-    finds: ["weekly", "environment file", "warn", "SETTING_UNKNOWN"],
-    about: "80 more",
-    spoil: ({ path }) =>
-      appendFileSync(
-        path("etc/weekly.env"),
-        hundred((at) => `OPSCTL_${at}X=1\n`),
-      ),
   },
   "a file gives more names two values than are shown": {
     finds: ["weekly", "environment file", "warn", "SETTING_REPEATED"],
@@ -70,7 +61,7 @@ export const SETTINGS: Faults = {
   "a secret's file has a misspelt name": {
     finds: ["deliveries", "secrets", "warn", "SECRET_UNKNOWN"],
     about: "Rename the file to EMAIL_READ_API_KEY",
-    spoil: (host) => host.put("secrets/READ_API_KEY.txt", "canary"),
+    spoil: (host) => host.put("secrets/EMAIL_READ_API_KY", "canary"),
   },
   "a secret's file is a setting that is no secret": {
     finds: ["weekly", "secrets", "warn", "SECRET_UNKNOWN"],
@@ -107,7 +98,7 @@ export const SETTINGS: Faults = {
   },
   "an alert webhook that stands in a file that cannot be read is not called missing": {
     finds: ["weekly", "alert webhook", "warn", "PREREQUISITE_FAILED"],
-    about: "see configuration",
+    about: "see environment file",
     spoil(host) {
       rmSync(host.path("etc/weekly.env"), { force: true });
       mkdirSync(host.path("etc/weekly.env"));

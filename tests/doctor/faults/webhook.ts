@@ -1,5 +1,5 @@
 import { chmodSync, linkSync, mkdirSync, rmSync } from "node:fs";
-import { type Host, NOW_MS, unitOpens } from "../support/host.ts";
+import { type Host, NOW_MS, silenceWebhook, unitOpens } from "../support/host.ts";
 import type { Fault, Faults } from "./fault.ts";
 
 /** As systemd 252 says that it cannot filter, and others; the unit without its list, by a drop-in, and an older one. */
@@ -15,7 +15,7 @@ const SOCKET_PROPERTIES = [
 
 /** Nothing answers at the admin port, and systemd says this of the service. */
 function silent(host: Host, state: string): void {
-  host.dependencies.adminUrl = new URL("http://127.0.0.1:1");
+  silenceWebhook(host);
   host.dependencies.runProgram = async (_program, [question, unit]) =>
     question === "is-active" && unit === "opsctl-webhook.service"
       ? { status: 3, stdout: `${state}\n` }
@@ -251,6 +251,20 @@ export const WEBHOOK: Faults = {
       host.put("proc/tcp6", "  0: 00000000000000000000000000000000:2454 0:0 0A\n");
     },
   },
+  "the admin port is off, which is no fault": {
+    finds: ["webhook", "service", "pass", null],
+    about: "the admin port is off (WEBHOOK_ADMIN_PORT)",
+    spoil({ dependencies }) {
+      dependencies.env = { ...dependencies.env, WEBHOOK_ADMIN_PORT: "0" };
+    },
+  },
+  "nothing listens on the port that a setting names": {
+    finds: ["webhook", "port", "warn", "PORT_CLOSED"],
+    about: "port 9400",
+    spoil({ dependencies }) {
+      dependencies.env = { ...dependencies.env, WEBHOOK_PORT: "9400" };
+    },
+  },
   "a unit is not installed": {
     finds: ["webhook", "unit", "fail", "UNIT_MISSING"],
     spoil: ({ path }) => rmSync(path("units/opsctl-webhook.socket")),
@@ -327,7 +341,7 @@ export const WEBHOOK: Faults = {
 
 /** The service does not run; its state file has this content. */
 function stateFile(host: Host, content: string | null): void {
-  host.dependencies.adminUrl = new URL("http://127.0.0.1:1");
+  silenceWebhook(host);
   if (content === null) rmSync(host.path("state/state.db"));
   else host.put("state/state.db", content);
 }

@@ -256,6 +256,11 @@ export function ofCheck(findings: readonly Finding[], check: string) {
   return findings.filter((one) => one.check === check).map(({ status, reason }) => ({ status, reason }));
 }
 
+/** Nothing answers at the webhook's admin port. */
+export function silenceWebhook({ dependencies }: Pick<Host, "dependencies">): void {
+  dependencies.env = { ...dependencies.env, WEBHOOK_ADMIN_PORT: "1" };
+}
+
 /** Mode, size, time, owner and content of every entry below a folder. */
 export function treeOf(folder: string): string[] {
   return readdirSync(folder, { recursive: true })
@@ -272,7 +277,11 @@ export function treeOf(folder: string): string[] {
 }
 
 function dependenciesOf({ path, service }: Pick<Host, "path" | "service">): DoctorDependencies {
-  const env = { OPSCTL_SECRETS_DIR: path("secrets"), PATH: `${path("bin")}:/usr/bin:/bin` };
+  const env = {
+    OPSCTL_SECRETS_DIR: path("secrets"),
+    PATH: `${path("bin")}:/usr/bin:/bin`,
+    WEBHOOK_ADMIN_PORT: new URL(service.url).port,
+  };
   return {
     ...openDoctorDependencies({ env, envDir: path("etc") }),
     paths: {
@@ -281,7 +290,6 @@ function dependenciesOf({ path, service }: Pick<Host, "path" | "service">): Doct
       unitDirs: [path("units")],
       procNet: path("proc"),
     },
-    adminUrl: new URL(service.url),
     // This process stands for the account.
     findServiceAccount: async () => ({ ...ACCOUNT, uid: process.geteuid!() }),
     // Times of files are compared with this clock, which stands still; the database has the real one.

@@ -96,6 +96,7 @@ describe("opsctl socket-monitor that is well", () => {
     for (const [index, line] of lines.entries()) {
       expect(Object.keys(line)).toEqual([
         "time",
+        "threshold",
         "total",
         "closeWait",
         "load1",
@@ -107,6 +108,22 @@ describe("opsctl socket-monitor that is well", () => {
       expect(Number(line.closeWait)).toBeGreaterThanOrEqual(50);
       if (index === 4) expect(arena.gateway.accepted[1]?.text).toContain(`Total: ${line.total} (limite: 20)`);
     }
+  });
+});
+
+describe("the settings of opsctl socket-monitor", () => {
+  test("are its threshold, and the key that was set last, not an older one in the webhook's file", async () => {
+    await using arena = await openArena();
+    const file = join(arena.folder, "webhook.env");
+    writeFileSync(file, readFileSync(file, "utf8").replace(KEY, "the-former-key"), { mode: 0o600 });
+    writeFileSync(join(arena.folder, "MESSAGING_API_KEY"), KEY, { mode: 0o600 });
+    const env = { ...arena.env, OPSCTL_SECRETS_DIR: arena.folder, SOCKET_THRESHOLD: "1" };
+    const alerting = await opsctl(["socket-monitor", "--json"], { env });
+    expect(alerting.json).toMatchObject({ exitCode: 0, threshold: 1, alert: "sent" });
+    expect(alerting.stderr).toContain(`"variable":"MESSAGING_API_KEY","from":"${file}"`);
+    expect(alerting.stderr).not.toContain("the-former-key");
+    const silent = await opsctl(monitor(1_000_000), { env });
+    expect(silent.json).toMatchObject({ exitCode: 0, threshold: 1_000_000, alert: "not_needed" });
   });
 });
 

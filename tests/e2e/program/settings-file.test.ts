@@ -118,16 +118,16 @@ describe("a command that cron starts, by hand", () => {
     const written = {
       WEEKLY_REPORT_UNSUBSCRIB: ", which nothing reads; did you mean WEEKLY_REPORT_UNSUBSCRIBE?",
       weekly_report_unsubscribe: ", which nothing reads; did you mean WEEKLY_REPORT_UNSUBSCRIBE?",
-      PING_URL: ", which nothing reads; did you mean OPSCTL_PING_URL?",
       OPSCTL_RETENTION_DAYS: ", which nothing reads: opsctl has no such setting",
-      TEXTFILE_DIR: ", which has no effect there: it is read in collect-metrics.env, socket-monitor.env",
+      TEXTFILE_DIR: ", which has no effect there: it is read in socket-monitor.env, collect-metrics.env",
     };
-    // What belongs to other programs, what two settings could be meant by, and what a command reads.
+    // What belongs to other programs, a part of a setting's name, and what a command reads.
     const silent = [
       "VAULT_ADDR",
       "HTTPS_PROXY",
       "MAILTO",
       "NO_COLORS",
+      "PING_URL",
       "API_KEY",
       "EMAIL_KEY",
       "EMAIL_API_KEY",

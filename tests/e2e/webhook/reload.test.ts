@@ -215,7 +215,7 @@ describe("opsctl webhook serve", () => {
     const elsewhere = join(arena.directory, "elsewhere");
     const cases: [changes: Record<string, string>, settings: string[]][] = [
       [{ OPSCTL_STATE_DIR: elsewhere }, ["OPSCTL_STATE_DIR"]],
-      [{ OPSCTL_STATE_URL: "postgres://a@127.0.0.1/b" }, ["OPSCTL_STATE_DIR", "OPSCTL_STATE_URL"]],
+      [{ OPSCTL_STATE_URL: "postgres://a@127.0.0.1/b" }, ["OPSCTL_STATE_URL"]],
       [
         { ISSUE_TRACKER_COMMENTS: "1", OPSCTL_LOG_LEVEL: "debug", HTTPS_PROXY: "http://proxy.example" },
         ["ISSUE_TRACKER_COMMENTS", "OPSCTL_LOG_LEVEL", "HTTPS_PROXY"],

@@ -4,9 +4,10 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { request, speak } from "../../platform/support/raw-http.ts";
+import { freePort } from "../../support/free-port.ts";
 import { until } from "../../support/until.ts";
 import { KEY, PHONE, SECRET, TOKEN } from "../../webhook/support/settings.ts";
-import { type Ended, opsctl } from "../support/opsctl.ts";
+import { type Ended, opsctl, startOpsctl } from "../support/opsctl.ts";
 import { openWebhookArena, postAlerts, type WebhookArena } from "../support/serve.ts";
 
 const ALERT = {
@@ -22,6 +23,19 @@ function beside(arena: WebhookArena, args: string[], env: Record<string, string>
 }
 
 describe("opsctl webhook serve", () => {
+  test("listens on the port of its settings, where webhook test finds it, with its admin port turned off", async () => {
+    await using arena = await openWebhookArena();
+    const port = await freePort();
+    const env = { ...arena.env, WEBHOOK_PORT: `${port}`, WEBHOOK_ADMIN_PORT: "0" };
+    const service = await startOpsctl(["webhook", "serve", "--host", "127.0.0.1"], { env });
+    const sendTest = () =>
+      beside(arena, ["webhook", "test", "--without-issue", "--json"], { WEBHOOK_PORT: `${port}` });
+    await until("the service takes the test alert", async () => (await sendTest()).exitCode === 0);
+    service.kill("SIGTERM");
+    expect((await service.ended).exitCode).toBe(0);
+    expect((await sendTest()).exitCode).toBe(1);
+  });
+
   test("takes an alert, delivers it, shows it in its metrics, and ends with 0 on SIGTERM", async () => {
     await using arena = await openWebhookArena();
     const service = await arena.start();

@@ -48,7 +48,7 @@ describe.concurrent("opsctl weekly with a wrong configuration", () => {
     const env = { OPSCTL_ALERT_WEBHOOK: "https://alerts.example/webhook", OPSCTL_PING_URL: "canary-no-url" };
     const ended = await opsctl(["weekly", "--dry-run", "--json"], { env });
     expectNotReady(ended);
-    expect(namedIn(ended)).toEqual([...REQUIRED, "OPSCTL_PING_URL", "WEBHOOK_SECRET"]);
+    expect(namedIn(ended)).toEqual([...REQUIRED, "WEBHOOK_SECRET", "OPSCTL_PING_URL"]);
     expect(ended.stdout + ended.stderr).not.toContain("canary");
   });
 

@@ -7,10 +7,11 @@ import type { Host } from "../../doctor/support/host.ts";
 
 /** The dependencies of a look at `host` by the service account; `more` are variables of its process. */
 export async function statusDependencies(host: Host, more: object = {}): Promise<StatusDependencies> {
-  const env = { OPSCTL_ENV_DIR: host.path("etc"), OPSCTL_SECRETS_DIR: host.path("secrets"), ...more };
-  const { adminUrl, openDatabase } = host.dependencies;
+  const { openDatabase, env: own, paths } = host.dependencies;
+  const { OPSCTL_SECRETS_DIR, WEBHOOK_ADMIN_PORT } = own;
+  const env = { OPSCTL_ENV_DIR: host.path("etc"), OPSCTL_SECRETS_DIR, WEBHOOK_ADMIN_PORT, ...more };
   return {
-    ...{ env, viewer: "service", adminUrl, openDatabase, readTextEnd },
+    ...{ env, viewer: "service", procNet: paths.procNet, openDatabase, readTextEnd },
     collector: await findCollector(env),
     // The limit belongs to what hangs: nothing else may be late on a busy machine.
     ...{ limitMs: 20_000, secretCommandLimitMs: 1_000, nowMs: () => Date.now() },

@@ -1,6 +1,6 @@
 import type postgres from "postgres";
+import { loadSettings } from "../../../platform/config/load.ts";
 import { aboutUrl } from "../../../platform/config/settings/about-url.ts";
-import { loadDatabaseUrl } from "../../../platform/config/settings/database-config.ts";
 import type { DatabaseLogin } from "../../../platform/config/settings/owner-login.ts";
 import { OpsError } from "../../../platform/errors.ts";
 import type { Environment } from "../../../platform/secrets/adapter.ts";
@@ -111,9 +111,9 @@ function readinessOf(command: CommandName, context: CheckContext, sql: postgres.
  * Behaviour: false for `migrate`, which has no such check, because it makes the schema.
  */
 async function isReportedBySchemaCheck(command: CommandName, context: CheckContext): Promise<boolean> {
-  const url = await context.settings(command, "database url", loadDatabaseUrl);
-  if (command === "migrate" || url.status !== "ok") return false;
-  const { sql } = await context.database(url.value);
+  const login = await context.settings(command, "database", loginOf);
+  if (command === "migrate" || login.status !== "ok") return false;
+  const { sql } = await context.database(login.value.url);
   return await readinessOf(command, context, sql).then(
     (problems) => problems.length > 0,
     () => false,
@@ -135,7 +135,7 @@ export async function withDatabase(
   { isToldHere }: { isToldHere: boolean } = { isToldHere: false },
 ): Promise<Verdict[]> {
   const login = await context.settings(command, "database", command === "migrate" ? ownerLogin : loginOf);
-  if (login.status !== "ok") return withoutSettings(command);
+  if (login.status !== "ok") return withoutSettings(login.error);
   let isOpen = false;
   try {
     const { sql } = await context.database(login.value.url);
@@ -154,7 +154,8 @@ export async function withDatabase(
 
 /** The login of every command but `migrate`. */
 async function loginOf(env: Environment): Promise<Pick<DatabaseLogin, "url" | "variable">> {
-  return { url: await loadDatabaseUrl(env), variable: "DATABASE_URL" };
+  const { DATABASE_URL: url } = await loadSettings("reports", { required: ["DATABASE_URL"] }, env);
+  return { url, variable: "DATABASE_URL" };
 }
 
 /** Warns when signed-in users (the role `authenticated`) may read other columns than their page needs. */

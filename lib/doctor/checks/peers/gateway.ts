@@ -6,23 +6,24 @@ import {
 } from "../../../providers/evolution/advice.ts";
 import { type EvolutionClient, evolutionClient } from "../../../providers/evolution/client.ts";
 import { resolveInstance } from "../../../providers/evolution/instance.ts";
-import type { WebhookConfig } from "../../../webhook/config.ts";
 import type { Check } from "../../context/check.ts";
 import type { CheckContext } from "../../context/check-context.ts";
 import { type CommandName, fail, pass, type Verdict } from "../../finding.ts";
-import { checkWithSettings, type SettingsOf } from "../settings/configuration.ts";
+import { checkWithSettings } from "../settings/configuration.ts";
 import { correctSecret } from "../settings/correct-setting.ts";
 
 /** Whether the gateway that sends alerts answers, accepts the key, and has the instance open. */
-export function alertGatewayCheck(
-  of: CommandName,
-  settingsOf: SettingsOf<Pick<WebhookConfig, "messaging">>,
-): Check {
+export function alertGatewayCheck(of: "webhook" | "socket-monitor"): Check {
   const check = { command: of, name: "messaging gateway" };
-  return checkWithSettings(check, settingsOf, async ({ messaging }, context, signal) => {
-    const { apiUrl, apiKey, instance } = messaging;
+  const wanted = {
+    required: ["MESSAGING_API_URL", "MESSAGING_API_KEY"],
+    optional: ["MESSAGING_INSTANCE"],
+  } as const;
+  return checkWithSettings(check, wanted, async (settings, context, signal) => {
+    const { MESSAGING_API_URL: url, MESSAGING_API_KEY: adminKey } = settings;
+    const instance = settings.MESSAGING_INSTANCE?.trim() ?? null;
     const timeoutMs = context.dependencies.callLimitMs;
-    const gateway = evolutionClient({ baseUrl: new URL(apiUrl), adminKey: apiKey, timeoutMs });
+    const gateway = evolutionClient({ baseUrl: new URL(url), adminKey, timeoutMs });
     const place = { context, command: of, names: ALERT_GATEWAY };
     const key = await keyVerdict(gateway, place, signal);
     if (key.status === "fail") return [key];

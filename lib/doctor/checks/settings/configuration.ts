@@ -1,7 +1,10 @@
+import { withWebhookSettings } from "../../../platform/config/env-files/webhook-settings.ts";
+import { loadSettings, type Settings } from "../../../platform/config/load.ts";
+import type { SettingName } from "../../../platform/config/settings-table.ts";
 import { inWords, type OpsError } from "../../../platform/errors.ts";
 import type { Environment } from "../../../platform/secrets/adapter.ts";
 import type { Check } from "../../context/check.ts";
-import type { CheckContext, Settings } from "../../context/check-context.ts";
+import type { CheckContext } from "../../context/check-context.ts";
 import type { DoctorDependencies } from "../../context/dependencies.ts";
 import type { CommandEnvironment } from "../../facts/environment.ts";
 import { closedWithFile, isForAnotherAccount } from "../../facts/reader.ts";
@@ -26,41 +29,47 @@ export function configurationCheck(
   };
 }
 
-/** How the settings that a check needs are found. */
-export type SettingsOf<T> = (context: CheckContext) => Promise<Settings<T>>;
+/** The settings that a check needs, as `loadSettings` takes them. */
+export type Wanted<R extends SettingName, O extends SettingName> = {
+  required?: readonly R[];
+  optional?: readonly O[];
+};
 
-/** A check that needs settings: without them it says that they are incomplete. */
-export function checkWithSettings<T>(
+/** A check that needs these settings, whatever the other ones of its command are; without them it names them. */
+export function checkWithSettings<const R extends SettingName = never, const O extends SettingName = never>(
   { command, name }: Pick<Check, "command" | "name">,
-  settingsOf: SettingsOf<T>,
-  run: (settings: T, context: CheckContext, signal: AbortSignal) => Promise<Verdict[]>,
+  wanted: Wanted<R, O>,
+  run: (settings: Settings<R, O>, context: CheckContext, signal: AbortSignal) => Promise<Verdict[]>,
 ): Check {
   return {
     command,
     name,
     async run(context, signal) {
-      const settings = await settingsOf(context);
-      return settings.status === "ok" ? await run(settings.value, context, signal) : withoutSettings(command);
+      const settings = await context.settings(command, JSON.stringify(wanted), (env) =>
+        loadSettings(command, wanted, command === "socket-monitor" ? withWebhookSettings(command, env) : env),
+      );
+      if (settings.status === "ok") return await run(settings.value, context, signal);
+      const { file } = await context.environment(command);
+      return file.problem === null ? withoutSettings(settings.error) : notRead(file);
     },
   };
 }
 
-/** The verdict of a check whose settings are missing; the check `configuration` names them. */
-export function withoutSettings(command: CommandName): Verdict[] {
-  return [
-    notChecked(
-      "PREREQUISITE_FAILED",
-      `the settings of ${command} that it needs are incomplete, see configuration`,
-    ),
-  ];
+/** The verdict of a check whose settings are missing or wrong; the check `configuration` says how to set them. */
+export function withoutSettings({ settings = [] }: OpsError): Verdict[] {
+  const names = settings.map(({ name }) => name).join(", ") || "settings that cannot be read";
+  return [notChecked("PREREQUISITE_FAILED", `it needs ${names}, see configuration`)];
+}
+
+/** The verdict where what stands in an environment file only seems to be missing: its own check says what is wrong. */
+export function notRead({ path }: { path: string }): Verdict[] {
+  return [notChecked("PREREQUISITE_FAILED", `${path} was not read, see environment file`)];
 }
 
 /** What is wrong with settings that a loader refused: a verdict for each, with what sets it right. */
 export function problemsOf(error: OpsError, { file, env }: CommandEnvironment): Verdict[] {
   if (error.settings === undefined) return [fail(error.code, reasonOf(error), inWords(error.hint))];
-  // What stands in that file seems to be missing: the check of the file says what is wrong with it.
-  if (file.problem !== null)
-    return [notChecked("PREREQUISITE_FAILED", `${file.path} was not read, see environment file`)];
+  if (file.problem !== null) return notRead(file);
   return error.settings.map((setting) => {
     const { name, problem, kind } = setting;
     // The check of the secrets says why, and what to do.

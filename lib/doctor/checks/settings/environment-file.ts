@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { commandFile, DEFAULT_ENV_DIR } from "../../../platform/config/env-files/command-file.ts";
 import type { EnvFileFault } from "../../../platform/config/env-files/env-file.ts";
-import { oddSettings, oddSettingTexts } from "../../../platform/config/names/odd-settings.ts";
+import { unknownSettings, unknownText } from "../../../platform/config/unknown-names.ts";
 import { inWords } from "../../../platform/errors.ts";
 import { OPEN_TO_OTHERS, octal } from "../../../platform/files/modes.ts";
 import type { Check } from "../../context/check.ts";
@@ -89,14 +89,9 @@ function repeatedVerdicts({ path, repeated }: EnvironmentFile): Verdict[] {
 /** Warns of names that resemble opsctl's settings and have no effect: nothing else reports a misspelt optional one. */
 function oddVerdicts({ path, variables }: EnvironmentFile): Verdict[] {
   const names = [...variables].flatMap(([name, value]) => (value.trim() === "" ? [] : [name]));
-  const { told, more } = oddSettings(basename(path), names);
-  const verdicts = told.map((odd) => {
-    const { what, todo } = oddSettingTexts(odd);
-    return warn("SETTING_UNKNOWN", `${path} sets ${what}`, `${todo}: edit ${path}`);
-  });
-  return more === 0
-    ? verdicts
-    : [...verdicts, warn("SETTING_UNKNOWN", `${path} sets ${more} more that have no effect`)];
+  return unknownSettings(basename(path), names).map((unknown) =>
+    warn("SETTING_UNKNOWN", `${path} sets ${unknownText(unknown)}`, `Correct or remove that line in ${path}`),
+  );
 }
 
 /**

@@ -1,14 +1,13 @@
 import { readdir } from "node:fs/promises";
-import { basename, join } from "node:path";
-import { plainSettingsOfFile } from "../../../platform/config/names/known-settings.ts";
-import { oddSecrets } from "../../../platform/config/names/odd-secrets.ts";
+import { join } from "node:path";
 import { isOverruledBy } from "../../../platform/config/settings/owner-login.ts";
+import { unknownSecrets } from "../../../platform/config/unknown-names.ts";
 import type { OpsError } from "../../../platform/errors.ts";
 import { type FoundSecret, secretsDirectory } from "../../../platform/secrets/adapter.ts";
 import { EDITORIAL_ALIAS } from "../../../weekly/config.ts";
 import type { Check } from "../../context/check.ts";
 import type { CheckContext } from "../../context/check-context.ts";
-import { COMMAND_FACTS } from "../../context/command-facts.ts";
+import { secretsOf } from "../../context/command-facts.ts";
 import { closedWithFile, isForAnotherAccount } from "../../facts/reader.ts";
 import type { SecretSearch } from "../../facts/secret-search.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../../finding.ts";
@@ -61,11 +60,8 @@ async function oddVerdicts(command: CommandName, context: CheckContext): Promise
   const { env, file } = await context.environment(command);
   const directory = secretsDirectory(env);
   const files = await readdir(directory).catch(() => []);
-  const found = oddSecrets(files, {
-    secrets: COMMAND_FACTS[command].secrets.map(({ name }) => name),
-    plain: plainSettingsOfFile(basename(file.path)),
-  });
-  return found.map(({ name, meant }) => {
+  const secrets = secretsOf(command).map(({ name }) => name);
+  return unknownSecrets(files, secrets).map(({ name, meant }) => {
     const path = join(directory, name);
     return meant === null
       ? warn(

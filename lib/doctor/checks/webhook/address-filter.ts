@@ -16,12 +16,11 @@ const NO_NUMBER = String(2n ** 64n - 1n);
  */
 export async function addressFilterVerdicts(
   dependencies: DoctorDependencies,
-  socket: string,
+  at: Socket,
   signal: AbortSignal,
 ): Promise<Verdict[]> {
-  const shown = await unitProperties(dependencies, { unit: socket, names: NAMES, signal });
+  const shown = await unitProperties(dependencies, { unit: at.socket, names: NAMES, signal });
   if (shown.ActiveState !== "active") return [];
-  const at = { socket, port: dependencies.webhookPort };
   if (!namesAll(shown.IPAddressDeny) || namesAll(shown.IPAddressAllow)) return [openByItsUnit(at)];
   if (shown.IPAccounting !== "yes") return [uncounted(at)];
   const isCounted = /^\d+$/.test(shown.IPIngressBytes) && shown.IPIngressBytes !== NO_NUMBER;

@@ -15,8 +15,9 @@ export async function outboxVerdicts(
   state: StateConfig,
   signal: AbortSignal,
 ): Promise<Verdict[]> {
-  const { adminUrl, callLimitMs: limitMs } = context.dependencies;
-  const health = await readServiceHealth({ adminUrl, limitMs }, signal);
+  const { adminPort } = await context.webhookPorts();
+  const { callLimitMs: limitMs } = context.dependencies;
+  const health = await readServiceHealth({ adminPort, limitMs }, signal);
   if (health?.outbox) return verdictsOf(health.outbox);
   if ("url" in state) {
     const { sql } = await stateDatabase(context, state.url);

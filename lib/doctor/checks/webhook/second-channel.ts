@@ -1,30 +1,36 @@
 import type { Fix } from "../../../platform/errors.ts";
 import { checkResendKey, type KeyState } from "../../../providers/resend/key.ts";
-import type { WebhookConfig } from "../../../webhook/config.ts";
-import type { Check } from "../../context/check.ts";
-import { type CommandName, command, fail, notSetUp, pass, type Verdict, warn } from "../../finding.ts";
-import { checkWithSettings, type SettingsOf } from "../settings/configuration.ts";
+import { command, fail, notChecked, notSetUp, pass, type Verdict, warn } from "../../finding.ts";
+import { checkWithSettings } from "../settings/configuration.ts";
 import { correctSecret } from "../settings/correct-setting.ts";
 
+const WANTED = {
+  optional: [
+    ...(["ALERT_EMAIL_TO", "ALERT_EMAIL_FROM", "ALERT_EMAIL_API_KEY"] as const),
+    ...(["ALERT_EMAIL_API_URL", "OPSCTL_PING_URL"] as const),
+  ],
+} as const;
+
 /** Whether alerts have a second way out, and a silence of the service would be noticed; nothing is sent or pinged. */
-export function secondChannelCheck(
-  of: CommandName,
-  settingsOf: SettingsOf<Pick<WebhookConfig, "secondChannel" | "pingUrl">>,
-): Check {
-  const check = { command: of, name: "second channel" };
-  return checkWithSettings(check, settingsOf, async ({ secondChannel, pingUrl }, context, signal) => {
+export const SECOND_CHANNEL_CHECK = checkWithSettings(
+  { command: "webhook", name: "second channel" },
+  WANTED,
+  async (settings, context, signal) => {
     const { file } = await context.environment("webhook");
-    const ping = pingVerdict(file.path, pingUrl !== null);
-    if (secondChannel === null) return [noneVerdict(file.path), ping];
+    const ping = pingVerdict(file.path, settings.OPSCTL_PING_URL !== undefined);
+    const { ALERT_EMAIL_TO: to, ALERT_EMAIL_FROM: from, ALERT_EMAIL_API_KEY: apiKey } = settings;
+    if (apiKey === undefined) return [(to ?? from) ? NO_KEY : noneVerdict(file.path), ping];
     const key = await checkResendKey({
-      baseUrl: new URL(secondChannel.apiUrl),
-      apiKey: secondChannel.apiKey,
+      baseUrl: new URL(settings.ALERT_EMAIL_API_URL),
+      apiKey,
       timeoutMs: context.dependencies.callLimitMs,
       signal,
     });
-    return [keyVerdict(key, await correctSecret(context, of, "ALERT_EMAIL_API_KEY")), ping];
-  });
-}
+    return [keyVerdict(key, await correctSecret(context, "webhook", "ALERT_EMAIL_API_KEY")), ping];
+  },
+);
+
+const NO_KEY = notChecked("PREREQUISITE_FAILED", "it needs ALERT_EMAIL_API_KEY, see configuration");
 
 function noneVerdict(path: string): Verdict {
   return warn(

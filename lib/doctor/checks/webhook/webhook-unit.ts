@@ -16,7 +16,9 @@ export const WEBHOOK_UNIT_CHECK: Check = {
   command: of,
   name: "unit",
   runsAsRoot: true,
-  async run({ dependencies }, signal) {
+  async run(context, signal) {
+    const { dependencies } = context;
+    const { port } = await context.webhookPorts();
     const installed = await Promise.all(
       [SOCKET, SERVICE].map((unit) => installedVerdict(dependencies, unit)),
     );
@@ -35,7 +37,7 @@ export const WEBHOOK_UNIT_CHECK: Check = {
       ...installed,
       ...handed,
       ...asked,
-      ...(await addressFilterVerdicts(dependencies, SOCKET, signal)),
+      ...(await addressFilterVerdicts(dependencies, { socket: SOCKET, port }, signal)),
     ];
   },
 };

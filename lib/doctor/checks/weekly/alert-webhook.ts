@@ -3,7 +3,7 @@ import { checkAlertWebhook } from "../../../weekly/announce/check-webhook.ts";
 import { ALERT_WEBHOOK, findWebhookSecret, loadAlertWebhook } from "../../../weekly/announce/settings.ts";
 import type { Check } from "../../context/check.ts";
 import { command, fail, notSetUp, pass } from "../../finding.ts";
-import { problemsOf, withoutSettings } from "../settings/configuration.ts";
+import { notRead, withoutSettings } from "../settings/configuration.ts";
 
 const of = "weekly";
 const ANNOUNCEMENT = "the announcement of a run that fails, to an alert webhook";
@@ -19,7 +19,7 @@ export const ALERT_WEBHOOK_CHECK: Check = {
   name: "alert webhook",
   async run(context, signal) {
     const { env, file } = await context.environment(of);
-    if (file.problem !== null) return withoutSettings(of);
+    if (file.problem !== null) return notRead(file);
     try {
       const url = await loadAlertWebhook(env);
       if (url === null) return [notSetUp(ANNOUNCEMENT, `Set ${ALERT_WEBHOOK} in ${file.path}`)];
@@ -35,7 +35,7 @@ export const ALERT_WEBHOOK_CHECK: Check = {
         fail("ANNOUNCE_FAILED", `ANNOUNCE_FAILED: a failed run could not be announced, ${state.cause}`, fix),
       ];
     } catch (error) {
-      if (error instanceof OpsError) return problemsOf(error, { env, file });
+      if (error instanceof OpsError && error.settings !== undefined) return withoutSettings(error);
       throw error;
     }
   },

@@ -51,14 +51,6 @@ export function readCommandSettings(words: string, env: Environment, typed = wor
   return { env: merged, path, isThere: text !== undefined, names, hidden };
 }
 
-/** A failure whose advice names the settings file, where there is one, instead of the environment. */
-export function withFileNamed(error: unknown, path: string | null): unknown {
-  if (!(error instanceof OpsError) || error.code !== "CONFIG_INVALID" || path === null) return error;
-  const named = error.hint?.replaceAll("in the environment", `in ${path}`);
-  const { code, message, cause, settings } = error;
-  return new OpsError({ code, message, hint: named, cause, settings });
-}
-
 function pathOf(words: string, env: Environment): string | null {
   const name = commandFile(words);
   return name === null ? null : settingsPath(name, env);

@@ -76,9 +76,9 @@ function asFound(env: Environment, variable: string, found: FoundSecret | undefi
 
 /** For a URL that cannot be used as it is. Says why; what checks and explains a setting is loaded for that alone. */
 async function checkedUrl(variable: string, env: Environment): Promise<Secret> {
-  const { loadConfig, postgresUrl, requiredSecret } = await import("../config.ts");
-  const values = await loadConfig({ [variable]: requiredSecret(postgresUrl) }, env);
-  return values[variable] as Secret;
+  const { loadSettings } = await import("../load.ts");
+  const required = [variable as "DATABASE_URL" | typeof OWNER_VARIABLE] as const;
+  return Object.values(await loadSettings("migrate", { required }, env))[0] as Secret;
 }
 
 function sourceOf(found: FoundSecret | undefined, variable: string, places: VariablePlaces): string {

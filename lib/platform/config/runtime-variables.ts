@@ -1,4 +1,4 @@
-import type { Environment } from "../../secrets/adapter.ts";
+import type { Environment } from "../secrets/adapter.ts";
 
 /** What a runtime reads at each call. */
 const AT_EACH_CALL = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"].flatMap((name) => [

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { readProcFile } from "../../host/proc-file.ts";
+import { readProcFile } from "./proc-file.ts";
 
 /** The state of a listening socket in the kernel's tables. */
 const LISTEN = "0A";

@@ -1,26 +1,18 @@
 import { describe, expect, test } from "bun:test";
-import {
-  absolutePath,
-  exactlyOne,
-  httpBaseUrl,
-  loadConfig,
-  optional,
-  optionalSecret,
-  positiveInteger,
-  positiveMultipleOfThree,
-  postgresUrl,
-  type Rule,
-  required,
-  requiredSecret,
-  uuid,
-} from "../../../lib/platform/config/config.ts";
+import { loadSettings } from "../../../lib/platform/config/load.ts";
+import type { SettingName } from "../../../lib/platform/config/settings-table.ts";
 import { OpsError } from "../../../lib/platform/errors.ts";
+import type { Secret } from "../../../lib/platform/secrets/secret.ts";
 
-const NO_FILES = { OPSCTL_SECRETS_DIR: "/nonexistent" };
+const NO_FILES = { OPSCTL_SECRETS_DIR: "/nonexistent", OPSCTL_ENV_DIR: "" };
 
-async function accepted<T>(rule: Rule<T>, value: string, env: Record<string, string> = {}): Promise<T> {
-  const { X } = await loadConfig({ X: required(rule) }, { ...NO_FILES, ...env, X: value });
-  return X;
+async function accepted(
+  name: SettingName,
+  value: string,
+  env: Record<string, string> = {},
+): Promise<unknown> {
+  const values = await loadSettings("weekly", { required: [name] }, { ...NO_FILES, ...env, [name]: value });
+  return values[name];
 }
 
 async function problemsOf(promise: Promise<unknown>): Promise<string> {
@@ -33,67 +25,82 @@ async function problemsOf(promise: Promise<unknown>): Promise<string> {
   return (error as OpsError).message;
 }
 
-describe("loadConfig()", () => {
+describe("loadSettings()", () => {
   test("reports every problem at once, a line each with name, fault, expectation and example", async () => {
-    const variables = {
-      A_URL: required(httpBaseUrl),
-      B_ID: required(uuid),
-      C_COUNT: optional(positiveInteger),
-      D_SECRET: requiredSecret(),
-      E_PATH: optional(absolutePath, "/fine"),
-    };
-    const message = await problemsOf(loadConfig(variables, { ...NO_FILES, A_URL: "nope", C_COUNT: "0" }));
-    const lines = message.split("\n");
+    const wanted = {
+      required: ["APP_BASE_URL", "WHATSAPP_REPORT_SENDER_TENANT_ID", "TRIGGER_SECRET"],
+      optional: ["WHATSAPP_REPORT_MESSAGES_PER_MINUTE", "OPSCTL_LOG_DIR"],
+    } as const;
+    const env = { ...NO_FILES, APP_BASE_URL: "nope", WHATSAPP_REPORT_MESSAGES_PER_MINUTE: "0" };
+    const lines = (await problemsOf(loadSettings("weekly", wanted, env))).split("\n");
     expect(lines).toHaveLength(5);
     expect(lines[0]).toBe("Cannot start: 4 settings are missing or invalid");
-    expect(lines[1]).toMatch(/^ {2}A_URL: is not an http or https URL; expected .*, such as https:\/\//);
-    expect(lines[2]).toMatch(/^ {2}B_ID: is missing; expected a UUID, such as /);
-    expect(lines[3]).toMatch(/^ {2}C_COUNT: is not a positive whole number; expected /);
-    expect(lines[4]).toMatch(/^ {2}D_SECRET: is missing; /);
-  });
-
-  test("counts an empty or blank variable as absent", async () => {
-    const variables = { A: optional(positiveInteger, 7), B: optional(uuid), S: optionalSecret() };
-    expect(await loadConfig(variables, { ...NO_FILES, A: "", B: " \t", S: " " })).toEqual({
-      A: 7,
-      B: undefined,
-      S: undefined,
-    });
-    const message = await problemsOf(loadConfig({ A: required(uuid) }, { ...NO_FILES, A: "  " }));
-    expect(message).toContain("A: is missing");
-  });
-
-  test("keeps secrets closed, and checks them by their rule", async () => {
-    const env = { ...NO_FILES, URL_SECRET: "postgres://u:canary-one@db/app", PLAIN_SECRET: "canary-two" };
-    const values = await loadConfig(
-      { URL_SECRET: requiredSecret(postgresUrl), PLAIN_SECRET: requiredSecret() },
-      env,
+    expect(lines[1]).toMatch(
+      /^ {2}APP_BASE_URL: is not an http or https URL; expected .*, such as https:\/\//,
     );
-    expect(JSON.stringify(values)).toBe('{"URL_SECRET":"<secret>","PLAIN_SECRET":"<secret>"}');
-    expect(values.URL_SECRET.open()).toBe("postgres://u:canary-one@db/app");
+    expect(lines[2]).toMatch(/^ {2}WHATSAPP_REPORT_SENDER_TENANT_ID: is missing; expected a UUID, such as /);
+    expect(lines[3]).toMatch(/^ {2}TRIGGER_SECRET: is missing; .*opsctl secret set TRIGGER_SECRET$/);
+    expect(lines[4]).toMatch(/^ {2}WHATSAPP_REPORT_MESSAGES_PER_MINUTE: is not a positive whole number; /);
+  });
+
+  test("counts an empty or blank value as absent: its default counts, or nothing", async () => {
+    const names = ["HOSTING_PROJECTS", "HOSTING_TEAM_ID", "HOSTING_TOKEN"] as const;
+    const env = { ...NO_FILES, HOSTING_PROJECTS: "", HOSTING_TEAM_ID: " \t", HOSTING_TOKEN: " " };
+    expect(await loadSettings("collect-metrics", { optional: names }, env)).toEqual({
+      HOSTING_PROJECTS: 16,
+      HOSTING_TEAM_ID: undefined,
+      HOSTING_TOKEN: undefined,
+    });
+    const required = ["APP_BASE_URL"] as const;
+    const message = await problemsOf(
+      loadSettings("weekly", { required }, { ...NO_FILES, APP_BASE_URL: "  " }),
+    );
+    expect(message).toContain("APP_BASE_URL: is missing");
+  });
+
+  test("keeps secrets closed, and checks them by their kind", async () => {
+    const env = { ...NO_FILES, DATABASE_URL: "postgres://u:canary-one@db/app", TRIGGER_SECRET: "canary-two" };
+    const values = await loadSettings("weekly", { required: ["DATABASE_URL", "TRIGGER_SECRET"] }, env);
+    expect(JSON.stringify(values)).toBe('{"DATABASE_URL":"<secret>","TRIGGER_SECRET":"<secret>"}');
+    expect(values.DATABASE_URL.open()).toBe("postgres://u:canary-one@db/app");
   });
 
   test("collects a secret's own failure in the same report, with its own advice", async () => {
-    const env = { OPSCTL_SECRETS_DIR: "/nonexistent", OPSCTL_SECRETS_COMMAND: "/nonexistent", B: "x" };
+    const env = {
+      OPSCTL_SECRETS_DIR: "/nonexistent",
+      OPSCTL_SECRETS_COMMAND: "/nonexistent",
+      APP_BASE_URL: "x",
+    };
     const byHand = expect.stringMatching(/^Run the command by hand, /);
-    await expect(loadConfig({ A: requiredSecret() }, env)).rejects.toMatchObject({ hint: byHand });
-    await expect(loadConfig({ A: requiredSecret(), B: required(uuid) }, env)).rejects.toMatchObject({
+    const alone = loadSettings("weekly", { required: ["TRIGGER_SECRET"] }, env);
+    await expect(alone).rejects.toMatchObject({ hint: byHand });
+    const both = loadSettings("weekly", { required: ["TRIGGER_SECRET", "APP_BASE_URL"] }, env);
+    await expect(both).rejects.toMatchObject({
       message: expect.stringMatching(
-        /A: Cannot read secret A .*\(SECRET_COMMAND_FAILED\)\n {2}B: is not a UUID/,
+        /TRIGGER_SECRET: Cannot read secret .*\(SECRET_COMMAND_FAILED\)\n {2}APP_BASE_URL: is not /,
       ),
-      hint: expect.stringMatching(/^Set it in the environment\nRun the command by hand, /),
+      hint: expect.stringMatching(/^Set it in \/etc\/opsctl\/weekly.env\nRun the command by hand, /),
     });
   });
 
-  test("quotes no value, whichever rule refuses it", async () => {
-    const rules: Record<string, Rule<unknown>> = {
-      absolutePath,
-      httpBaseUrl,
-      positiveInteger,
-      positiveMultipleOfThree,
-      postgresUrl,
-      uuid,
-    };
+  test("names the file in which a setting belongs, or the environment where no file is read", async () => {
+    const wanted = { required: ["MESSAGING_PHONE"] } as const;
+    const hints = [{}, { OPSCTL_ENV_DIR: "/srv/env" }, { OPSCTL_ENV_DIR: "" }].map((env) =>
+      loadSettings("socket-monitor", wanted, env).catch(({ hint }) => hint),
+    );
+    expect(await Promise.all(hints)).toEqual([
+      "Set it in /etc/opsctl/webhook.env",
+      "Set it in /srv/env/webhook.env",
+      "Set it in the environment",
+    ]);
+  });
+
+  test("quotes no value, whichever kind refuses it", async () => {
+    const names = [
+      ...(["OPSCTL_LOG_DIR", "APP_BASE_URL", "HOSTING_PROJECTS", "SOCIAL_EDITORIALS_MAX_LLM_CALLS"] as const),
+      ...(["DATABASE_URL", "WHATSAPP_REPORT_SENDER_TENANT_ID", "OPSCTL_PING_URL", "DOCKER_HOST"] as const),
+      ...(["ALERT_EMAIL_TO", "WEEKLY_REPORT_UNSUBSCRIBE", "MESSAGING_PHONE", "WEBHOOK_PORT"] as const),
+    ];
     const values = [
       "canary-plain",
       "ftp://canary@host",
@@ -105,11 +112,9 @@ describe("loadConfig()", () => {
       "postgres://u:canary@h1,h2/canary?sslcert=canary",
       `https://canary.example/${"canary".repeat(100)}`,
     ];
-    for (const [name, rule] of Object.entries(rules)) {
+    for (const name of names) {
       for (const value of values) {
-        const variables = { [name]: required(rule), SECRET_ONE: requiredSecret(rule as Rule<string>) };
-        const failed = loadConfig(variables, { ...NO_FILES, [name]: value, SECRET_ONE: value });
-        const error = await failed.then(
+        const error = await accepted(name, value).then(
           () => undefined,
           (thrown: OpsError) => thrown,
         );
@@ -119,7 +124,7 @@ describe("loadConfig()", () => {
   });
 });
 
-describe("httpBaseUrl", () => {
+describe("a URL", () => {
   test.each([
     ["https://app.example.com", "https://app.example.com"],
     ["https://app.example.com/", "https://app.example.com"],
@@ -131,7 +136,7 @@ describe("httpBaseUrl", () => {
     ["http://[::1]:3000", "http://[::1]:3000"],
     ["http://[::ffff:127.0.0.1]:3000", "http://[::ffff:7f00:1]:3000"],
   ])("accepts %s", async (value, expected) => {
-    expect(await accepted(httpBaseUrl, value)).toBe(expected);
+    expect(await accepted("APP_BASE_URL", value)).toBe(expected);
   });
 
   test.each([
@@ -150,18 +155,18 @@ describe("httpBaseUrl", () => {
     ["http://127.0.0.1.example.com", "would send a secret unencrypted"],
     ["http://localhost.example.com", "would send a secret unencrypted"],
   ])("refuses %s", async (value, problem) => {
-    expect(await problemsOf(accepted(httpBaseUrl, value))).toContain(`X: ${problem}`);
+    expect(await problemsOf(accepted("APP_BASE_URL", value))).toContain(`APP_BASE_URL: ${problem}`);
   });
 
   test("accepts plain http elsewhere only with OPSCTL_ALLOW_PLAIN_HTTP=1", async () => {
     const value = "http://gateway.internal:8080";
-    expect(await accepted(httpBaseUrl, value, { OPSCTL_ALLOW_PLAIN_HTTP: "1" })).toBe(value);
+    expect(await accepted("APP_BASE_URL", value, { OPSCTL_ALLOW_PLAIN_HTTP: "1" })).toBe(value);
     for (const other of ["true", "0", "yes", " 1"])
-      await problemsOf(accepted(httpBaseUrl, value, { OPSCTL_ALLOW_PLAIN_HTTP: other }));
+      await problemsOf(accepted("APP_BASE_URL", value, { OPSCTL_ALLOW_PLAIN_HTTP: other }));
   });
 });
 
-describe("postgresUrl", () => {
+describe("the URL of a database", () => {
   test.each([
     ["mysql://u:canary@h/d", "is not a postgres:// URL"],
     ["canary", "is not a postgres:// URL"],
@@ -194,8 +199,8 @@ describe("postgresUrl", () => {
     ],
     ["postgres://u@ /db", "is not a valid postgres:// URL"],
   ])("says what is wrong with %s without quoting it", async (value, problem) => {
-    const message = await problemsOf(accepted(postgresUrl, value));
-    expect(message).toContain(`X: ${problem}`);
+    const message = await problemsOf(accepted("DATABASE_URL", value));
+    expect(message).toContain(`DATABASE_URL: ${problem}`);
     expect(message).not.toContain("canary");
   });
 
@@ -206,39 +211,39 @@ describe("postgresUrl", () => {
     "postgres://u:p%40@:5433/db?host=/run/pg",
     "postgresql://u@?host=%2Frun%2Fpg&port=1&dbname=db",
   ])("takes %s as libpq does", async (value) => {
-    expect(await accepted(postgresUrl, value)).toBe(value);
+    expect(((await accepted("DATABASE_URL", value)) as Secret).open()).toBe(value);
   });
 });
 
-describe("the other rules", () => {
-  test("uuid takes either case and answers lower case", async () => {
+describe("the other kinds", () => {
+  test("a UUID takes either case and answers lower case", async () => {
     const value = "3F2B8C1E-5D47-4A90-9C36-0E1F2A3B4C5D";
-    expect(await accepted(uuid, value)).toBe(value.toLowerCase());
+    expect(await accepted("WHATSAPP_REPORT_SENDER_TENANT_ID", value)).toBe(value.toLowerCase());
     for (const bad of [`${value}0`, `{${value}}`, value.replaceAll("-", ""), ` ${value}`])
-      await problemsOf(accepted(uuid, bad));
+      await problemsOf(accepted("WHATSAPP_REPORT_SENDER_TENANT_ID", bad));
   });
 
-  test("positiveInteger takes digits alone", async () => {
-    expect(await accepted(positiveInteger, "20")).toBe(20);
+  test("a count takes digits alone", async () => {
+    expect(await accepted("HOSTING_PROJECTS", "20")).toBe(20);
     for (const bad of ["0", "-1", "+3", "3.0", "3e1", "0x10", " 3", "٣", "99999999999999999999"])
-      await problemsOf(accepted(positiveInteger, bad));
+      await problemsOf(accepted("HOSTING_PROJECTS", bad));
   });
 
-  test("positiveMultipleOfThree", async () => {
-    expect(await accepted(positiveMultipleOfThree, "3")).toBe(3);
-    expect(await accepted(positiveMultipleOfThree, "300")).toBe(300);
+  test("a multiple of three", async () => {
+    expect(await accepted("SOCIAL_EDITORIALS_MAX_LLM_CALLS", "3")).toBe(3);
+    expect(await accepted("SOCIAL_EDITORIALS_MAX_LLM_CALLS", "300")).toBe(300);
     for (const bad of ["0", "1", "31", "-3", "+3", "3.0", "3e1", ""].filter(Boolean))
-      await problemsOf(accepted(positiveMultipleOfThree, bad));
+      await problemsOf(accepted("SOCIAL_EDITORIALS_MAX_LLM_CALLS", bad));
   });
 
-  test("exactlyOne is on for 1 and for nothing else", async () => {
-    expect(await accepted(exactlyOne, "1")).toBe(true);
+  test("a switch is on for 1 and for nothing else", async () => {
+    expect(await accepted("SOCIAL_EDITORIALS_ENABLED", "1")).toBe(true);
     for (const other of ["true", "01", " 1", "1 ", "on", "2", "1.0"])
-      expect(await accepted(exactlyOne, other)).toBe(false);
+      expect(await accepted("SOCIAL_EDITORIALS_ENABLED", other)).toBe(false);
   });
 
-  test("absolutePath", async () => {
-    expect(await accepted(absolutePath, "/var/log/opsctl")).toBe("/var/log/opsctl");
-    for (const bad of ["var/log", "./x", "~/x"]) await problemsOf(accepted(absolutePath, bad));
+  test("a path is absolute", async () => {
+    expect(await accepted("OPSCTL_LOG_DIR", "/var/log/opsctl")).toBe("/var/log/opsctl");
+    for (const bad of ["var/log", "./x", "~/x"]) await problemsOf(accepted("OPSCTL_LOG_DIR", bad));
   });
 });

@@ -1,0 +1,27 @@
+/** What `make generate` writes from the table of settings. */
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { renderDocs, renderSample } from "../../../.ci/settings/render.ts";
+import { faultOf, kindOf } from "../../../lib/platform/config/load.ts";
+import { ALL_SETTINGS, settingOf } from "../../../lib/platform/config/settings-table.ts";
+import { ENV_FILES } from "../../../lib/platform/config/unknown-names.ts";
+
+describe("the table of settings", () => {
+  test.each(ENV_FILES)("is in systemd/%s.example; else run make generate", (file) => {
+    expect(readFileSync(`systemd/${file}.example`, "utf8")).toBe(renderSample(file));
+  });
+
+  test("is in docs/configuration.md; else run make generate", () => {
+    const page = readFileSync("docs/configuration.md", "utf8");
+    expect(page).toBe(renderDocs(page));
+    for (const [name] of ALL_SETTINGS) expect(page).toContain(`\n| \`${name}\``);
+  });
+
+  test("has defaults and samples that are valid, and depends on settings that it has", () => {
+    for (const [name, setting] of ALL_SETTINGS) {
+      for (const value of [setting.default, setting.sample])
+        if (value !== undefined) expect([name, faultOf(kindOf(setting), value, {})]).toEqual([name, null]);
+      for (const other of Object.values(setting.neededWith ?? {})) expect(settingOf(other)).not.toBeNull();
+    }
+  });
+});
