@@ -8,7 +8,7 @@
  */
 import process from "node:process";
 import { setImmediate } from "node:timers/promises";
-import type { DatabaseLogin } from "../../lib/platform/config/settings/owner-login.ts";
+import type { DatabaseLogin } from "../../lib/platform/config/owner-login.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
 import type { MigrationStatus } from "../../lib/schema/recorded.ts";
 import { flag } from "../args/options.ts";
@@ -23,7 +23,7 @@ export const migrate = defineCommand({
     "Connects as the owner of the schema: MIGRATE_DATABASE_URL, which root keeps in /etc/opsctl/root-secrets, else DATABASE_URL.\n" +
     "Every file is applied once, in its own transaction.",
   async readAsRoot(env) {
-    const { rootsOwnerLogin } = await import("../../lib/platform/config/settings/owner-login.ts");
+    const { rootsOwnerLogin } = await import("../../lib/platform/config/owner-login.ts");
     return await rootsOwnerLogin(env);
   },
   args: { status: flag("List the migrations and their state; change nothing") },
@@ -44,7 +44,7 @@ export const migrate = defineCommand({
         text: (screen) => (args.status ? renderMigrations(migrations, screen) : renderApplied(applied)),
       };
     } catch (error) {
-      const { aboutUrl } = await import("../../lib/platform/config/settings/about-url.ts");
+      const { aboutUrl } = await import("../../lib/platform/config/about-url.ts");
       const { suggestOwner } = await import("../../lib/migrate/suggest-owner.ts");
       throw suggestOwner(aboutUrl(asOpsError(error, "run opsctl migrate"), variable), variable);
     }
@@ -56,7 +56,7 @@ const ANSWER_LIMIT_MS = 60 * 60_000;
 
 /** The owner's login: root may have read it before this process became the account. */
 async function findLogin({ env, settingsFile, log, fromRoot }: CommandContext): Promise<DatabaseLogin> {
-  const { findOwnerLogin, isOverruledBy } = await import("../../lib/platform/config/settings/owner-login.ts");
+  const { findOwnerLogin, isOverruledBy } = await import("../../lib/platform/config/owner-login.ts");
   const path = settingsFile?.path ?? null;
   const login = fromRoot as DatabaseLogin | null;
   if (login === null) return await findOwnerLogin(env, { given: process.env, settingsFile: path });

@@ -1,12 +1,9 @@
 import { basename } from "node:path";
 import process from "node:process";
-import { commandFile } from "../../lib/platform/config/env-files/command-file.ts";
-import {
-  type CommandSettings,
-  readCommandSettings,
-} from "../../lib/platform/config/env-files/settings-file.ts";
-import { webhookSettingsPath } from "../../lib/platform/config/env-files/webhook-settings.ts";
 import { applyProxies, comeTooLate } from "../../lib/platform/config/runtime-variables.ts";
+import { type CommandSettings, readCommandSettings } from "../../lib/platform/config/settings-file.ts";
+import { commandFile } from "../../lib/platform/config/settings-table.ts";
+import { webhookSettingsPath } from "../../lib/platform/config/webhook-settings.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
 import { onOverruledVariable } from "../../lib/platform/secrets/overruled.ts";
 import { shellWord } from "../../lib/platform/shell-word.ts";

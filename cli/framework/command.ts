@@ -1,5 +1,5 @@
 import type { ArgsDef, CommandDef, ParsedArgs } from "citty";
-import type { CommandSettings } from "../../lib/platform/config/env-files/settings-file.ts";
+import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
 import { LOG_FORMATS } from "../../lib/platform/log/log-format.ts";

@@ -1,5 +1,5 @@
 import { type ArgsDef, type CommandDef, parseArgs, runCommand as runCitty } from "citty";
-import type { CommandSettings } from "../../lib/platform/config/env-files/settings-file.ts";
+import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
 import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
 import { jsonText } from "../../lib/platform/json-text.ts";

@@ -1,4 +1,4 @@
-import { envDirOption } from "../platform/config/env-files/with-directories.ts";
+import { envDirOption } from "../platform/config/with-directories.ts";
 import { inWords, OpsError } from "../platform/errors.ts";
 import { peerOf } from "./checks/peers/peer-names.ts";
 import type { Check } from "./context/check.ts";

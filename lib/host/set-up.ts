@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { stateDirectoryOf } from "../platform/config/directories.ts";
-import { withWebhookSettings } from "../platform/config/env-files/webhook-settings.ts";
 import {
   PART_OF,
   PARTS,
@@ -12,6 +11,7 @@ import {
   type SettingName,
   settingsWhere,
 } from "../platform/config/settings-table.ts";
+import { withWebhookSettings } from "../platform/config/webhook-settings.ts";
 import { OpsError } from "../platform/errors.ts";
 import { type Environment, secretsDirectory } from "../platform/secrets/adapter.ts";
 

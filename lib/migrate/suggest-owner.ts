@@ -1,4 +1,4 @@
-import { OWNER_VARIABLE } from "../platform/config/settings/owner-login.ts";
+import { OWNER_VARIABLE } from "../platform/config/owner-login.ts";
 import { OpsError } from "../platform/errors.ts";
 
 /** What a login that does not own the schema runs into. */

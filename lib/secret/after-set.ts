@@ -1,6 +1,5 @@
-import { commandFile } from "../platform/config/env-files/command-file.ts";
-import type { KnownSecret } from "../platform/config/names/known-secrets.ts";
-import { settingOf } from "../platform/config/settings-table.ts";
+import type { KnownSecret } from "../platform/config/known-secrets.ts";
+import { commandFile, settingOf } from "../platform/config/settings-table.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 import { hasOuterBlank } from "./check-form.ts";

@@ -1,5 +1,5 @@
+import type { KnownSecret } from "../platform/config/known-secrets.ts";
 import { faultOf } from "../platform/config/load.ts";
-import type { KnownSecret } from "../platform/config/names/known-secrets.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { MAX_SECRET_BYTES } from "../platform/secrets/file.ts";

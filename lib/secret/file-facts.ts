@@ -1,6 +1,6 @@
-import { commandFile } from "../platform/config/env-files/command-file.ts";
-import { readCommandSettings } from "../platform/config/env-files/settings-file.ts";
-import { isNeeded, KNOWN_SECRETS } from "../platform/config/names/known-secrets.ts";
+import { isNeeded, KNOWN_SECRETS } from "../platform/config/known-secrets.ts";
+import { readCommandSettings } from "../platform/config/settings-file.ts";
+import { commandFile } from "../platform/config/settings-table.ts";
 import { OpsError } from "../platform/errors.ts";
 import { isClosedHere } from "../platform/files/closed-file.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";

@@ -1,9 +1,9 @@
 import type { Stats } from "node:fs";
 import { join } from "node:path";
-import { commandFile, isRootsFile } from "../platform/config/env-files/command-file.ts";
-import { withDirectories } from "../platform/config/env-files/with-directories.ts";
-import { KNOWN_SECRETS, type KnownSecret } from "../platform/config/names/known-secrets.ts";
-import { ENV_FILES, settingsOfFile, unknownSecrets } from "../platform/config/unknown-names.ts";
+import { KNOWN_SECRETS, type KnownSecret } from "../platform/config/known-secrets.ts";
+import { commandFile, ENV_FILES, isRootsFile, settingsOfFile } from "../platform/config/settings-table.ts";
+import { unknownSecrets } from "../platform/config/unknown-names.ts";
+import { withDirectories } from "../platform/config/with-directories.ts";
 import { type Fix, inWords } from "../platform/errors.ts";
 import { octal } from "../platform/files/modes.ts";
 import { namesOf } from "../platform/files/trusted-path.ts";

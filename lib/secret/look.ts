@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, type Stats } from "node:fs";
 import { join } from "node:path";
-import { KNOWN_SECRETS } from "../platform/config/names/known-secrets.ts";
+import { KNOWN_SECRETS } from "../platform/config/known-secrets.ts";
 import { type DirectoryFault, directoryFault } from "./directory.ts";
 import type { Place } from "./place.ts";
 

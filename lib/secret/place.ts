@@ -1,6 +1,6 @@
 import { isAbsolute, join } from "node:path";
-import type { KnownSecret } from "../platform/config/names/known-secrets.ts";
-import { OWNER_VARIABLE } from "../platform/config/settings/owner-login.ts";
+import type { KnownSecret } from "../platform/config/known-secrets.ts";
+import { OWNER_VARIABLE } from "../platform/config/owner-login.ts";
 import { type Fix, OpsError } from "../platform/errors.ts";
 import type { Account } from "../platform/privileges.ts";
 import { DEFAULT_SECRETS_DIR, type Environment } from "../platform/secrets/adapter.ts";

@@ -1,5 +1,5 @@
-import { withDirectories } from "../platform/config/env-files/with-directories.ts";
-import type { KnownSecret } from "../platform/config/names/known-secrets.ts";
+import type { KnownSecret } from "../platform/config/known-secrets.ts";
+import { withDirectories } from "../platform/config/with-directories.ts";
 import { OpsError } from "../platform/errors.ts";
 import { type Account, findServiceAccount, isRoot, SERVICE_ACCOUNT } from "../platform/privileges.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { DEFAULT_ENV_DIR } from "../platform/config/env-files/command-file.ts";
+import { DEFAULT_ENV_DIR } from "../platform/config/settings-table.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { singleLine } from "../text/single-line.ts";
 import { fixLines } from "../text/terminal/fix-lines.ts";

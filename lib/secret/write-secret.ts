@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, type Stats, unlinkSync } from "node:fs";
 import { join } from "node:path";
-import { KNOWN_SECRETS } from "../platform/config/names/known-secrets.ts";
+import { KNOWN_SECRETS } from "../platform/config/known-secrets.ts";
 import { OpsError } from "../platform/errors.ts";
 import { isLeftover, writeFileAtomic } from "../platform/files/atomic-file.ts";
 import type { Secret } from "../platform/secrets/secret.ts";

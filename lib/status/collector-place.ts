@@ -1,6 +1,6 @@
 import { isSetUp } from "../host/set-up.ts";
 import { loadCollectConfig } from "../metrics/config.ts";
-import { readCommandSettings } from "../platform/config/env-files/settings-file.ts";
+import { readCommandSettings } from "../platform/config/settings-file.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 

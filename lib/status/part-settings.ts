@@ -1,5 +1,5 @@
 import { isSetUp, type PartName } from "../host/set-up.ts";
-import { readCommandSettings } from "../platform/config/env-files/settings-file.ts";
+import { readCommandSettings } from "../platform/config/settings-file.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { StatusDependencies, Viewer } from "./dependencies.ts";

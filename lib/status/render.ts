@@ -1,5 +1,5 @@
 import type { PartName } from "../host/set-up.ts";
-import { withDirectories } from "../platform/config/env-files/with-directories.ts";
+import { withDirectories } from "../platform/config/with-directories.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { adviceLines } from "../text/terminal/advice-lines.ts";
 import { hangingLines } from "../text/terminal/hanging-lines.ts";

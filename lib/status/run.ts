@@ -1,6 +1,6 @@
 import { isAbsolute } from "node:path";
 import { PARTS, type PartName } from "../host/set-up.ts";
-import { withDirectories } from "../platform/config/env-files/with-directories.ts";
+import { withDirectories } from "../platform/config/with-directories.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { StatusDependencies } from "./dependencies.ts";
 import { attention, type NamedReport, type PartReport } from "./part.ts";

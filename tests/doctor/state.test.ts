@@ -33,6 +33,10 @@ describe("a state file", () => {
     db.exec("create table more (x); insert into more values (1)");
     const before = treeOf(host.path("state"));
     expect(await outbox()).toMatchObject([{ status: "warn" }]);
+    const { env } = host.dependencies;
+    host.dependencies.env = { ...env, WEBHOOK_ADMIN_PORT: "0" };
+    expect(await outbox()).toMatchObject([{ status: "pass" }]);
+    host.dependencies.env = env;
     expect(treeOf(host.path("state"))).toEqual(before);
   });
 });

@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseEnvFile } from "../../lib/platform/config/env-files/env-file.ts";
+import { parseEnvFile } from "../../lib/platform/config/env-file.ts";
 import { SETTINGS } from "../../lib/platform/config/settings-table.ts";
 
 const folder = join(import.meta.dirname, "../../systemd/agent");

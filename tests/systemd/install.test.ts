@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { parseEnvFile } from "../../lib/platform/config/env-files/env-file.ts";
+import { parseEnvFile } from "../../lib/platform/config/env-file.ts";
 import {
   type Clone,
   MADE,

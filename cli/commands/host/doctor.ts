@@ -10,7 +10,7 @@
 import { statSync } from "node:fs";
 import process from "node:process";
 import { type CommandName, DOCTOR_COMMANDS, type Finding } from "../../../lib/doctor/finding.ts";
-import { DEFAULT_ENV_DIR } from "../../../lib/platform/config/env-files/command-file.ts";
+import { DEFAULT_ENV_DIR } from "../../../lib/platform/config/settings-table.ts";
 import { OpsError } from "../../../lib/platform/errors.ts";
 import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
 import { argument, flag, option, type ValueCheck } from "../../args/options.ts";
@@ -58,7 +58,7 @@ export const doctor = defineCommand({
     const { renderFindings } = await import("../../../lib/doctor/render.ts");
     const { renderSummary } = await import("../../../lib/doctor/render-summary.ts");
     const { doctorAsRoot } = await import("../../../lib/doctor/facts/reader.ts");
-    const { envDirOption } = await import("../../../lib/platform/config/env-files/with-directories.ts");
+    const { envDirOption } = await import("../../../lib/platform/config/with-directories.ts");
     const commands = DOCTOR_COMMANDS.filter((name) => name === (args.command ?? name));
     const envDir = args["env-dir"] ?? (await namedEnvDir(env));
     const isNamed = args.command !== undefined;
@@ -113,7 +113,7 @@ async function examine(
  * Errors: CONFIG_INVALID when it is not an absolute path: every other command refuses it, too.
  */
 async function namedEnvDir(env: Environment): Promise<string> {
-  const { settingsPath } = await import("../../../lib/platform/config/env-files/settings-file.ts");
+  const { settingsPath } = await import("../../../lib/platform/config/settings-file.ts");
   const path = settingsPath("weekly.env", env);
   return path === null ? DEFAULT_ENV_DIR : (env.OPSCTL_ENV_DIR ?? DEFAULT_ENV_DIR);
 }

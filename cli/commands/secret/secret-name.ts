@@ -1,8 +1,4 @@
-import {
-  KNOWN_SECRETS,
-  type KnownSecret,
-  knownSecret,
-} from "../../../lib/platform/config/names/known-secrets.ts";
+import { KNOWN_SECRETS, type KnownSecret, knownSecret } from "../../../lib/platform/config/known-secrets.ts";
 import { nearest } from "../../../lib/platform/nearest.ts";
 import type { ValueCheck } from "../../args/options.ts";
 

@@ -7,7 +7,7 @@
  * JSON:   `name`, `path`, `owner`, `mode`, `isNew`, `usedBy` (commands), `next` (commands to run so that it counts),
  *         `warnings` (what else has a value, and what is odd). Never the value.
  */
-import type { KnownSecret } from "../../../lib/platform/config/names/known-secrets.ts";
+import type { KnownSecret } from "../../../lib/platform/config/known-secrets.ts";
 import type { OpsError } from "../../../lib/platform/errors.ts";
 import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
 import type { Secret } from "../../../lib/platform/secrets/secret.ts";

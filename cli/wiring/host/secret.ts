@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { DEFAULT_ENV_DIR } from "../../../lib/platform/config/env-files/command-file.ts";
-import { KNOWN_SECRETS, type KnownSecret } from "../../../lib/platform/config/names/known-secrets.ts";
+import { KNOWN_SECRETS, type KnownSecret } from "../../../lib/platform/config/known-secrets.ts";
+import { DEFAULT_ENV_DIR } from "../../../lib/platform/config/settings-table.ts";
 import { inWords } from "../../../lib/platform/errors.ts";
 import { type Account, becomeAccount, findServiceAccount, isRoot } from "../../../lib/platform/privileges.ts";
 import type { Environment } from "../../../lib/platform/secrets/adapter.ts";

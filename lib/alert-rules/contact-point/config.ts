@@ -1,7 +1,7 @@
 import * as v from "valibot";
-import { withWebhookSettings } from "../../platform/config/env-files/webhook-settings.ts";
 import { type Kind, url } from "../../platform/config/kinds.ts";
 import { loadSettings } from "../../platform/config/load.ts";
+import { withWebhookSettings } from "../../platform/config/webhook-settings.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import type { PlatformConfig } from "../config.ts";
 import type { WantedPoint } from "./changes.ts";

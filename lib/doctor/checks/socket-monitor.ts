@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { stateDirectoryOf } from "../../platform/config/directories.ts";
-import { webhookSettingsPath } from "../../platform/config/env-files/webhook-settings.ts";
+import { webhookSettingsPath } from "../../platform/config/webhook-settings.ts";
 import { OPEN_TO_OTHERS, octal } from "../../platform/files/modes.ts";
 import { readTextEnd } from "../../platform/files/read-text.ts";
 import { lastReadings, STALE_READINGS_MS } from "../../sockets/last-readings.ts";

@@ -15,7 +15,7 @@ import { alertGatewayCheck } from "./peers/gateway.ts";
 import { checkWithSettings, withoutSettings } from "./settings/configuration.ts";
 import { correctSecret, correctSetting } from "./settings/correct-setting.ts";
 import { closedByUnitVerdicts } from "./webhook/closed-by-unit.ts";
-import { outboxVerdicts } from "./webhook/outbox.ts";
+import { ADMIN_PORT_OFF, outboxVerdicts } from "./webhook/outbox.ts";
 import { SECOND_CHANNEL_CHECK } from "./webhook/second-channel.ts";
 import { isStarted, JOURNAL, WEBHOOK_UNIT_CHECK } from "./webhook/webhook-unit.ts";
 
@@ -25,7 +25,6 @@ const REFUSED_SENDER = command(
   "If the platform sent it, write it the secret anew (opsctl alert-rules contact-point apply --rotate --url " +
     "https://<alert host>/webhook). Who sent it:",
 );
-const ADMIN_PORT_OFF = "the admin port is off (WEBHOOK_ADMIN_PORT), so the service is not asked";
 const TRACKER = {
   required: ["ISSUE_TRACKER_TOKEN", "ISSUE_TRACKER_TEAM_ID"],
   optional: ["ISSUE_TRACKER_URL"],

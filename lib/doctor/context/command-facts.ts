@@ -1,4 +1,4 @@
-import { KNOWN_SECRETS } from "../../platform/config/names/known-secrets.ts";
+import { KNOWN_SECRETS } from "../../platform/config/known-secrets.ts";
 import { SERVICE_ACCOUNT } from "../../platform/privileges.ts";
 import type { CommandName } from "../finding.ts";
 

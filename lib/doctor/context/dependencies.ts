@@ -1,4 +1,4 @@
-import type { DatabaseLogin } from "../../platform/config/settings/owner-login.ts";
+import type { DatabaseLogin } from "../../platform/config/owner-login.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import type { OpsError } from "../../platform/errors.ts";
 import type { Account } from "../../platform/privileges.ts";

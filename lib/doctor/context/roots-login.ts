@@ -1,8 +1,4 @@
-import {
-  type DatabaseLogin,
-  findOwnerLogin,
-  rootsOwnerLogin,
-} from "../../platform/config/settings/owner-login.ts";
+import { type DatabaseLogin, findOwnerLogin, rootsOwnerLogin } from "../../platform/config/owner-login.ts";
 import { OpsError } from "../../platform/errors.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import type { DoctorDependencies, RootsLogin } from "./dependencies.ts";

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { dirname, join } from "node:path";
-import { commandFile } from "../../platform/config/env-files/command-file.ts";
-import { type EnvFileFault, readEnvFile } from "../../platform/config/env-files/env-file.ts";
+import { type EnvFileFault, readEnvFile } from "../../platform/config/env-file.ts";
+import { commandFile } from "../../platform/config/settings-table.ts";
 import { fileSystemText } from "../../platform/files/closed-file.ts";
 import { WRITABLE_BY_OTHERS } from "../../platform/files/modes.ts";
 import { readJudged } from "../../platform/files/regular-file.ts";

@@ -1,4 +1,4 @@
-import { aboutStateUrl } from "../../platform/config/settings/about-url.ts";
+import { aboutStateUrl } from "../../platform/config/about-url.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { OpsError } from "../../platform/errors.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";

@@ -2,9 +2,8 @@ import * as v from "valibot";
 import { OpsError, type SettingProblem } from "../errors.ts";
 import { type Environment, notReadByRoot, secretAdapter, secretsDirectory } from "../secrets/adapter.ts";
 import type { Secret } from "../secrets/secret.ts";
-import { settingsPath } from "./env-files/settings-file.ts";
-import { webhookSettingsPath } from "./env-files/webhook-settings.ts";
 import { KINDS, type Kind, type KindValue } from "./kinds.ts";
+import { settingsPath } from "./settings-file.ts";
 import {
   SETTINGS,
   SETTINGS_FILES,
@@ -12,6 +11,7 @@ import {
   type SettingName,
   type SettingsCommand,
 } from "./settings-table.ts";
+import { webhookSettingsPath } from "./webhook-settings.ts";
 
 type Row<N extends SettingName> = (typeof SETTINGS)[N];
 

@@ -387,3 +387,27 @@ export function readersOf({ commands }: Setting): { command: SettingsCommand; is
     isRequired: !word.startsWith("("),
   }));
 }
+
+/** Every environment file, once. */
+export const ENV_FILES: readonly string[] = [...new Set(Object.values(SETTINGS_FILES))];
+
+/** The directory of the environment files where `OPSCTL_ENV_DIR` is not set. */
+export const DEFAULT_ENV_DIR = SETTINGS.OPSCTL_ENV_DIR.default;
+
+/** The name of a command's environment file, given its words, or null for a command without one. */
+export function commandFile(words: string): string | null {
+  const [command = ""] = words.split(" ");
+  return Object.hasOwn(SETTINGS_FILES, command) ? SETTINGS_FILES[command as SettingsCommand] : null;
+}
+
+/** Whether the environment file of this name belongs to root, not to the service account. */
+export function isRootsFile(name: string): boolean {
+  return name === SETTINGS_FILES["collect-metrics"];
+}
+
+/** The names of the settings that a command reads in the environment file of this name. */
+export function settingsOfFile(file: string): string[] {
+  const commands = Object.keys(SETTINGS_FILES) as SettingsCommand[];
+  const readers = commands.filter((command) => SETTINGS_FILES[command] === file);
+  return settingsWhere((setting) => readers.some((command) => isReadBy(setting, command)));
+}

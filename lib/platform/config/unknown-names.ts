@@ -1,11 +1,5 @@
 import { nearest } from "../nearest.ts";
-import {
-  isReadBy,
-  SETTINGS_FILES,
-  type SettingsCommand,
-  settingOf,
-  settingsWhere,
-} from "./settings-table.ts";
+import { ENV_FILES, settingOf, settingsOfFile } from "./settings-table.ts";
 
 /**
  * A name in an environment file that no command reads there.
@@ -20,16 +14,6 @@ export type UnknownSecret = { name: string; meant: string | null };
 
 /** Of more names than this the rest has nothing new to say. */
 const MOST = 20;
-/** Every environment file, once. */
-export const ENV_FILES: readonly string[] = [...new Set(Object.values(SETTINGS_FILES))];
-
-/** The names of the settings that a command reads in the environment file of this name. */
-export function settingsOfFile(file: string): string[] {
-  const commands = Object.keys(SETTINGS_FILES) as SettingsCommand[];
-  const readers = commands.filter((command) => SETTINGS_FILES[command] === file);
-  return settingsWhere((setting) => readers.some((command) => isReadBy(setting, command)));
-}
-
 /**
  * Those of the names set in an environment file that have no effect there: settings of another file, names of opsctl's
  * own kind that it does not have, and names that resemble a setting. Other names belong to others.

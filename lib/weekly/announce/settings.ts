@@ -1,5 +1,5 @@
-import { withWebhookSettings } from "../../platform/config/env-files/webhook-settings.ts";
 import { loadSettings } from "../../platform/config/load.ts";
+import { withWebhookSettings } from "../../platform/config/webhook-settings.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 

@@ -3,8 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { renderDocs, renderSample } from "../../../.ci/settings/render.ts";
 import { faultOf, kindOf } from "../../../lib/platform/config/load.ts";
-import { ALL_SETTINGS, settingOf } from "../../../lib/platform/config/settings-table.ts";
-import { ENV_FILES } from "../../../lib/platform/config/unknown-names.ts";
+import { ALL_SETTINGS, ENV_FILES, settingOf } from "../../../lib/platform/config/settings-table.ts";
 
 describe("the table of settings", () => {
   test.each(ENV_FILES)("is in systemd/%s.example; else run make generate", (file) => {

@@ -2,7 +2,7 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { knownSecret } from "../../../lib/platform/config/names/known-secrets.ts";
+import { knownSecret } from "../../../lib/platform/config/known-secrets.ts";
 import type { Account } from "../../../lib/platform/privileges.ts";
 import type { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { checkForm } from "../../../lib/secret/check-form.ts";

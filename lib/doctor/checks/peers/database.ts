@@ -1,7 +1,7 @@
 import type postgres from "postgres";
+import { aboutUrl } from "../../../platform/config/about-url.ts";
 import { loadSettings } from "../../../platform/config/load.ts";
-import { aboutUrl } from "../../../platform/config/settings/about-url.ts";
-import type { DatabaseLogin } from "../../../platform/config/settings/owner-login.ts";
+import type { DatabaseLogin } from "../../../platform/config/owner-login.ts";
 import { OpsError } from "../../../platform/errors.ts";
 import type { Environment } from "../../../platform/secrets/adapter.ts";
 import { MIGRATIONS } from "../../../schema/migrations.ts";

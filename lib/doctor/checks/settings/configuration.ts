@@ -1,6 +1,6 @@
-import { withWebhookSettings } from "../../../platform/config/env-files/webhook-settings.ts";
 import { loadSettings, type Settings } from "../../../platform/config/load.ts";
 import type { SettingName } from "../../../platform/config/settings-table.ts";
+import { withWebhookSettings } from "../../../platform/config/webhook-settings.ts";
 import { inWords, type OpsError } from "../../../platform/errors.ts";
 import type { Environment } from "../../../platform/secrets/adapter.ts";
 import type { Check } from "../../context/check.ts";

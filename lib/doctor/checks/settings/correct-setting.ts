@@ -1,4 +1,4 @@
-import { knownSecret } from "../../../platform/config/names/known-secrets.ts";
+import { knownSecret } from "../../../platform/config/known-secrets.ts";
 import { type Fix, inWords } from "../../../platform/errors.ts";
 import { serviceStep } from "../../../secret/after-set.ts";
 import type { CheckContext } from "../../context/check-context.ts";

@@ -1,8 +1,8 @@
 import type { Stats } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { commandFile, DEFAULT_ENV_DIR } from "../../../platform/config/env-files/command-file.ts";
-import type { EnvFileFault } from "../../../platform/config/env-files/env-file.ts";
+import type { EnvFileFault } from "../../../platform/config/env-file.ts";
+import { commandFile, DEFAULT_ENV_DIR } from "../../../platform/config/settings-table.ts";
 import { unknownSettings, unknownText } from "../../../platform/config/unknown-names.ts";
 import { inWords } from "../../../platform/errors.ts";
 import { OPEN_TO_OTHERS, octal } from "../../../platform/files/modes.ts";

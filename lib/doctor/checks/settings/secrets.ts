@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isOverruledBy } from "../../../platform/config/settings/owner-login.ts";
+import { isOverruledBy } from "../../../platform/config/owner-login.ts";
 import { unknownSecrets } from "../../../platform/config/unknown-names.ts";
 import type { OpsError } from "../../../platform/errors.ts";
 import { type FoundSecret, secretsDirectory } from "../../../platform/secrets/adapter.ts";

@@ -9,6 +9,9 @@ import { type FileReading, readStateFile } from "../../facts/outbox.ts";
 import { stateDatabase } from "../../facts/state-database.ts";
 import { command, fail, notChecked, pass, type Verdict, warn } from "../../finding.ts";
 
+/** Why a running service is not asked. */
+export const ADMIN_PORT_OFF = "the admin port is off (WEBHOOK_ADMIN_PORT), so the service is not asked";
+
 /** What waits in the outbox and what was given up, from the running service, else from the state itself. */
 export async function outboxVerdicts(
   context: CheckContext,
@@ -30,7 +33,10 @@ export async function outboxVerdicts(
     return verdictsOf(await stats(sql));
   }
   const path = join(state.directory, "state.db");
-  return fileVerdicts(path, readStateFile(path, Date.now));
+  const reading = readStateFile(path, Date.now);
+  // A service whose admin port is off has the file open while it runs, and no other way to be asked.
+  if (adminPort === 0 && reading.status === "in_use") return [pass(ADMIN_PORT_OFF)];
+  return fileVerdicts(path, reading);
 }
 
 function fileVerdicts(path: string, reading: FileReading): Verdict[] {

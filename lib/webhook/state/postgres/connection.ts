@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type postgres from "postgres";
-import { aboutStateUrl } from "../../../platform/config/settings/about-url.ts";
+import { aboutStateUrl } from "../../../platform/config/about-url.ts";
 import { noAnswer } from "../../../platform/database/error.ts";
 import { classifyDatabaseError, type Database, databaseError } from "../../../platform/database/pool.ts";
 import { OpsError } from "../../../platform/errors.ts";

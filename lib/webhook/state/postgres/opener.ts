@@ -1,4 +1,4 @@
-import { aboutStateUrl } from "../../../platform/config/settings/about-url.ts";
+import { aboutStateUrl } from "../../../platform/config/about-url.ts";
 import {
   classifyDatabaseError,
   type Database,

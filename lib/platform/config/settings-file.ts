@@ -1,11 +1,11 @@
 import { basename, isAbsolute, join } from "node:path";
 import process from "node:process";
-import { OpsError } from "../../errors.ts";
-import { isClosedHere, readClosedText } from "../../files/closed-file.ts";
-import { accountOf, SERVICE_ACCOUNT, wasRoot } from "../../privileges.ts";
-import type { Environment } from "../../secrets/adapter.ts";
-import { commandFile, DEFAULT_ENV_DIR, isRootsFile } from "./command-file.ts";
+import { OpsError } from "../errors.ts";
+import { isClosedHere, readClosedText } from "../files/closed-file.ts";
+import { accountOf, SERVICE_ACCOUNT, wasRoot } from "../privileges.ts";
+import type { Environment } from "../secrets/adapter.ts";
 import { type EnvFileFault, readEnvFile } from "./env-file.ts";
+import { commandFile, DEFAULT_ENV_DIR, isRootsFile } from "./settings-table.ts";
 import { withDirectories } from "./with-directories.ts";
 
 /**
@@ -117,7 +117,7 @@ function invalid(words: string, path: string, faults: readonly EnvFileFault[]): 
   return new OpsError({
     code: "ENV_FILE_INVALID",
     message: [`Cannot read the settings of opsctl ${words}: file ${path}`, ...lines].join("\n"),
-    hint: "The file is read as systemd reads it, never by a shell: NAME=value or NAME='value', one a line",
+    hint: "The file is never read by a shell: NAME=value or NAME='value', one a line",
   });
 }
 

@@ -1,8 +1,8 @@
-import { readClosedText } from "../../files/closed-file.ts";
-import type { Environment } from "../../secrets/adapter.ts";
-import { isReadBy, type SettingsCommand, settingsWhere } from "../settings-table.ts";
+import { readClosedText } from "../files/closed-file.ts";
+import type { Environment } from "../secrets/adapter.ts";
 import { parseEnvFile } from "./env-file.ts";
 import { settingsPath } from "./settings-file.ts";
+import { isReadBy, type SettingsCommand, settingsWhere } from "./settings-table.ts";
 
 const MAX_BYTES = 1_048_576;
 

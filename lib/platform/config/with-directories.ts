@@ -1,6 +1,6 @@
-import type { Environment } from "../../secrets/adapter.ts";
-import { shellWord } from "../../shell-word.ts";
-import { DEFAULT_ENV_DIR } from "./command-file.ts";
+import type { Environment } from "../secrets/adapter.ts";
+import { shellWord } from "../shell-word.ts";
+import { DEFAULT_ENV_DIR } from "./settings-table.ts";
 
 /**
  * A text in which each `sudo opsctl …` finds the environment files and the secrets that this process finds.

@@ -1,12 +1,12 @@
-import type { Kind } from "../kinds.ts";
-import { kindOf } from "../load.ts";
+import type { Kind } from "./kinds.ts";
+import { kindOf } from "./load.ts";
 import {
   ALL_SETTINGS,
   readersOf,
   SETTINGS_FILES,
   type Setting,
   type SettingsCommand,
-} from "../settings-table.ts";
+} from "./settings-table.ts";
 
 /** When a command needs a secret: always, never, or when its settings have this variable (a switch: with `1`). */
 export type Need = "required" | "optional" | { variable: string };

@@ -1,8 +1,8 @@
-import { parseDatabaseUrl } from "../../database/url.ts";
-import { type Environment, type FoundSecret, findSecret, noteIfOverruled } from "../../secrets/adapter.ts";
-import { readSecretFile } from "../../secrets/file.ts";
-import { ROOT_SECRETS_DIR } from "../../secrets/root-secrets.ts";
-import { Secret } from "../../secrets/secret.ts";
+import { parseDatabaseUrl } from "../database/url.ts";
+import { type Environment, type FoundSecret, findSecret, noteIfOverruled } from "../secrets/adapter.ts";
+import { readSecretFile } from "../secrets/file.ts";
+import { ROOT_SECRETS_DIR } from "../secrets/root-secrets.ts";
+import { Secret } from "../secrets/secret.ts";
 
 /** The variable of the login that owns opsctl's tables, which only migrations need. */
 export const OWNER_VARIABLE = "MIGRATE_DATABASE_URL";
@@ -76,7 +76,7 @@ function asFound(env: Environment, variable: string, found: FoundSecret | undefi
 
 /** For a URL that cannot be used as it is. Says why; what checks and explains a setting is loaded for that alone. */
 async function checkedUrl(variable: string, env: Environment): Promise<Secret> {
-  const { loadSettings } = await import("../load.ts");
+  const { loadSettings } = await import("./load.ts");
   const required = [variable as "DATABASE_URL" | typeof OWNER_VARIABLE] as const;
   return Object.values(await loadSettings("migrate", { required }, env))[0] as Secret;
 }

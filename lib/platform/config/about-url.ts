@@ -1,4 +1,4 @@
-import { OpsError } from "../../errors.ts";
+import { OpsError } from "../errors.ts";
 
 /** A database error whose texts name `variable` instead of DATABASE_URL. */
 export function aboutUrl({ code, message, hint, cause }: OpsError, variable: string): OpsError {

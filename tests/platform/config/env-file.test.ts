@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
-import { parseEnvFile, readEnvFile } from "../../../../lib/platform/config/env-files/env-file.ts";
+import { parseEnvFile, readEnvFile } from "../../../lib/platform/config/env-file.ts";
 
 describe("parseEnvFile()", () => {
   test.each<[string, string, Record<string, string>]>([
