@@ -1,3 +1,4 @@
+import { OutageLog } from "../platform/log/outage-log.ts";
 import { type Listener, listen } from "../platform/server/server.ts";
 import type { Dispatcher } from "./delivery/dispatcher.ts";
 import { Intake } from "./delivery/intake/intake.ts";
@@ -32,7 +33,7 @@ export type ServeDependencies = WatchedParts & {
 };
 
 const ADMIN_HOST = "127.0.0.1";
-/** All from this host; the limit of the alerts' connections leaves this many descriptors free. */
+/** All from this host. */
 const ADMIN_CONNECTIONS = 64;
 /** How long answers and sends may take after a signal, so that the service ends within ten seconds. */
 const STOP_MS = 8_500;
@@ -108,14 +109,18 @@ function listenForAlerts(
     isStopping: () => interrupt.aborted,
     monotonicMs,
   });
-  const onCrowded = (closed: number) =>
-    log.warn("There were too many connections: some were closed for others", { closed });
+  const crowd = new OutageLog({
+    log,
+    problem: "There are too many connections: some are closed for others",
+    level: "warn",
+    monotonicMs,
+  });
   return listen({
     host,
     port,
     fd: dependencies.sockets.get("webhook"),
     fetch: app.fetch,
-    limits: { onCrowded, onMalformed: app.malformed },
+    limits: { onCrowded: () => crowd.failed({}), onMalformed: app.malformed },
   });
 }
 

@@ -1,33 +1,39 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 
-/** The largest piece of a body that is joined from smaller ones. */
-const MOST_JOINED_BYTES = 65_536;
+const VERSIONS = new Set(["1.0", "1.1"]);
 
 /** Methods that a `Request` cannot have; no route serves them. */
 const NOT_FETCHED = /^(CONNECT|TRACE|TRACK)$/i;
 
 /**
- * The message as a standard `Request`, whose body is read only when it is asked for.
+ * The message as a standard `Request`, or the status that refuses one that is not written as HTTP demands.
  *
- * Behaviour: the path is exactly the one that was sent: one that a URL parser would tidy (`/a/../b`) is percent-encoded
- *            and matches no route. A header that was sent twice has both values, joined by a comma. A method that a
- *            `Request` cannot have becomes `OPTIONS`. `onBodyWanted` is called before the body is read for the first
- *            time.
- * Errors:    what the runtime throws for a header that it cannot carry.
+ * Behaviour: HTTP/1.0 or 1.1, with one `Host`, which HTTP/1.0 may leave out: neither runtime checks all of this. The
+ *            path is exactly the one that was sent: one that a URL parser would tidy (`/a/../b`) is percent-encoded and
+ *            matches no route. A header that was sent twice has both values, joined by a comma. A method that a
+ *            `Request` cannot have becomes `OPTIONS`. `onBodyWanted` is called for each read of the body.
+ * Source:    RFC 9112, sections 2.3 and 3.2, read 2026-11-22.
  */
-export function webRequest(message: IncomingMessage, onBodyWanted: () => void = () => {}): Request {
-  const method = message.method ?? "GET";
-  const init = {
-    method: NOT_FETCHED.test(method) ? "OPTIONS" : method,
-    headers: headersOf(message),
-    duplex: "half",
-  };
+export function webRequest(
+  message: IncomingMessage,
+  onBodyWanted: (isFirst: boolean) => void,
+): Request | 400 | 505 {
+  const { httpVersion, rawHeaders, method = "GET", url = "/" } = message;
+  if (!VERSIONS.has(httpVersion)) return 505;
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length;
+  if (hosts > 1 || (hosts === 0 && httpVersion === "1.1")) return 400;
   const hasBody = method !== "GET" && method !== "HEAD";
-  return new Request(
-    urlOf(message.url ?? "/"),
-    hasBody ? { ...init, body: bodyOf(message, onBodyWanted) } : init,
-  );
+  try {
+    return new Request(urlOf(url), {
+      method: NOT_FETCHED.test(method) ? "OPTIONS" : method,
+      headers: headersOf(rawHeaders),
+      ...(hasBody ? { body: bodyOf(message, onBodyWanted), duplex: "half" } : {}),
+    } as RequestInit);
+  } catch {
+    // A header that the runtime cannot carry.
+    return 400;
+  }
 }
 
 function urlOf(target: string): string {
@@ -37,67 +43,55 @@ function urlOf(target: string): string {
   return isExact ? url : `http://localhost/${encodeURIComponent(path.toWellFormed())}`;
 }
 
-function headersOf({ rawHeaders }: IncomingMessage): Headers {
+function headersOf(rawHeaders: readonly string[]): Headers {
   const headers = new Headers();
   for (let at = 0; at < rawHeaders.length; at += 2)
     headers.append(rawHeaders[at] as string, rawHeaders[at + 1] as string);
   return headers;
 }
 
-/** Each read takes what has arrived; nothing flows before the first one, and what is not read stays in the message. */
-function bodyOf(message: IncomingMessage, onBodyWanted: () => void): ReadableStream<Uint8Array> {
-  let unlisten: (() => void) | null = null;
+/** What arrives together is one piece. */
+function bodyOf(
+  message: IncomingMessage,
+  onBodyWanted: (isFirst: boolean) => void,
+): ReadableStream<Uint8Array> {
+  let isBegun = false;
+  let isOpen = true;
   return new ReadableStream<Uint8Array>(
     {
       pull(controller) {
-        if (unlisten === null) onBodyWanted();
-        unlisten ??= forward(message, controller);
-        message.resume();
+        const isFirst = !isBegun;
+        isBegun = true;
+        if (isFirst) listen(controller);
+        onBodyWanted(isFirst);
       },
       cancel() {
-        unlisten?.();
-        message.pause();
+        isOpen = false;
       },
     },
     { highWaterMark: 0 },
   );
-}
 
-/** Passes on the message's pieces and its end, until the returned function is called. */
-function forward(
-  message: IncomingMessage,
-  controller: ReadableStreamDefaultController<Uint8Array>,
-): () => void {
-  let pieces: Uint8Array[] = [];
-  let bytes = 0;
-  const pass = () => {
-    if (pieces.length === 0) return;
-    message.pause();
-    controller.enqueue(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces));
-    pieces = [];
-    bytes = 0;
-  };
-  // Chunks that arrive together go on as one: a pause after each of thousands would cost more than reading them.
-  const onData = (piece: Uint8Array) => {
-    if (pieces.push(piece) === 1) queueMicrotask(pass);
-    bytes += piece.byteLength;
-    if (bytes >= MOST_JOINED_BYTES) message.pause();
-  };
-  const onEnd = () => {
-    pass();
-    unlisten();
-    controller.close();
-  };
-  const onBroken = () => {
-    unlisten();
-    controller.error(new Error("The sender went away"));
-  };
-  const unlisten = () => {
-    pieces = [];
-    message.off("data", onData).off("end", onEnd).off("error", onBroken).off("close", onBroken);
-  };
-  // The sender may have gone before the body was asked for.
-  if (message.destroyed) onBroken();
-  else message.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken);
-  return unlisten;
+  function listen(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    let pieces: Uint8Array[] = [];
+    const pass = () => {
+      if (isOpen && pieces.length > 0)
+        controller.enqueue(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces));
+      pieces = [];
+    };
+    const end = (close: () => void) => {
+      pass();
+      if (isOpen) close();
+      isOpen = false;
+    };
+    const broken = () => end(() => controller.error(new Error("The sender went away")));
+    // The sender may have gone before the body was asked for.
+    if (message.destroyed) broken();
+    message
+      .on("data", (piece: Uint8Array) => {
+        if (pieces.push(piece) === 1) queueMicrotask(pass);
+      })
+      .on("end", () => end(() => controller.close()))
+      .on("close", broken);
+  }
 }

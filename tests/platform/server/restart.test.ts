@@ -1,25 +1,14 @@
 /** A service that restarts behind a held socket, under load: nothing is refused, nothing is reset. */
 import { expect, test } from "bun:test";
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { until } from "../../support/until.ts";
 import { holdSocket } from "../support/held-socket.ts";
 import { request, speak } from "../support/raw-http.ts";
+import { startProbe } from "../support/start-probe.ts";
 
-const root = join(import.meta.dir, "../../..");
-const probe = join(import.meta.dir, "../support/restart-probe.ts");
 const RESTARTS = 20;
 const CLIENTS = 6;
-async function start(fd: number): Promise<ChildProcess> {
-  const child = spawn(process.execPath, ["run", probe], {
-    cwd: root,
-    stdio: ["ignore", "pipe", "inherit", fd],
-  });
-  await once(child.stdout!, "data");
-  return child;
-}
-
 async function end(child: ChildProcess): Promise<void> {
   const exit = once(child, "exit");
   child.kill("SIGTERM");
@@ -38,12 +27,12 @@ test("listen() at a socket that another process keeps open loses nothing over 20
       seen.set(answer, (seen.get(answer) ?? 0) + 1);
     }
   };
-  let child = await start(held.fd);
+  let child = await startProbe(held.fd);
   const clients = Array.from({ length: CLIENTS }, client);
   for (let restart = 0; restart < RESTARTS; restart += 1) {
     const before = seen.get("9000") ?? 0;
     await end(child);
-    child = await start(held.fd);
+    child = await startProbe(held.fd);
     await until("an answer for each client", () => (seen.get("9000") ?? 0) >= before + CLIENTS);
   }
   isOver = true;

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect } from "node:net";
-import type { Fetch } from "../../../lib/platform/server/serve-request.ts";
-import { type Listener, listen, type ServerLimits } from "../../../lib/platform/server/server.ts";
+import { type Fetch, type Listener, listen, type ServerLimits } from "../../../lib/platform/server/server.ts";
 import { until } from "../../support/until.ts";
 import { holdSocket } from "../support/held-socket.ts";
 import { request, speak } from "../support/raw-http.ts";
@@ -163,7 +162,7 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
   });
 
   test("limits the time of every head on a connection, not the rest between them", async () => {
-    const { port } = await start(echo, address(), { phasesMs: { new: 100, next: 100 } });
+    const { port } = await start(echo, address(), { statesMs: { head: 100 } });
     const half = kept.subarray(0, 10);
     expect(await speak(port, [half])).toMatchObject({ text: "", ended: true });
     const resting = connect({ port, host: HOST });
@@ -179,7 +178,7 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
   });
 
   test("limits the time of a head that begins after a rest, too", async () => {
-    const { port } = await start(echo, address(), { phasesMs: { next: 100 } });
+    const { port } = await start(echo, address(), { statesMs: { head: 100 } });
     const resting = connect({ port, host: HOST });
     resting.write(kept);
     await once(resting, "data");
@@ -189,7 +188,7 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
   });
 
   test("answers what came while the process was busy, although the connection had rested for too long by then", async () => {
-    const { port } = await start(echo, address(), { phasesMs: { idle: 300 } });
+    const { port } = await start(echo, address(), { statesMs: { idle: 300 } });
     const resting = connect({ port, host: HOST });
     resting.write(kept);
     await once(resting, "data");
@@ -201,7 +200,7 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
   });
 
   test("does not let a head trickle in", async () => {
-    const { port } = await start(echo, address(), { phasesMs: { new: 200 } });
+    const { port } = await start(echo, address(), { statesMs: { head: 200 } });
     const trickle = async function* () {
       yield "POST / HTTP/1.1\r\n";
       for (;;) {
@@ -230,7 +229,7 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
       asked.resolve(performance.now());
       return new Response("x".repeat(50_000_000));
     };
-    const { port } = await start(answer, address(), { connections: 1, phasesMs: { sending: sendingMs } });
+    const { port } = await start(answer, address(), { connections: 1, statesMs: { answering: sendingMs } });
     const silent = connect({ port, host: HOST }).pause();
     silent.write(request("GET /large", ["Connection: keep-alive"]));
     const askedMs = await asked.promise;
