@@ -4,8 +4,9 @@ import type { LookUpDependencies } from "../../../lib/deliveries/look-up/run.ts"
 import type { RenderedText } from "../../../lib/deliveries/look-up/whatsapp.ts";
 import { openDatabase } from "../../../lib/platform/database/pool.ts";
 import { createProgress } from "../../../lib/platform/log/progress.ts";
-import { createPace } from "../../../lib/platform/rate/pace.ts";
+import { rateLimiter } from "../../../lib/platform/rate/rate-limiter.ts";
 import { messageFinder } from "../../../lib/providers/evolution/find-messages.ts";
+import { RESEND_PER_SECOND } from "../../../lib/providers/resend/rate-observer.ts";
 import { sentEmails } from "../../../lib/providers/resend/sent-emails.ts";
 import { payloadSchema } from "../../../lib/weekly/payload.ts";
 import { renderWhatsappText } from "../../../lib/weekly/texts/whatsapp-text.ts";
@@ -34,7 +35,12 @@ export async function openLookUpDependencies(
     },
     email:
       email &&
-      sentEmails({ baseUrl: new URL(email.apiUrl), apiKey: email.apiKey, pace: createPace(), onCall }),
+      sentEmails({
+        baseUrl: new URL(email.apiUrl),
+        apiKey: email.apiKey,
+        rate: rateLimiter({ perSecond: RESEND_PER_SECOND }),
+        onCall,
+      }),
     interrupt,
     progress,
     close: async () => {

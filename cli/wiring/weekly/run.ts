@@ -2,10 +2,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { openDatabase } from "../../../lib/platform/database/pool.ts";
 import type { CallRecord } from "../../../lib/platform/http/call-peer.ts";
 import { createProgress } from "../../../lib/platform/log/progress.ts";
-import { createPace, noPace } from "../../../lib/platform/rate/pace.ts";
+import { rateLimiter } from "../../../lib/platform/rate/rate-limiter.ts";
 import { applicationClient } from "../../../lib/providers/application/client.ts";
 import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
 import { resendClient } from "../../../lib/providers/resend/client.ts";
+import { RESEND_PER_SECOND } from "../../../lib/providers/resend/rate-observer.ts";
 import { checkReadiness } from "../../../lib/schema/readiness.ts";
 import type { WeeklyConfig } from "../../../lib/weekly/config.ts";
 import type { WeeklyDependencies, WeeklyOptions } from "../../../lib/weekly/context/dependencies.ts";
@@ -98,15 +99,15 @@ export async function openWeeklyDependencies(
 
 type Peers = Pick<
   WeeklyDependencies,
-  "application" | "gateway" | "emailProvider" | "whatsappPace" | "emailPace"
+  "application" | "gateway" | "emailProvider" | "whatsappRate" | "emailRate"
 >;
 
-/** The clients of the peers and the paces of their calls; the client of a channel that is left out is null. */
+/** The clients of the services and the rates of their calls; the client of a channel that is left out is null. */
 function openPeers(
   { whatsapp, email, editorials, appBaseUrl, triggerSecret }: WeeklyConfig,
   onCall: (record: CallRecord) => void,
 ): Peers {
-  const emailPace = createPace();
+  const emailRate = rateLimiter({ perSecond: RESEND_PER_SECOND });
   return {
     application: applicationClient({
       baseUrl: new URL(appBaseUrl),
@@ -119,11 +120,11 @@ function openPeers(
       evolutionClient({ baseUrl: new URL(whatsapp.gatewayUrl), adminKey: whatsapp.adminKey, onCall }),
     emailProvider:
       email &&
-      resendClient({ baseUrl: new URL(email.apiUrl), apiKey: email.apiKey, pace: emailPace, onCall }),
-    whatsappPace: whatsapp?.messagesPerMinute
-      ? createPace({ perMinute: whatsapp.messagesPerMinute })
-      : noPace,
-    emailPace,
+      resendClient({ baseUrl: new URL(email.apiUrl), apiKey: email.apiKey, rate: emailRate, onCall }),
+    whatsappRate: rateLimiter({
+      perSecond: whatsapp?.messagesPerMinute ? whatsapp.messagesPerMinute / 60 : null,
+    }),
+    emailRate,
   };
 }
 

@@ -1,12 +1,11 @@
 /**
  * What an answer says about the peer's rate; each part is null when absent or out of bounds.
  *
- * Units: milliseconds; `remaining` and `limit` are requests. `windowMs` is null when only the limit is published.
+ * Units: milliseconds; `limit` is requests. `windowMs` is null when only the limit is published.
  */
 export type PublishedRate = {
   limit: number | null;
   windowMs: number | null;
-  remaining: number | null;
   resetMs: number | null;
   retryAfterMs: number | null;
 };
@@ -15,7 +14,7 @@ const LONGEST_MS = 3_600_000;
 const LARGEST_LIMIT = 10_000;
 
 /**
- * Reads `ratelimit-limit`, `-remaining`, `-reset`, `-policy` and `retry-after`.
+ * Reads `ratelimit-limit`, `-reset`, `-policy` and `retry-after`.
  *
  * Behaviour: numbers out of bounds count as absent, waits are cut to an hour: a peer's header must not stop a run. A
  *            time to wait for is counted from the answer's own `date`, because this host's clock may be wrong; without
@@ -28,7 +27,6 @@ export function parsePublishedRate(headers: Headers, nowMs: number): PublishedRa
   return {
     limit: parseLimit(headers.get("ratelimit-limit")) ?? policy?.limit ?? null,
     windowMs: policy?.windowMs ?? null,
-    remaining: parseCount(headers.get("ratelimit-remaining")),
     resetMs: resetSeconds === null ? null : boundedMs(resetSeconds * 1000),
     retryAfterMs: parseRetryAfter(headers.get("retry-after"), parseDate(headers.get("date")) ?? nowMs),
   };

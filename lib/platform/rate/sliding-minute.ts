@@ -1,40 +1,32 @@
-import type { RateLimit, RateLimiter } from "./rate-limiter.ts";
+import type { BurstLimit, StartQuota } from "./token-bucket.ts";
 
-/** A little more than a minute: what starts a minute apart may arrive a little closer. */
 const MINUTE_MS = 60_000;
+/** A little more than a minute: what starts a minute apart may arrive a little closer. */
 const WINDOW_MS = MINUTE_MS + 1_000;
-/** How many that are older are kept before all of them are dropped. */
-const KEPT_AT_MOST = 1_000;
 /** How exactly it is known when something started before this process. */
 const STEP_MS = 5_000;
 
-/**
- * A limit that holds in any minute: `burst` may start at once, the rest of `perMinute` evenly in the minute after.
- *
- * Behaviour: `available` returns how many may start now; `take` uses one of them, and `giveBack` returns one that did
- *            not start after all. A clock that goes back changes nothing.
- * Units:     milliseconds of one monotonic clock.
- */
-export class SlidingMinute implements RateLimiter {
-  readonly #limit: RateLimit;
-  /** When each started, the oldest first; those of the last minute begin at `#first`. */
+/** A quota that holds in any minute: `burst` starts at once, the rest of `perMinute` evenly in the minute after. */
+export class SlidingMinute implements StartQuota {
+  readonly #limit: BurstLimit;
+  /** When each of the last minute started, the oldest first. */
   #startedMs: number[] = [];
-  #first = 0;
   #nowMs = Number.NEGATIVE_INFINITY;
 
-  constructor(limit: RateLimit) {
+  constructor(limit: BurstLimit) {
     this.#limit = limit;
   }
 
   available(nowMs: number): number {
     const { perMinute, burst } = this.#limit;
-    this.#pass(nowMs);
-    const oldestMs = this.#startedMs[this.#first];
+    this.#nowMs = Math.max(this.#nowMs, nowMs);
+    while (this.#startedMs[0]! <= this.#nowMs - WINDOW_MS) this.#startedMs.shift();
+    const oldestMs = this.#startedMs[0];
     if (oldestMs === undefined) return burst;
     const sharedOut = ((perMinute - burst) * (this.#nowMs - oldestMs)) / MINUTE_MS;
     // Thirty times a thirtieth is a little less than one in floating point.
     const allowed = Math.min(perMinute, burst + Math.floor(sharedOut + 1e-9));
-    return Math.max(0, Math.min(burst, allowed - (this.#startedMs.length - this.#first)));
+    return Math.max(0, Math.min(burst, allowed - this.#startedMs.length));
   }
 
   take(nowMs: number): void {
@@ -44,7 +36,7 @@ export class SlidingMinute implements RateLimiter {
 
   giveBack(): void {
     // The oldest is forgotten, whichever it was: the others count for longer.
-    this.#first = Math.min(this.#first + 1, this.#startedMs.length);
+    this.#startedMs.shift();
   }
 
   /** Begins anew with what started before; `startedWithin` returns how many began in the last `ms`. */
@@ -69,15 +61,6 @@ export class SlidingMinute implements RateLimiter {
 
   #begin(nowMs: number, startedMs: number[]): void {
     this.#startedMs = startedMs;
-    this.#first = 0;
     this.#nowMs = nowMs;
-  }
-
-  #pass(nowMs: number): void {
-    this.#nowMs = Math.max(this.#nowMs, nowMs);
-    while (this.#startedMs[this.#first]! <= this.#nowMs - WINDOW_MS) this.#first += 1;
-    if (this.#first < KEPT_AT_MOST) return;
-    this.#startedMs = this.#startedMs.slice(this.#first);
-    this.#first = 0;
   }
 }

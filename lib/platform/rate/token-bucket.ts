@@ -1,35 +1,27 @@
-import type { RateLimit, RateLimiter } from "./rate-limiter.ts";
+/** How many may start in a minute, and how many of them at once. */
+export type BurstLimit = { perMinute: number; burst: number };
 
 /**
- * A limit that allows a burst: `burst` starts at once, then `perMinute`, evenly spread.
+ * Says how many may start now.
  *
- * Behaviour: `available` returns how many may start now; `take` uses one of them. A bucket begins full. A clock that
- *            goes back changes nothing.
- * Units:     milliseconds of one monotonic clock.
+ * Shape: `take` uses one of those that are available, `giveBack` returns one that did not start after all.
+ * Units: milliseconds of one monotonic clock; one that goes back changes nothing.
  */
-export class TokenBucket implements RateLimiter {
-  readonly #limit: RateLimit;
+export type StartQuota = {
+  available(nowMs: number): number;
+  take(nowMs: number): void;
+  giveBack(): void;
+};
+
+/** A quota that allows a burst: `burst` starts at once, then `perMinute`, evenly spread. It begins full. */
+export class TokenBucket implements StartQuota {
+  readonly #limit: BurstLimit;
   #tokens: number;
   #countedAtMs: number;
 
-  constructor(limit: RateLimit, nowMs: number) {
+  constructor(limit: BurstLimit, nowMs: number) {
     this.#limit = limit;
     this.#tokens = limit.burst;
-    this.#countedAtMs = nowMs;
-  }
-
-  available(nowMs: number): number {
-    const { perMinute, burst } = this.#limit;
-    const elapsedMs = Math.max(0, nowMs - this.#countedAtMs);
-    this.#tokens = Math.min(burst, this.#tokens + (elapsedMs * perMinute) / 60_000);
-    this.#countedAtMs = nowMs;
-    // Thirty times a thirtieth is a little less than one in floating point.
-    return Math.floor(this.#tokens + 1e-9);
-  }
-
-  /** Restarts as if `spent` had been used within the time that the burst takes to fill. */
-  restart(nowMs: number, spent: number): void {
-    this.#tokens = Math.max(0, this.#limit.burst - spent);
     this.#countedAtMs = nowMs;
   }
 
@@ -38,13 +30,28 @@ export class TokenBucket implements RateLimiter {
     return (this.#limit.burst / this.#limit.perMinute) * 60_000;
   }
 
-  /** Gives back one that was taken for something that did not start after all. */
-  giveBack(): void {
-    this.#tokens = Math.min(this.#limit.burst, this.#tokens + 1);
+  available(nowMs: number): number {
+    const { perMinute, burst } = this.#limit;
+    const elapsedMs = Math.max(0, nowMs - this.#countedAtMs);
+    this.#tokens = Math.min(burst, this.#tokens + (elapsedMs * perMinute) / 60_000);
+    // The time until now is counted once, also when the clock goes back and comes here again.
+    this.#countedAtMs += elapsedMs;
+    // Thirty times a thirtieth is a little less than one in floating point.
+    return Math.floor(this.#tokens + 1e-9);
   }
 
   take(nowMs: number): void {
     if (this.available(nowMs) < 1) throw new RangeError("A token was taken from an empty bucket");
     this.#tokens -= 1;
+  }
+
+  giveBack(): void {
+    this.#tokens = Math.min(this.#limit.burst, this.#tokens + 1);
+  }
+
+  /** Restarts as if `spent` had been used within the time that the burst takes to fill. */
+  restart(nowMs: number, spent: number): void {
+    this.#tokens = Math.max(0, this.#limit.burst - spent);
+    this.#countedAtMs = nowMs;
   }
 }

@@ -2,7 +2,7 @@
 import { member, type PeerAnswer } from "../../platform/http/answer.ts";
 import { type CallRecord, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
 import { peerUrl } from "../../platform/http/url.ts";
-import type { Pace } from "../../platform/rate/pace.ts";
+import type { RateLimiter } from "../../platform/rate/rate-limiter.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import { normalizeEmail } from "../../text/email-address.ts";
 import { codeOfCall, messageIdOf, type SendOutcome } from "../send-outcome.ts";
@@ -39,7 +39,7 @@ export const RESEND_SEND_TIMEOUT_MS = 30_000;
  * The client of the e-mail provider.
  *
  * Behaviour: the same e-mail always makes the same bytes, because the provider compares the payloads of a repeated key.
- *            `pace` is told the rate that each answer publishes; the caller waits for its turns.
+ *            `rate` gets what each answer publishes; the caller waits for its starts.
  * Errors:    none thrown; the provider's error names are the codes where they are well formed; its messages are
  *            compared and not kept.
  * Source:    github.com/resend/resend-openapi at fd6f395 and resend.com/docs/api-reference/errors, read 2026-11-21.
@@ -48,14 +48,14 @@ export function resendClient(options: {
   baseUrl: URL;
   apiKey: Secret;
   purpose?: EmailPurpose;
-  pace?: Pace;
+  rate?: RateLimiter;
   timeoutMs?: number;
   onCall?: (record: CallRecord) => void;
 }): ResendClient {
-  const { baseUrl, apiKey, pace, timeoutMs = RESEND_SEND_TIMEOUT_MS, onCall } = options;
+  const { baseUrl, apiKey, rate, timeoutMs = RESEND_SEND_TIMEOUT_MS, onCall } = options;
   const { purpose = "weekly-performance-email" } = options;
   const url = peerUrl(baseUrl, ["emails"]);
-  const observe = pace === undefined ? () => {} : rateObserver(pace);
+  const observe = rate === undefined ? () => {} : rateObserver(rate);
 
   return {
     async sendEmail(email, signal) {
@@ -75,9 +75,7 @@ export function resendClient(options: {
         definitive: (answer) => answer.status < 500 && (answer.status !== 429 || isQuota(answer)),
         onCall,
       });
-      // Without an answer no rate is learned, and the calls behind this one must not wait for it.
-      if (result.answer === null) pace?.free();
-      else observe(result.answer);
+      if (result.answer !== null) observe(result.answer);
       return outcomeOf(result);
     },
   };

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { member } from "../../platform/http/answer.ts";
 import { type CallRecord, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
 import { peerUrl } from "../../platform/http/url.ts";
-import type { Pace } from "../../platform/rate/pace.ts";
+import type { RateLimiter } from "../../platform/rate/rate-limiter.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import { maskEmail } from "../../text/mask.ts";
 import { codeOfCall, messageIdOf } from "../send-outcome.ts";
@@ -43,7 +43,7 @@ export type SentEmails = {
 export type SentEmailsOptions = {
   baseUrl: URL;
   apiKey: Secret;
-  pace: Pace;
+  rate: RateLimiter;
   timeoutMs?: number;
   onCall?: ((record: CallRecord) => void) | undefined;
 };
@@ -59,14 +59,14 @@ const LONGEST_PATIENCE_MS = 60_000;
 /**
  * The e-mails that the provider keeps as sent, by `GET /emails` and `GET /emails/{id}`.
  *
- * Behaviour: waits for the pace's turn before each call; a call that came too early is repeated, five times at most.
+ * Behaviour: waits for its start within the rate before each call; a call that came too early is repeated, five times at most.
  * Errors:    none thrown; `restricted_api_key` for a key that may only send, else the provider's names and `email_…`.
  * Source:    github.com/resend/resend-openapi at fd6f395, github.com/resend/resend-node at 3f67459, read 2026-11-22:
  *            the list has no tags, and `created_at` is like `2026-03-16 11:00:07.12+00`.
  */
 export function sentEmails(options: SentEmailsOptions): SentEmails {
   const { baseUrl } = options;
-  const get = patiently(pacedGet(options));
+  const get = patiently(limitedGet(options));
   return {
     async list(after, signal) {
       const url = peerUrl(baseUrl, ["emails"]);
@@ -84,22 +84,17 @@ export function sentEmails(options: SentEmailsOptions): SentEmails {
 
 type Get = (url: URL | null, signal?: AbortSignal) => Promise<CallResult>;
 
-/** Asks once, in the pace's turn, and tells the pace what the answer says of the rate. */
-function pacedGet({ apiKey, pace, timeoutMs = RESEND_READ_TIMEOUT_MS, onCall }: SentEmailsOptions): Get {
-  const observe = rateObserver(pace);
+/** Asks once, within the rate, which each answer may change. */
+function limitedGet({ apiKey, rate, timeoutMs = RESEND_READ_TIMEOUT_MS, onCall }: SentEmailsOptions): Get {
+  const observe = rateObserver(rate);
   const definitive = ({ status }: { status: number }) => status < 500 && status !== 429;
   return async (url, signal) => {
-    const release = await pace.turn(signal).catch(() => null);
-    try {
-      const headers = { authorization: `Bearer ${apiKey.open()}` };
-      const call = { method: "GET", url, headers, timeoutMs, signal, definitive, onCall } as const;
-      const result = await callPeer({ peer: "email", ...call });
-      if (result.answer === null) pace.free();
-      else observe(result.answer);
-      return result;
-    } finally {
-      release?.();
-    }
+    await rate.acquire(signal).catch(() => {});
+    const headers = { authorization: `Bearer ${apiKey.open()}` };
+    const call = { method: "GET", url, headers, timeoutMs, signal, definitive, onCall } as const;
+    const result = await callPeer({ peer: "email", ...call });
+    if (result.answer !== null) observe(result.answer);
+    return result;
   };
 }
 

@@ -1,7 +1,6 @@
 import type { Log } from "../../platform/log/log.ts";
-import type { RateLimit } from "../../platform/rate/rate-limiter.ts";
 import { SlidingMinute } from "../../platform/rate/sliding-minute.ts";
-import { TokenBucket } from "../../platform/rate/token-bucket.ts";
+import { type BurstLimit, TokenBucket } from "../../platform/rate/token-bucket.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import type { OutboxKind, Settlement, State } from "../state/contract.ts";
 import type { Attempt, LookUp } from "./attempts/attempt.ts";
@@ -145,6 +144,6 @@ function warnOfUnknownPace({ log }: DispatcherParts, kind: OutboxKind, error: un
 }
 
 /** At most a third of a minute's messages at once, so that a critical one need not wait until the minute ends. */
-function messageRate({ messagesPerMinute: perMinute }: Pace): RateLimit {
+function messageRate({ messagesPerMinute: perMinute }: Pace): BurstLimit {
   return { perMinute, burst: Math.min(MESSAGE_BURST, Math.ceil(perMinute / 3)) };
 }

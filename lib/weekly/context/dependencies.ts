@@ -1,7 +1,7 @@
 import type { SentBefore } from "../../last-run/last-run.ts";
 import type { Log } from "../../platform/log/log.ts";
 import type { Progress } from "../../platform/log/progress.ts";
-import type { Pace } from "../../platform/rate/pace.ts";
+import type { RateLimiter } from "../../platform/rate/rate-limiter.ts";
 import type { ApplicationClient } from "../../providers/application/client.ts";
 import type { EvolutionClient } from "../../providers/evolution/client.ts";
 import type { ResendClient } from "../../providers/resend/client.ts";
@@ -39,8 +39,8 @@ export type WeeklyDependencies = {
   setup: SetupPeers;
   gateway: Pick<EvolutionClient, "checkInstance" | "sendText"> | null;
   emailProvider: ResendClient | null;
-  whatsappPace: Pace;
-  emailPace: Pace;
+  whatsappRate: RateLimiter;
+  emailRate: RateLimiter;
   log: Log;
   progress: Progress;
   /** Aborted by SIGTERM or SIGINT. */

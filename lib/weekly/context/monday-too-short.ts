@@ -16,7 +16,7 @@ export function warnOfShortMonday(run: Run): () => void {
       .filter(
         (channel) => !channel.leftOut && channel.stop.reason() === null && channel.senderTenantId !== null,
       )
-      .map((channel) => channel.pace.perSecond())
+      .map((channel) => channel.rate.perSecond())
       .filter((rate) => rate !== null);
     if (rates.length === 0) return;
     const { scopes, completed, reused, failed, ineligible } = run.tally.reports;

@@ -51,21 +51,15 @@ export async function attempt(
   dependencies: AttemptDependencies,
   delivery: DeliveryInProgress,
 ): Promise<DeliveryOutcome> {
-  const turns = furtherTurns(dependencies, delivery.channel);
-  try {
-    const prepared = await prepareOnceBack(dependencies, delivery, turns);
-    if (prepared.status !== "ready") return failed(prepared.code, prepared);
-    return await sendUntilClear(dependencies, delivery, { prepared, turns });
-  } finally {
-    turns.release();
-  }
+  const prepared = await prepareOnceBack(dependencies, delivery);
+  if (prepared.status !== "ready") return failed(prepared.code, prepared);
+  return await sendUntilClear(dependencies, delivery, prepared);
 }
 
 /** Prepares the delivery; a sender that may be back in a moment is waited for, before anything is dispatched. */
 async function prepareOnceBack(
   dependencies: AttemptDependencies,
   delivery: DeliveryInProgress,
-  turns: FurtherTurns,
 ): Promise<Prepared> {
   const { channel, leaseLeftMs } = delivery;
   for (;;) {
@@ -77,7 +71,7 @@ async function prepareOnceBack(
     const { isWorthwhile, begins } = channel.awaySender.wait(dependencies.monotonicMs());
     if (!isWorthwhile || patienceMs <= LOOK_EVERY_MS) return prepared;
     if (begins) logWait(dependencies, channel, prepared);
-    if (!(await turns.wait(LOOK_EVERY_MS, patienceMs))) return prepared;
+    if (!(await waitForStart(dependencies, channel, LOOK_EVERY_MS, patienceMs))) return prepared;
     const stopped = stoppedBy(dependencies, channel);
     if (stopped !== null) return { status: "failed", code: stopped.code, cause: stopped.cause };
   }
@@ -99,41 +93,37 @@ function logWait(
 async function sendUntilClear(
   dependencies: AttemptDependencies,
   delivery: DeliveryInProgress,
-  { prepared, turns }: { prepared: ReadyDelivery; turns: FurtherTurns },
+  prepared: ReadyDelivery,
 ): Promise<DeliveryOutcome> {
   const { channel, leaseLeftMs } = delivery;
   for (let repeats = 0; ; repeats += 1) {
     const outcome = await sendOnce(dependencies, delivery, prepared);
     if (outcome.status !== "throttled") return outcome;
-    turns.release();
     const { code, retryAfterMs } = outcome;
     const patienceMs = leaseLeftMs() - channel.sendTimeoutMs - SETTLE_MS;
     if (retryAfterMs > LONGEST_PATIENCE_MS) return failed(code, { stopsChannel: true });
     if (repeats === THROTTLED_REPEATS || patienceMs <= retryAfterMs) return failed(code, { throttled: true });
-    if (!(await turns.wait(retryAfterMs, patienceMs))) return failed(code, { throttled: true });
+    if (!(await waitForStart(dependencies, channel, retryAfterMs, patienceMs)))
+      return failed(code, { throttled: true });
   }
 }
 
-type FurtherTurns = ReturnType<typeof furtherTurns>;
-
-/** The turns of one delivery after its first: what did not wait for a turn again would be over the rate. */
-function furtherTurns({ sleep }: AttemptDependencies, { pace, stop }: DeliveryChannel) {
-  let held: (() => void) | null = null;
-  const release = () => {
-    held?.();
-    held = null;
-  };
-  return {
-    release,
-    /** Waits, then for a turn; false when `patienceMs` ended first. True also when the channel has stopped. */
-    async wait(waitMs: number, patienceMs: number): Promise<boolean> {
-      release();
-      await sleep(waitMs, stop.signal).catch(() => {});
-      const patience = AbortSignal.timeout(patienceMs - waitMs);
-      held = await pace.turn(AbortSignal.any([stop.signal, patience])).catch(() => null);
-      return held !== null || !patience.aborted;
-    },
-  };
+/**
+ * Waits, then for a start within the rate; false when `patienceMs` ended first. True also when the channel has stopped.
+ */
+async function waitForStart(
+  { sleep }: AttemptDependencies,
+  { rate, stop }: DeliveryChannel,
+  waitMs: number,
+  patienceMs: number,
+): Promise<boolean> {
+  await sleep(waitMs, stop.signal).catch(() => {});
+  const patience = AbortSignal.timeout(patienceMs - waitMs);
+  const isStarted = await rate.acquire(AbortSignal.any([stop.signal, patience])).then(
+    () => true,
+    () => false,
+  );
+  return isStarted || !patience.aborted;
 }
 
 async function prepare(

@@ -1,4 +1,4 @@
-import type { Pace } from "../../platform/rate/pace.ts";
+import type { RateLimiter } from "../../platform/rate/rate-limiter.ts";
 import type { SendOutcome } from "../../providers/send-outcome.ts";
 import type { ChannelStop } from "../context/channel-stop.ts";
 import type {
@@ -35,7 +35,7 @@ export type DeliveryChannel = {
   awaySender: AwaySender;
   /** Longest time that one send can take. */
   sendTimeoutMs: number;
-  pace: Pace;
+  rate: RateLimiter;
   /** Asked again with the same token, it returns the same claim. */
   claim(reportId: string, scope: Scope, senderTenantId: string, claimToken: string): Promise<DeliveryClaim>;
   /** The same claim, in one round trip with the storing of its report. */

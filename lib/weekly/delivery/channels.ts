@@ -16,7 +16,7 @@ export function deliveryChannels(
     senderTenantId: options.whatsappSenderTenantId,
     appBaseUrl,
     gateway: dependencies.gateway,
-    pace: dependencies.whatsappPace,
+    rate: dependencies.whatsappRate,
     patienceMinutes: options.patienceMinutes,
   };
   const email = {
@@ -25,7 +25,7 @@ export function deliveryChannels(
     appBaseUrl,
     unsubscribe,
     provider: dependencies.emailProvider,
-    pace: dependencies.emailPace,
+    rate: dependencies.emailRate,
   };
   const channels = [
     whatsappChannel(whatsapp, dependencies.store),

@@ -86,15 +86,12 @@ async function deliverInTurn(
   }
 }
 
-/** Room for one more doubt, then the turn in the pace; both are given back together. */
-async function turnOf({ doubts, pace, stop }: DeliveryChannel): Promise<() => void> {
+/** Room for one more doubt, which is given back at the end, then a start within the rate. */
+async function turnOf({ doubts, rate, stop }: DeliveryChannel): Promise<() => void> {
   const leave = await doubts.enter(stop.signal);
   try {
-    const release = await pace.turn(stop.signal);
-    return () => {
-      release();
-      leave();
-    };
+    await rate.acquire(stop.signal);
+    return leave;
   } catch (error) {
     leave();
     throw error;

@@ -1,4 +1,4 @@
-import type { Pace } from "../../platform/rate/pace.ts";
+import type { RateLimiter } from "../../platform/rate/rate-limiter.ts";
 import { RESEND_SEND_TIMEOUT_MS, type ResendClient } from "../../providers/resend/client.ts";
 import { normalizeEmail } from "../../text/email-address.ts";
 import { maskEmail } from "../../text/mask.ts";
@@ -17,7 +17,7 @@ export type EmailSettings = {
   appBaseUrl: string;
   unsubscribe: string | null;
   provider: ResendClient | null;
-  pace: Pace;
+  rate: RateLimiter;
 };
 
 /**
@@ -43,7 +43,7 @@ export function emailDeliveryChannel(
     // Nothing of an e-mail's sender is away for a moment.
     awaySender: createAwaySender(0),
     sendTimeoutMs: RESEND_SEND_TIMEOUT_MS,
-    pace: settings.pace,
+    rate: settings.rate,
     claim: store.claimEmail,
     settleAndClaim: store.settleAndClaimEmail,
     async prepare(claim, payload) {

@@ -44,17 +44,11 @@ export function settlerOf(
   };
 }
 
-function tryTurnOf({ doubts, pace }: DeliveryChannel): (() => void) | null {
+function tryTurnOf({ doubts, rate }: DeliveryChannel): (() => void) | null {
   const leave = doubts.tryEnter();
-  const release = leave === null ? null : pace.tryTurn();
-  if (leave === null || release === null) {
-    leave?.();
-    return null;
-  }
-  return () => {
-    release();
-    leave();
-  };
+  if (leave === null || rate.tryAcquire()) return leave;
+  leave();
+  return null;
 }
 
 async function settleTogether(

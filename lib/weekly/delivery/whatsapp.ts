@@ -1,4 +1,4 @@
-import type { Pace } from "../../platform/rate/pace.ts";
+import type { RateLimiter } from "../../platform/rate/rate-limiter.ts";
 import { NO_SENDER_INSTANCE } from "../../providers/evolution/advice.ts";
 import {
   EVOLUTION_SEND_TIMEOUT_MS,
@@ -20,7 +20,7 @@ export type WhatsappSettings = {
   senderTenantId: string | null;
   appBaseUrl: string;
   gateway: Pick<EvolutionClient, "checkInstance" | "sendText"> | null;
-  pace: Pace;
+  rate: RateLimiter;
   /** How long a gateway that may be back in a moment is waited for at most. */
   patienceMinutes: number;
 };
@@ -47,7 +47,7 @@ export function whatsappChannel(
     fruitlessInARow: 0,
     awaySender: createAwaySender(settings.patienceMinutes),
     sendTimeoutMs: EVOLUTION_SEND_TIMEOUT_MS + EVOLUTION_STATE_TIMEOUT_MS,
-    pace: settings.pace,
+    rate: settings.rate,
     claim: store.claimWhatsapp,
     persistAndClaim: store.persistAndClaimWhatsapp,
     async prepare(claim, payload, signal) {

@@ -5,7 +5,7 @@ import type { LookUp } from "../../../lib/deliveries/look-up/look-up.ts";
 import { type LookUpDependencies, lookUpDeliveries } from "../../../lib/deliveries/look-up/run.ts";
 import { type Database, openDatabase } from "../../../lib/platform/database/pool.ts";
 import { createProgress } from "../../../lib/platform/log/progress.ts";
-import { createPace } from "../../../lib/platform/rate/pace.ts";
+import { rateLimiter } from "../../../lib/platform/rate/rate-limiter.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { messageFinder } from "../../../lib/providers/evolution/find-messages.ts";
 import { sentEmails } from "../../../lib/providers/resend/sent-emails.ts";
@@ -107,7 +107,7 @@ function dependenciesOf(
     email: sentEmails({
       baseUrl: new URL(email.url),
       apiKey: new Secret(emailKey),
-      pace: createPace(),
+      rate: rateLimiter({ perSecond: null }),
       ...limit,
     }),
     interrupt: new AbortController().signal,

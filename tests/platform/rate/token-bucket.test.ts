@@ -38,6 +38,12 @@ describe("TokenBucket", () => {
     expect(() => bucket.take(5_000)).toThrow(RangeError);
   });
 
+  test("counts no time twice when the clock goes back and comes here again", () => {
+    const bucket = new TokenBucket(RATE, 0);
+    for (let i = 0; i < 10; i += 1) bucket.take(60_000);
+    expect([bucket.available(0), bucket.available(60_000), bucket.available(62_000)]).toEqual([0, 0, 1]);
+  });
+
   test("starts no more in any while than the burst and what the while brings", () => {
     const steps = fc.array(fc.integer({ min: 0, max: 5_000 }), { minLength: 1, maxLength: 200 });
     fc.assert(

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { createPace } from "../../../lib/platform/rate/pace.ts";
+import { type RateLimiter, rateLimiter } from "../../../lib/platform/rate/rate-limiter.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { type ResendClient, resendClient } from "../../../lib/providers/resend/client.ts";
+import { RESEND_PER_SECOND } from "../../../lib/providers/resend/rate-observer.ts";
 import { limitMsFor, play } from "../../cases/answer-case.ts";
 import { EMAIL_ANSWERS, RECIPIENT } from "../../cases/email-answers.ts";
 import { type EmailProvider, startEmailProvider } from "../../standins/email-provider.ts";
@@ -139,73 +140,67 @@ describe("the sender's name", () => {
   });
 });
 
-describe("resendClient() and its pace", () => {
-  test("learns the rate that the provider publishes from the first answer", async () => {
+describe("resendClient() and its rate", () => {
+  test("keeps to the rate that the provider publishes", async () => {
     const rated = await startEmailProvider({ apiKey: KEY, rate: { count: 20, seconds: 1 } });
-    const pace = createPace();
-    const paced = resendClient({ baseUrl: new URL(rated.url), apiKey: new Secret(KEY), pace });
+    const rate = rateLimiter({ perSecond: RESEND_PER_SECOND });
+    const limited = resendClient({ baseUrl: new URL(rated.url), apiKey: new Secret(KEY), rate });
     const sends = Array.from({ length: 40 }, async (_, at) => {
-      const release = await pace.turn();
+      await rate.acquire();
       const deliveryId = `6b0f8f7e-3f0a-4b0e-9d53-${String(at).padStart(12, "0")}`;
-      return await paced.sendEmail({ ...email, deliveryId }).finally(release);
+      return await limited.sendEmail({ ...email, deliveryId });
     });
     const outcomes = await Promise.all(sends);
-    expect(pace.perSecond()).toBeCloseTo(20 / 1.04, 5);
-    // Without the pace, half of them would be refused; a busy host may still bring two calls too close together.
+    expect(rate.perSecond()).toBeCloseTo(20 / 1.04, 5);
+    // Without the limit, half of them would be refused; a busy host may still bring two calls too close together.
     expect(rated.refusedForRate).toBeLessThan(5);
     expect(rated.accepted).toHaveLength(outcomes.filter((outcome) => outcome.status === "sent").length);
     await rated.stop();
   });
 
-  const told: string[] = [];
-  const ear = {
-    turn: async () => () => {},
-    limit: (count: number, windowMs: number) => void told.push(`limit ${count} ${windowMs}`),
-    free: () => void told.push("free"),
-    hold: (ms: number) => void told.push(`hold ${ms}`),
-    spent: (ms: number) => void told.push(`spent ${ms}`),
-    tryTurn: () => null,
-    perSecond: () => null,
-  };
+  const LIMITED = { "ratelimit-limit": "2", "ratelimit-policy": "2;w=1" };
 
-  test.each<[string, Scripted, string[]]>([
-    ["nothing published", { status: 200, json: {} }, ["free"]],
-    [
-      "limit and policy",
-      { status: 200, json: {}, headers: { "ratelimit-limit": "2", "ratelimit-policy": "2;w=1" } },
-      ["limit 2 1000"],
-    ],
+  test.each<[string, Scripted[], string[]]>([
+    ["nothing published", [{ status: 200, json: {} }], ["none"]],
+    ["a failure without a rate", [{ status: 502, json: {} }], []],
+    ["limit and policy", [{ status: 200, json: {}, headers: LIMITED }], ["2"]],
     [
       "limit and reset only",
-      { status: 200, json: {}, headers: { "ratelimit-limit": "100", "ratelimit-reset": "60" } },
-      ["limit 100 60000"],
+      [{ status: 200, json: {}, headers: { "ratelimit-limit": "100", "ratelimit-reset": "60" } }],
+      ["1.67"],
     ],
     [
-      "window used up",
-      {
-        status: 200,
-        json: {},
-        headers: { "ratelimit-policy": "2;w=1", "ratelimit-remaining": "0", "ratelimit-reset": "1" },
-      },
-      ["limit 2 1000", "spent 1000"],
+      "once published, and not again",
+      [
+        { status: 200, json: {}, headers: LIMITED },
+        { status: 200, json: {} },
+      ],
+      ["2"],
     ],
     [
       "429",
-      { status: 429, json: {}, headers: { "ratelimit-policy": "2;w=1", "retry-after": "3" } },
-      ["limit 2 1000", "hold 3000"],
+      [{ status: 429, json: {}, headers: { "ratelimit-policy": "2;w=1", "retry-after": "3" } }],
+      ["2", "pause 3000"],
     ],
     [
       "quota",
-      { status: 429, json: { name: "daily_quota_exceeded" }, headers: { "retry-after": "3000" } },
-      ["free"],
+      [{ status: 429, json: { name: "daily_quota_exceeded" }, headers: { "retry-after": "3000" } }],
+      [],
     ],
-    ["no answer", "drop", ["free"]],
-  ])("learns the rate that an answer publishes: %s", async (_row, scripted, expected) => {
-    told.length = 0;
-    provider.routes.send.next(scripted);
-    await resendClient({ baseUrl: new URL(provider.url), apiKey: new Secret(KEY), pace: ear }).sendEmail(
-      email,
-    );
-    expect(told).toEqual(expected);
+    ["no answer", ["drop"], []],
+  ])("follows what an answer publishes: %s", async (_row, scripted, expected) => {
+    const changes: string[] = [];
+    const rate: RateLimiter = {
+      ...rateLimiter({ perSecond: null }),
+      setRate: (perSecond) =>
+        void changes.push(perSecond === null ? "none" : String(Number((perSecond * 1.04).toFixed(2)))),
+      pause: (ms) => void changes.push(`pause ${ms}`),
+    };
+    const client = resendClient({ baseUrl: new URL(provider.url), apiKey: new Secret(KEY), rate });
+    for (const answer of scripted) {
+      provider.routes.send.next(answer);
+      await client.sendEmail(email);
+    }
+    expect(changes).toEqual(expected);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { createPace } from "../../../lib/platform/rate/pace.ts";
+import { rateLimiter } from "../../../lib/platform/rate/rate-limiter.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { sentEmails } from "../../../lib/providers/resend/sent-emails.ts";
 import { type EmailProvider, startEmailProvider } from "../../standins/email-provider.ts";
@@ -17,7 +17,7 @@ const reader = (options: object = {}) =>
   sentEmails({
     baseUrl: new URL(provider.url),
     apiKey: new Secret(KEY),
-    pace: createPace(),
+    rate: rateLimiter({ perSecond: null }),
     ...options,
   });
 const keep = (id: string, more: object = {}) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createPace } from "../../../lib/platform/rate/pace.ts";
+import { rateLimiter } from "../../../lib/platform/rate/rate-limiter.ts";
 import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
 import { after, before } from "../../standins/statement-proxy.ts";
 import { seedOwners, WEEK } from "../../support/seed.ts";
@@ -151,7 +151,7 @@ describe("runWeekly() that is asked to end", () => {
   test("a signal while messages wait for their turn: none of them is claimed", async () => {
     const weekly = await monday();
     const signal = new AbortController();
-    const once = createPace({ perMinute: 0.01 });
+    const once = rateLimiter({ perSecond: 0.0001 });
     const completed = async () =>
       [...(await reportsByOwner(weekly)).values()].filter(({ status }) => status === "completed");
     const allComplete = before(SETTLE, async () => {
@@ -159,7 +159,7 @@ describe("runWeekly() that is asked to end", () => {
       signal.abort();
     });
     const interrupt = signal.signal;
-    const summary = await weekly.run({}, { interrupt, whatsappPace: once, at: [allComplete] });
+    const summary = await weekly.run({}, { interrupt, whatsappRate: once, at: [allComplete] });
     expectEnded(weekly, summary);
     const claimed = await weekly.db
       .sql`select count(*)::int as n from weekly_performance_deliveries where channel = 'whatsapp'`;

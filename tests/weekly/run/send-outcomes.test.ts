@@ -1,6 +1,6 @@
 /** One answer for each outcome that a send can have: what the ledger, the summary and the next run make of it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { noPace } from "../../../lib/platform/rate/pace.ts";
+import { rateLimiter } from "../../../lib/platform/rate/rate-limiter.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
 import { resendClient } from "../../../lib/providers/resend/client.ts";
@@ -129,7 +129,10 @@ describe.each(["whatsapp", "email"] as const)("every kind of answer to a send by
     const log = recordingLog();
     const sleep = async (ms: number) => void waitsMs.push(ms);
     const clients = clientsFor(weekly, (recipient) => answers.get(recipient) ?? []);
-    const first = await weekly.run({}, { log, sleep, emailPace: noPace, ...clients });
+    const first = await weekly.run(
+      {},
+      { log, sleep, emailRate: rateLimiter({ perSecond: null }), ...clients },
+    );
     const afterFirst = await deliveriesByOwner(weekly, channel);
     callsBefore = route.calls.length;
     route.scriptByBody = null;

@@ -7,11 +7,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Database, openDatabase } from "../../../lib/platform/database/pool.ts";
 import type { Log } from "../../../lib/platform/log/log.ts";
 import { createProgress } from "../../../lib/platform/log/progress.ts";
-import { createPace } from "../../../lib/platform/rate/pace.ts";
+import { rateLimiter } from "../../../lib/platform/rate/rate-limiter.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { applicationClient } from "../../../lib/providers/application/client.ts";
 import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
 import { resendClient } from "../../../lib/providers/resend/client.ts";
+import { RESEND_PER_SECOND } from "../../../lib/providers/resend/rate-observer.ts";
 import { checkReadiness } from "../../../lib/schema/readiness.ts";
 import type { WeeklyDependencies, WeeklyOptions } from "../../../lib/weekly/context/dependencies.ts";
 import type { WeeklySummary } from "../../../lib/weekly/context/summary.ts";
@@ -96,7 +97,7 @@ export async function weeklyFixture(
       const proxy = at.length === 0 ? null : await startStatementProxy(databaseUrl, at);
       const isUsual = databaseUrl === db.url && proxy === null;
       const database = (isUsual && idle.pop()) || (await openPool(proxy?.url ?? databaseUrl));
-      const emailPace = createPace();
+      const emailRate = rateLimiter({ perSecond: RESEND_PER_SECOND });
       const limits = fixture.timeoutsMs;
       const limitOf = (timeoutMs?: number) => (timeoutMs === undefined ? {} : { timeoutMs });
       try {
@@ -120,11 +121,11 @@ export async function weeklyFixture(
             emailProvider: resendClient({
               baseUrl: new URL(email.url),
               apiKey: new Secret(CANARIES.EMAIL_API_KEY),
-              pace: emailPace,
+              rate: emailRate,
               ...limitOf(limits.email),
             }),
-            whatsappPace: createPace({ perMinute: 1_000_000 }),
-            emailPace,
+            whatsappRate: rateLimiter({ perSecond: null }),
+            emailRate,
             log: silentLog,
             progress: createProgress({ stream: { write() {} }, enabled: false }),
             interrupt: new AbortController().signal,

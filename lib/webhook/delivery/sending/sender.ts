@@ -1,4 +1,4 @@
-import type { RateLimiter } from "../../../platform/rate/rate-limiter.ts";
+import type { StartQuota } from "../../../platform/rate/token-bucket.ts";
 import type { DueQuery, DueRow, Settlement, State } from "../../state/contract.ts";
 import { priorityOf } from "../../state/stored.ts";
 import type { AttemptResult } from "../attempts/attempt.ts";
@@ -14,7 +14,7 @@ export type SenderDependencies = Omit<DeliveryDependencies, "state"> & {
   state: Pick<State, "due" | "begin" | "settle" | "membersOf" | "hold">;
   /** How many rows may be on their way at once. */
   concurrency: number;
-  rate?: RateLimiter;
+  rate?: StartQuota;
   /** Absent where each row goes out by itself. */
   gatherDigest?: GatherDigest;
   /** Called when a row has ended, so that another may start. */
