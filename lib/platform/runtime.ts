@@ -28,42 +28,11 @@ export type NativeSpawn = (
   kill(signal: "SIGKILL"): void;
 };
 
-/** Writes bytes, at least one, and resolves to how many, once they are with the reader or in its pipe. */
-export type WriteSome = (bytes: Uint8Array) => Promise<number>;
-
 type DenoHttpClient = { close(): void };
 type DenoGlobal = {
-  stderr: { write: WriteSome };
   createHttpClient(options: { poolMaxIdlePerHost: number; http2: boolean }): DenoHttpClient;
-  dlopen(
-    name: string,
-    symbols: Record<string, { parameters: readonly string[]; result: string }>,
-  ): { symbols: ForeignSymbols };
 };
 
-type ForeignSymbols = Record<
-  "socket" | "connect" | "send" | "close",
-  (...args: unknown[]) => number | bigint
->;
-
-/** Bun's `bun:ffi`. */
-type BunForeign = {
-  dlopen(
-    name: string,
-    symbols: Record<string, { args: readonly string[]; returns: string }>,
-  ): {
-    symbols: ForeignSymbols;
-  };
-  ptr(bytes: Uint8Array): unknown;
-};
-
-/** The system's calls for a socket of datagrams; each returns what the call returns, -1 for a failure. */
-export type DatagramCalls = {
-  socket(domain: number, type: number, protocol: number): number;
-  connect(fd: number, address: Uint8Array): number;
-  send(fd: number, bytes: Uint8Array, flags: number): number;
-  close(fd: number): number;
-};
 
 const deno = Reflect.get(globalThis, "Deno") as DenoGlobal | undefined;
 type BunGlobal = { spawn: NativeSpawn };
@@ -106,67 +75,6 @@ export function unixSocketInit(path: string): RequestInit | null {
 /** The runtime's own way to start a program, or null where that is `node:child_process`. */
 export function nativeSpawn(): NativeSpawn | null {
   return bun === undefined ? null : bun.spawn;
-}
-
-/**
- * How to write to standard error while other work goes on; null where `write` of `node:fs` lets it.
- *
- * Behaviour: that of Deno waits for the reader, and everything else with it; this one waits on a thread of its own,
- *            which does not keep the process from ending.
- */
-export function nativeErrorWrite(): WriteSome | null {
-  return deno === undefined ? null : (bytes) => deno.stderr.write(bytes);
-}
-
-const C_LIBRARY = "libc.so.6";
-
-/**
- * The system's calls for datagrams, which neither runtime can send to a Unix socket by itself; null where they cannot
- * be had.
- *
- * Behaviour: whatever a call takes is taken when this returns; the calls themselves allocate next to nothing.
- */
-export function datagramCalls(): DatagramCalls | null {
-  try {
-    if (deno !== undefined) return denoDatagramCalls(deno);
-    return bun === undefined ? null : bunDatagramCalls();
-  } catch {
-    return null;
-  }
-}
-
-function bunForeign(): BunForeign {
-  return process.getBuiltinModule("bun:ffi") as unknown as BunForeign;
-}
-
-function bunDatagramCalls(): DatagramCalls {
-  const foreign = bunForeign();
-  const { symbols } = foreign.dlopen(C_LIBRARY, {
-    socket: { args: ["i32", "i32", "i32"], returns: "i32" },
-    connect: { args: ["i32", "ptr", "u32"], returns: "i32" },
-    send: { args: ["i32", "ptr", "usize", "i32"], returns: "i64" },
-    close: { args: ["i32"], returns: "i32" },
-  });
-  return callsOf(symbols, (bytes) => foreign.ptr(bytes));
-}
-
-function denoDatagramCalls(runtime: DenoGlobal): DatagramCalls {
-  const { symbols } = runtime.dlopen(C_LIBRARY, {
-    socket: { parameters: ["i32", "i32", "i32"], result: "i32" },
-    connect: { parameters: ["i32", "buffer", "u32"], result: "i32" },
-    send: { parameters: ["i32", "buffer", "usize", "i32"], result: "isize" },
-    close: { parameters: ["i32"], result: "i32" },
-  });
-  return callsOf(symbols, (bytes) => bytes);
-}
-
-function callsOf(symbols: ForeignSymbols, pointer: (bytes: Uint8Array) => unknown): DatagramCalls {
-  return {
-    socket: (domain, type, protocol) => Number(symbols.socket(domain, type, protocol)),
-    connect: (fd, address) => Number(symbols.connect(fd, pointer(address), address.byteLength)),
-    send: (fd, bytes, flags) => Number(symbols.send(fd, pointer(bytes), bytes.byteLength, flags)),
-    close: (fd) => Number(symbols.close(fd)),
-  };
 }
 
 function denoConnection(runtime: DenoGlobal): Connection {

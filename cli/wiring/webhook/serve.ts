@@ -1,7 +1,7 @@
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { activatedSockets } from "../../../lib/platform/server/socket-activation.ts";
-import { openServiceManager } from "../../../lib/platform/service-manager.ts";
+import { notifySystemd } from "../../../lib/platform/systemd.ts";
 import type { WebhookConfig } from "../../../lib/webhook/config.ts";
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
 import type { Reading } from "../../../lib/webhook/need-restart.ts";
@@ -48,10 +48,7 @@ export async function openServeDependencies(
   conditions: ServeConditions = SERVE_CONDITIONS,
 ): Promise<{ dependencies: ServeDependencies; close(): Promise<void> }> {
   const { log, interrupted } = context;
-  const manager = openServiceManager(process.env, {
-    pid: process.pid,
-    onFailure: (code) => log.warn("systemd could not be told how the service is", { code }),
-  });
+  let stopPings = () => {};
   const sockets = activatedSockets(process.env, process.pid);
   const state = await openState(config.state, log, "opsctl webhook", {
     limits,
@@ -74,7 +71,10 @@ export async function openServeDependencies(
     sockets,
     onReady({ port, adminPort }) {
       log.info("Listening for alerts", { port, ...(adminPort === null ? {} : { adminPort }) });
-      void manager.ready();
+      stopPings = notifySystemd(process.env, {
+        pid: process.pid,
+        onFailure: (code) => log.warn("systemd could not be notified", { code }),
+      });
     },
     interrupt: interrupted(),
     reloads: reloadsOf(reloader, { started: { config, env: context.env }, peers, context }),
@@ -85,7 +85,7 @@ export async function openServeDependencies(
   };
   const close = async () => {
     await state.close();
-    manager.close();
+    stopPings();
   };
   return { dependencies, close };
 }
