@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { timelineCause } from "../ledger/timeline-cause.ts";
 import { noAnswer } from "../platform/database/error.ts";
-import { unlessLate } from "../platform/time-limit.ts";
+import { withTimeout } from "../platform/timeout.ts";
 
 /**
  * What became of the missing timeline entries.
@@ -82,7 +82,7 @@ async function repairOne(sql: postgres.Sql, id: string): Promise<Tried> {
 }
 
 async function within<T>(limitMs: number, work: () => Promise<T>): Promise<T> {
-  return await unlessLate({ limitMs }, work, () => {
+  return await withTimeout({ limitMs }, work, () => {
     throw noAnswer();
   });
 }

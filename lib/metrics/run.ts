@@ -1,4 +1,4 @@
-import { unlessLate } from "../platform/time-limit.ts";
+import { withTimeout } from "../platform/timeout.ts";
 import { SOURCES, type Source, type SourceName, type SourceReading } from "./source.ts";
 
 /** The dependencies of a run of the collector; `limitsMs` is how long each source may take. */
@@ -41,7 +41,7 @@ async function withinLimit(name: SourceName, read: Source, limitMs: number): Pro
   const late = () =>
     failed(`${name}_timeout`, `Cannot read source ${name}: no end within ${limitMs / 1000} s`);
   try {
-    return await unlessLate({ limitMs }, read, late);
+    return await withTimeout({ limitMs }, read, late);
   } catch (error) {
     const kind = error instanceof Error ? error.name : "failure";
     return failed(`${name}_failed`, `Cannot read source ${name}: unexpected ${kind}`);

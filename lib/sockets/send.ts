@@ -1,4 +1,3 @@
-import { withTimeLimit } from "../platform/time-limit.ts";
 import { ALERT_GATEWAY, gatewayAdvice } from "../providers/evolution/advice.ts";
 import type { EvolutionClient } from "../providers/evolution/client.ts";
 import type { FindInstance } from "../providers/evolution/instance.ts";
@@ -21,11 +20,10 @@ export type Messenger = {
  */
 export async function sendText(messenger: Messenger, text: string): Promise<MonitorProblem | null> {
   const { gateway, findInstance, phone, limitMs } = messenger;
-  return await withTimeLimit({ limitMs }, async ({ signal }) => {
-    const instance = await findInstance(signal);
-    if (instance.status !== "found") return problem({ code: instance.code });
-    return problemOf(await gateway.sendText({ instanceName: instance.name, number: phone, text }, signal));
-  });
+  const signal = AbortSignal.timeout(limitMs);
+  const instance = await findInstance(signal);
+  if (instance.status !== "found") return problem({ code: instance.code });
+  return problemOf(await gateway.sendText({ instanceName: instance.name, number: phone, text }, signal));
 }
 
 function problemOf(outcome: SendOutcome): MonitorProblem | null {

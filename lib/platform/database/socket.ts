@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import { isLoopback } from "../loopback.ts";
-import { withTimeLimit } from "../time-limit.ts";
+import { startLimit } from "../timeout.ts";
 import { clearTextAnswer } from "./clear-text-password.ts";
 import { noAnswer } from "./error.ts";
 import { ErrorCodeReader } from "./error-code.ts";
@@ -30,15 +30,16 @@ export async function connectDatabase(
   address: DatabaseAddress,
   { limitMs, watch }: { limitMs: number; watch: StreamWatch },
 ): Promise<DriverStream> {
+  const { signal, clear } = startLimit({ limitMs });
   try {
-    return await withTimeLimit({ limitMs }, async ({ signal }) => {
-      const plain = await connectPlain(address, signal);
-      const socket = address.tls === "disable" ? plain : await encrypt(plain, address, signal);
-      const isPrivate = socket !== plain || isOnThisHost(address, plain);
-      return new DriverStream(socket, watch, isPrivate ? null : clearTextAnswer(address.password));
-    });
+    const plain = await connectPlain(address, signal);
+    const socket = address.tls === "disable" ? plain : await encrypt(plain, address, signal);
+    const isPrivate = socket !== plain || isOnThisHost(address, plain);
+    return new DriverStream(socket, watch, isPrivate ? null : clearTextAnswer(address.password));
   } catch (error) {
     return new DriverStream(error as Error);
+  } finally {
+    clear();
   }
 }
 

@@ -1,8 +1,8 @@
 import process from "node:process";
 import { type Connection, ownConnection, pooledConnection } from "../runtime.ts";
-import { type RunningLimit, withTimeLimit } from "../time-limit.ts";
+import { type RunningLimit, startLimit } from "../timeout.ts";
 import { type PeerAnswer, peerAnswer } from "./answer.ts";
-import { readAnswerBody } from "./body.ts";
+import { readBody } from "./body.ts";
 import { keepCallOffProxies } from "./proxy.ts";
 import { parsePublishedRate } from "./published-rate.ts";
 import { fetchOverUnixSocket } from "./unix-fetch.ts";
@@ -108,12 +108,11 @@ async function perform(call: PeerCall): Promise<CallResult> {
   if (request === null) return notSent("request_invalid");
   keepCallOffProxies(request.url, process.env);
   const connection = call.method === "GET" ? pooledConnection() : ownConnection();
+  const limit = startLimit({ limitMs: call.timeoutMs, signal: call.signal });
   try {
-    // The end of the limit also ends a body that was left unread; a call that is over has nothing to end.
-    return await withTimeLimit({ limitMs: call.timeoutMs, signal: call.signal }, (limit) =>
-      exchange(call, request, connection, limit),
-    );
+    return await exchange(call, request, connection, limit);
   } finally {
+    limit.clear();
     connection.close();
   }
 }
@@ -156,10 +155,9 @@ async function exchange(
     return { status: "ambiguous", answer: null, problem: limit.cause() ?? "connection_lost" };
   }
   try {
-    const { text, tooLarge } = await readAnswerBody(response, call.maxAnswerBytes ?? MAX_ANSWER_BYTES);
+    const text = await readBody(response, call.maxAnswerBytes ?? MAX_ANSWER_BYTES);
     const answer = peerAnswer(response, text);
-    if (!tooLarge) limit.leaveNothing();
-    if (tooLarge) return { status: "ambiguous", answer, problem: "answer_too_large" };
+    if (text === null) return { status: "ambiguous", answer, problem: "answer_too_large" };
     return classify(answer, call.definitive ?? (() => false));
   } catch {
     const problem = limit.cause() ?? "connection_lost";

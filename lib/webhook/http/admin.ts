@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import type { Log } from "../../platform/log/log.ts";
 import { OutageLog } from "../../platform/log/outage-log.ts";
-import { unlessLate } from "../../platform/time-limit.ts";
+import { withTimeout } from "../../platform/timeout.ts";
 import type { ChannelStops } from "../delivery/attempts/attempt.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import type { KindStats } from "../state/contract.ts";
@@ -148,7 +148,7 @@ function shown({ queued, dead, inDoubt, oldestQueuedAgeMs }: KindStats): object 
 }
 
 async function inTime<T>(answer: Promise<T>): Promise<T> {
-  return await unlessLate(
+  return await withTimeout(
     { limitMs: STATE_LIMIT_MS },
     () => answer,
     () => {

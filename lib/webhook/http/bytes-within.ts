@@ -1,4 +1,4 @@
-import { unlessLate } from "../../platform/time-limit.ts";
+import { withTimeout } from "../../platform/timeout.ts";
 
 /** Why a body could not be read. */
 export type ReadProblem = "payload_too_large" | "timeout" | "overloaded" | "broken";
@@ -23,7 +23,7 @@ export async function bytesWithin(
   if (body === null) return new Uint8Array();
   const reader = body.getReader();
   try {
-    return await unlessLate(
+    return await withTimeout(
       limits,
       () => readAll(reader, limits),
       () => "timeout" as const,

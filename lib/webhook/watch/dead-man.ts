@@ -1,5 +1,5 @@
 import type { Log } from "../../platform/log/log.ts";
-import { unlessLate } from "../../platform/time-limit.ts";
+import { withTimeout } from "../../platform/timeout.ts";
 import type { Ping } from "../../providers/ping.ts";
 import type { State } from "../state/contract.ts";
 
@@ -79,7 +79,7 @@ export class DeadMan {
 
 async function inTime(work: () => Promise<unknown>): Promise<boolean> {
   try {
-    return await unlessLate(
+    return await withTimeout(
       { limitMs: STATE_LIMIT_MS },
       async () => {
         await work();

@@ -1,6 +1,6 @@
 import type { CallRecord } from "../../platform/http/call-peer.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
-import { unlessLate } from "../../platform/time-limit.ts";
+import { withTimeout } from "../../platform/timeout.ts";
 import { type PostOutcome, postAlert } from "./post.ts";
 import type { RunAlert } from "./render-alert.ts";
 
@@ -35,7 +35,7 @@ export async function announce(
   const deadlineMs = monotonicMs() + limitMs;
   try {
     const url = await webhook.url();
-    const secret = await unlessLate(
+    const secret = await withTimeout(
       { limitMs },
       () => webhook.findSecret(),
       () => null,

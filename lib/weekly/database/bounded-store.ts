@@ -1,5 +1,5 @@
 import { noAnswer } from "../../platform/database/error.ts";
-import { waitAtMost } from "../../platform/time-limit.ts";
+import { withTimeout } from "../../platform/timeout.ts";
 import type { Store } from "./store.ts";
 
 /**
@@ -15,7 +15,7 @@ export type AnswerLimit = { limitMs: number; signal: AbortSignal; onSilence?: ((
  * Errors: STATEMENT_TIMEOUT, which counts as the database being away: the same call may be repeated.
  */
 export async function within<T>(ask: () => Promise<T>, limit: AnswerLimit): Promise<T> {
-  return await waitAtMost(limit, ask, (cause) => {
+  return await withTimeout(limit, ask, (cause) => {
     if (cause === "timeout") limit.onSilence?.();
     throw noAnswer();
   });

@@ -11,7 +11,7 @@ import {
   weekSteps,
 } from "../../../ledger/week-steps.ts";
 import type { Fix } from "../../../platform/errors.ts";
-import { unlessLate } from "../../../platform/time-limit.ts";
+import { withTimeout } from "../../../platform/timeout.ts";
 import { factsOf, isFullSuccess, type LastRunFacts, weekOf } from "../../../reports/last-run.ts";
 import { decisionBeforeRun } from "../../../reports/week-judgement.ts";
 import { isWorkedOn } from "../../../reports/week-stage.ts";
@@ -56,7 +56,7 @@ export async function readLastRunNow(logDir: string, context: CheckContext): Pro
   if (reading.status !== "found") return reading;
   const run = aboutItsWeek(reading.run);
   const limitMs = context.dependencies.callLimitMs;
-  const week = await unlessLate(
+  const week = await withTimeout(
     { limitMs },
     () => weekNow(run, context),
     () => null,

@@ -1,4 +1,4 @@
-import { waitAtMost } from "../../../platform/time-limit.ts";
+import { withTimeout } from "../../../platform/timeout.ts";
 import type { Alert } from "../../alert/alert.ts";
 import { ISSUE_TTL_MS, type IssueClaim, type State } from "../../state/contract.ts";
 
@@ -40,7 +40,7 @@ export class IssueClaims {
     const own = this.#current(fingerprint);
     if (own?.isCreated) return own;
     const read = () => this.#state.issueClaim(fingerprint).catch(() => null);
-    return await waitAtMost({ limitMs: this.#readLimitMs }, read, () => null);
+    return await withTimeout({ limitMs: this.#readLimitMs }, read, () => null);
   }
 
   /** When the issue of a fingerprint was claimed first, from now on at the latest; its id is made of it. */

@@ -4,7 +4,7 @@ import { aboutStateUrl } from "../../../platform/config/about-url.ts";
 import { noAnswer } from "../../../platform/database/error.ts";
 import { classifyDatabaseError, type Database, databaseError } from "../../../platform/database/pool.ts";
 import { OpsError } from "../../../platform/errors.ts";
-import { withTimeLimit } from "../../../platform/time-limit.ts";
+import { startLimit } from "../../../platform/timeout.ts";
 
 /** How a call is made; `moreMs` is added for its size; `repeats`: asked for twice, it is done once. */
 export type CallOptions = { limitMs?: number; moreMs?: number; repeats?: boolean };
@@ -45,12 +45,13 @@ export class StateLink {
     work: (sql: postgres.Sql) => Promise<T>,
     { limitMs = this.#limitMs, moreMs = 0, repeats = false }: CallOptions = {},
   ): Promise<T> {
+    const { signal, clear } = startLimit({ limitMs: limitMs + moreMs });
     try {
-      return await withTimeLimit({ limitMs: limitMs + moreMs }, ({ signal }) =>
-        this.#until(signal, (database) => work(database.sql), repeats),
-      );
+      return await this.#until(signal, (database) => work(database.sql), repeats);
     } catch (error) {
       throw aboutStateUrl(databaseError(error, `${attempt} in the webhook's state`));
+    } finally {
+      clear();
     }
   }
 
