@@ -33,7 +33,6 @@ type DenoGlobal = {
   createHttpClient(options: { poolMaxIdlePerHost: number; http2: boolean }): DenoHttpClient;
 };
 
-
 const deno = Reflect.get(globalThis, "Deno") as DenoGlobal | undefined;
 type BunGlobal = { spawn: NativeSpawn };
 

@@ -60,13 +60,13 @@ export const secretSet = defineCommand({
 async function askFor(secret: KnownSecret, env: Environment): Promise<Secret> {
   const { checkForm } = await import("../../../lib/secret/check-form.ts");
   if (!(await isTerminal(STDIN))) {
-    const [{ pipedBytes }, { MAX_SECRET_BYTES }] = await Promise.all([
-      import("../../terminal/piped-bytes.ts"),
+    const [{ readPiped }, { MAX_SECRET_BYTES }] = await Promise.all([
+      import("../../prompt.ts"),
       import("../../../lib/platform/secrets/file.ts"),
     ]);
-    return checkForm(secret, pipedBytes(MAX_SECRET_BYTES), env);
+    return checkForm(secret, await readPiped(MAX_SECRET_BYTES), env);
   }
-  const { askHidden } = await import("../../terminal/ask-hidden.ts");
+  const { askHidden } = await import("../../prompt.ts");
   const prompt = `${secret.name} (nothing is shown): `;
   const typed = await askHidden(prompt);
   try {

@@ -1,20 +1,22 @@
 /** The stream that log and progress bar write to: standard error, or a test's list of lines. */
 export type TextStream = { write(text: string): unknown; columns?: number | undefined };
 
-/** A bar for long work; a call after `stop` draws nothing. */
+/**
+ * A bar for long work.
+ *
+ * Shape: `advance` counts `n` more items; `setNote` shows why nothing advances in place of the bar, null the bar again;
+ *        `stop` wipes it, and nothing is drawn after that.
+ */
 export type Progress = {
-  /** `n` more items are done. */
   advance(n: number): void;
-  /** Sets the number of items. */
   setTotal(total: number): void;
-  /** Says in the place of the bar why nothing advances; null shows the bar again. */
   setNote(note: string | null): void;
-  /** Wipes the bar from the line. */
   stop(): void;
 };
 
 const REDRAW_MS = 100;
 const MAX_BAR = 40;
+const NO_PROGRESS: Progress = { advance() {}, setTotal() {}, setNote() {}, stop() {} };
 
 /** The bar on the last line of each stream, so that log lines go above it. */
 const bars = new WeakMap<TextStream, { wipe(): void; draw(): void }>();
@@ -31,14 +33,11 @@ export function createProgress(options: {
   total?: number;
   now?: () => number;
 }): Progress {
-  const { stream, enabled, now = () => performance.now() } = options;
-  if (!enabled) return { advance() {}, setTotal() {}, setNote() {}, stop() {} };
-  let total = options.total ?? 0;
-  let done = 0;
-  let note: string | null = null;
+  const { stream, enabled, total = 0, now = () => performance.now() } = options;
+  if (!enabled) return NO_PROGRESS;
+  const shown: Shown = { done: 0, total, note: null };
   let drawn = "";
-  let drawnAt = Number.NEGATIVE_INFINITY;
-  let stopped = false;
+  let drawnAtMs = Number.NEGATIVE_INFINITY;
 
   // Blanks and a carriage return wipe a line on every terminal, also on one without escape codes.
   const wipe = () => {
@@ -46,33 +45,26 @@ export function createProgress(options: {
     drawn = "";
   };
   const draw = () => {
-    const line = renderLine({ done, total, note }, stream.columns ?? 80);
+    const line = renderLine(shown, stream.columns ?? 80);
     stream.write(`\r${line}${" ".repeat(Math.max(0, drawn.length - line.length))}`);
     drawn = line;
-    drawnAt = now();
+    drawnAtMs = now();
   };
-  const drawIfDue = () => {
-    if (!stopped && (now() - drawnAt >= REDRAW_MS || done === total)) draw();
+  const bar = { wipe, draw };
+  const update = (change: Partial<Shown>, isDue: boolean) => {
+    Object.assign(shown, change);
+    if (bars.get(stream) === bar && (isDue || shown.done === shown.total)) draw();
   };
+  const isRedrawDue = () => now() - drawnAtMs >= REDRAW_MS;
 
-  bars.set(stream, { wipe, draw });
+  bars.set(stream, bar);
   return {
-    advance(n) {
-      done += n;
-      drawIfDue();
-    },
-    setTotal(n) {
-      total = n;
-      drawIfDue();
-    },
-    setNote(text) {
-      note = text;
-      if (!stopped) draw();
-    },
+    advance: (n) => update({ done: shown.done + n }, isRedrawDue()),
+    setTotal: (items) => update({ total: items }, isRedrawDue()),
+    setNote: (note) => update({ note }, true),
     stop() {
-      stopped = true;
-      wipe();
       bars.delete(stream);
+      wipe();
     },
   };
 }
@@ -89,10 +81,10 @@ type Shown = { done: number; total: number; note: string | null };
 
 function renderLine({ done, total, note }: Shown, columns: number): string {
   const count = total > 0 ? ` ${done}/${total}` : ` ${done}`;
-  if (note !== null) return `${count.trim()} ${note}`.slice(0, Math.max(0, columns - 1));
   // One column stays free: a full line would wrap and could not be wiped.
   const width = Math.min(MAX_BAR, columns - count.length - 3);
-  if (total <= 0 || width < 1) return count.trim().slice(0, Math.max(0, columns - 1));
+  if (note !== null || total <= 0 || width < 1)
+    return `${count.trim()} ${note ?? ""}`.trim().slice(0, Math.max(0, columns - 1));
   const filled = Math.round(width * Math.min(1, done / total));
   return `[${"#".repeat(filled)}${".".repeat(width - filled)}]${count}`;
 }
