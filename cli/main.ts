@@ -54,16 +54,14 @@ function asksForHelp({ entry, rest }: Found): boolean {
 /** Checks the words after the command and runs it. */
 async function call({ path, entry, rest }: Found): Promise<number> {
   if (!("load" in entry)) {
-    const { unknownCommand } = await import("./args/usage-error.ts");
+    const { unknownCommand } = await import("./args/parse.ts");
     throw unknownCommand(rest[0] as string, entry, path);
   }
   if (entry.ignoresHangups) await (await import("./framework/signals.ts")).ignoreHangups();
-  const [command, { parseWords }] = await Promise.all([entry.load(), import("./args/parse.ts")]);
+  const [command, { parseWords, usageError }] = await Promise.all([entry.load(), import("./args/parse.ts")]);
   const parsed = await parseWords(rest, command);
-  if ("problem" in parsed) {
-    const { usageError } = await import("./args/usage-error.ts");
+  if ("problem" in parsed)
     throw usageError(parsed.problem, path, usageOf(path, command, await helpWidth("stderr")));
-  }
   const name = path.slice("opsctl ".length);
   if (command.answer !== undefined) {
     const answer = await command.answer(parsed.positionals, root);
@@ -71,7 +69,7 @@ async function call({ path, entry, rest }: Found): Promise<number> {
       import("./framework/streams/output.ts"),
       import("../lib/platform/json-text.ts"),
     ]);
-    writeOut(parsed.options.has("json") ? `${jsonText(resultOf(name, answer))}\n` : answer.text);
+    writeOut(parsed.given.has("json") ? `${jsonText(resultOf(name, answer))}\n` : answer.text);
     return EXIT.ok;
   }
   const { runCommand } = await import("./framework/run-command.ts");

@@ -1,17 +1,18 @@
+import { OpsError } from "../../lib/platform/errors.ts";
 import { nearest } from "../../lib/platform/nearest.ts";
-import type { Command } from "../framework/command.ts";
+import type { Command, Group } from "../framework/command.ts";
 import { checkOf } from "./checks.ts";
 import { optionNames, positionalNames } from "./options.ts";
 
 /**
  * The words after a command, checked.
  *
- * Shape: `rawArgs` can be read in one way only: options as `--name=value`, then `--` and the positionals. `options` has
- *        the value of each option by its name, of a flag the empty text.
+ * Shape: `rawArgs` can be read in one way only: options as `--name=value`, then `--` and the positionals. `given` has
+ *        the value of each option and argument by its name, of a flag the empty text, of several positionals the last.
  */
 export type ParsedWords = {
   rawArgs: string[];
-  options: ReadonlyMap<string, string>;
+  given: ReadonlyMap<string, string>;
   positionals: readonly string[];
 };
 
@@ -26,41 +27,26 @@ export async function parseWords(
   words: readonly string[],
   command: Command,
 ): Promise<ParsedWords | { problem: string }> {
-  const options = new Map<string, string>();
+  const rawArgs: string[] = [];
+  const given = new Map<string, string>();
   const positionals: string[] = [];
   for (const token of await tokensOf(words, command)) {
-    if (token.kind === "positional") positionals.push(token.value);
-    if (token.kind !== "option") continue;
-    const { name, rawName, value = "" } = token;
-    const problem = optionProblem(token, command);
+    if (token.kind === "option-terminator") continue;
+    const { value = "" } = token;
+    const isOption = token.kind === "option";
+    const name = isOption ? token.name : positionalAt(positionals.length, command);
+    const problem = isOption ? optionProblem(token, command) : positionalProblem(name, value, command);
     if (problem !== undefined) return { problem };
-    if ((options.get(name) ?? value) !== value)
-      return { problem: `option ${rawName} is given more than once, with different values` };
-    options.set(name, value);
+    if (isOption && (given.get(token.name) ?? value) !== value)
+      return { problem: `option ${token.rawName} is given more than once, with different values` };
+    given.set(name as string, value);
+    if (!isOption) positionals.push(value);
+    else rawArgs.push(value === "" ? `--${name}` : `--${name}=${value}`);
   }
-  const names = positionalNames(command.args);
-  const given = positionals.slice(0, names.length).map((value, at) => [names[at] as string, value] as const);
-  const problem =
-    missingOption(options, command) ??
-    positionalProblem(positionals, command) ??
-    command.checkTogether?.(new Map([...options, ...given]));
-  if (problem !== undefined) return { problem };
-  const rawArgs = [...options].map(([name, value]) => (value === "" ? `--${name}` : `--${name}=${value}`));
-  return { rawArgs: [...rawArgs, "--", ...positionals], options, positionals };
-}
-
-/** Says that an option is unknown, and which one was probably meant. */
-export function unknownOption(rawName: string, names: readonly string[]): string {
-  const near = nearest(
-    rawName,
-    names.filter((name) => name !== rawName),
-  );
-  return `unknown option${shownName(rawName)}${near === undefined ? "" : `; did you mean ${near}?`}`;
-}
-
-/** A word as an error shows it: only one that can be the name of a command or an option, because others may be secrets. */
-export function shownName(word: string, quote = ""): string {
-  return /^[a-z_-]{1,40}$/i.test(word) ? ` ${quote}${word}${quote}` : "";
+  const problem = missingProblem(given, command) ?? command.checkTogether?.(given);
+  return problem === undefined
+    ? { rawArgs: [...rawArgs, "--", ...positionals], given, positionals }
+    : { problem };
 }
 
 type OptionToken = {
@@ -89,10 +75,8 @@ async function tokensOf(words: readonly string[], { args }: Command): Promise<re
   return parseArgs({ ...config, args: [...words], options: Object.fromEntries(options) }).tokens;
 }
 
-function optionProblem(
-  { name, rawName, value, inlineValue }: OptionToken,
-  { args }: Command,
-): string | undefined {
+function optionProblem(token: OptionToken, { args }: Command): string | undefined {
+  const { name, rawName, value, inlineValue } = token;
   const arg = Object.hasOwn(args, name) && rawName.startsWith("--") ? args[name] : undefined;
   if (arg === undefined || arg.type === "positional")
     return unknownOption(rawName, [...optionNames(args).map((known) => `--${known}`), "--help"]);
@@ -104,23 +88,61 @@ function optionProblem(
   return fault && `option ${rawName} ${fault}`;
 }
 
-function missingOption(given: ReadonlyMap<string, string>, { args }: Command): string | undefined {
-  const missing = optionNames(args).find((name) => args[name]?.required && !given.has(name));
-  return missing && `option --${missing} is required`;
+/** The name of the positional at this place; undefined for one too many. */
+function positionalAt(at: number, { args, isVariadic }: Command): string | undefined {
+  const names = positionalNames(args);
+  return names[at] ?? (isVariadic ? names.at(-1) : undefined);
 }
 
-function positionalProblem(words: readonly string[], command: Command): string | undefined {
-  const { args, isVariadic, unexpected } = command;
-  const names = positionalNames(command.args);
-  if (words.length > names.length && !isVariadic)
-    return `unexpected argument${unexpected === undefined ? "" : `: ${unexpected}`}`;
-  for (let at = 0; at < Math.max(words.length, names.length); at += 1) {
-    const name = names[Math.min(at, names.length - 1)] as string;
-    const arg = args[name] as Command["args"][string];
-    const word = words[at];
-    if (word === undefined && arg.required === false) continue;
-    const fault = word === undefined || word.trim() === "" ? "is missing" : checkOf(arg)?.(word);
-    if (fault !== undefined) return `argument <${name}> ${fault}`;
+function positionalProblem(
+  name: string | undefined,
+  value: string,
+  { args, unexpected }: Command,
+): string | undefined {
+  const arg = name === undefined ? undefined : args[name];
+  if (arg === undefined) return `unexpected argument${unexpected === undefined ? "" : `: ${unexpected}`}`;
+  const fault = value.trim() === "" ? "is missing" : checkOf(arg)?.(value);
+  return fault && `argument <${name}> ${fault}`;
+}
+
+function missingProblem(given: ReadonlyMap<string, string>, { args }: Command): string | undefined {
+  for (const [name, { type, required }] of Object.entries(args)) {
+    if (given.has(name)) continue;
+    if (type === "positional" && required !== false) return `argument <${name}> is missing`;
+    if (type !== "positional" && required) return `option --${name} is required`;
   }
   return undefined;
+}
+
+/** The error for a wrong command line: what is wrong, the usage, and where to read more. */
+export function usageError(problem: string, path: string, usage: string): OpsError {
+  return new OpsError({
+    code: "USAGE_INVALID",
+    message: `${path}: ${problem}`,
+    hint: `Usage: ${usage}\nRun \`${path} --help\` for more`,
+  });
+}
+
+/** The error for a word that is no command of the group. */
+export function unknownCommand(word: string, { commands }: Group, path: string): OpsError {
+  const [option = ""] = word.split("=");
+  const problem = word.startsWith("-")
+    ? unknownOption(option, ["--help", "--version"])
+    : `unknown command${shownName(word, '"')}${meant(word, Object.keys(commands))}`;
+  return usageError(problem, path, `${path} <command> [options]`);
+}
+
+function unknownOption(rawName: string, names: readonly string[]): string {
+  return `unknown option${shownName(rawName)}${meant(rawName, names)}`;
+}
+
+/** The word where it can be the name of a command or an option; any other may be a secret. */
+function shownName(word: string, quote = ""): string {
+  return /^[a-z_-]{1,40}$/i.test(word) ? ` ${quote}${word}${quote}` : "";
+}
+
+function meant(word: string, names: readonly string[]): string {
+  const others = names.filter((name) => name !== word);
+  const near = nearest(word, others);
+  return near === undefined ? "" : `; did you mean ${near}?`;
 }

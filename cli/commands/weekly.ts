@@ -102,9 +102,9 @@ export const weekly = defineCommand({
     }
   },
 
-  async failed({ code, message, hint }, exitCode, args, context) {
+  async failed({ code, message, hint }, exitCode, given, context) {
     const { emptySummary } = await import("../../lib/weekly/context/summary.ts");
-    const facts = { version: VERSION, runId: crypto.randomUUID(), dryRun: args["dry-run"] === true };
+    const facts = { version: VERSION, runId: crypto.randomUUID(), dryRun: given.has("dry-run") };
     const error = hint === undefined ? { code, message } : { code, message, hint };
     const summary = { ...emptySummary(facts), status: statusWord(exitCode), exitCode, error };
     return (await records.get(context)?.end(summary)) ?? summary;

@@ -60,7 +60,7 @@ export type CommandParts<T extends Options> = Declared<T> & {
   failed?: (
     error: OpsError,
     exitCode: number,
-    args: ParsedArgs<T>,
+    given: ReadonlyMap<string, string>,
     context: CommandContext,
   ) => Promise<object>;
 };
@@ -72,9 +72,8 @@ export type StaticParts<T extends Options> = Declared<T> & {
 };
 
 /** A command as the framework sees it: citty's definition with what the framework adds. */
-export type Command = Omit<CommandParts<Options>, "run" | "failed"> & {
+export type Command = Omit<CommandParts<Options>, "run"> & {
   run?: CommandDef<ArgsDef>["run"];
-  failed?: (error: OpsError, exitCode: number, args: ParsedArgs, context: CommandContext) => Promise<object>;
   answer?: StaticParts<Options>["answer"];
 };
 

@@ -1,4 +1,4 @@
-import { type ArgsDef, type CommandDef, parseArgs, runCommand as runCitty } from "citty";
+import { type ArgsDef, type CommandDef, runCommand as runCitty } from "citty";
 import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
 import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
@@ -24,7 +24,6 @@ import { writeOut } from "./streams/output.ts";
 import { standardScreen, wantsColour } from "./streams/screen.ts";
 import { type StandardError, standardError } from "./streams/standard-error.ts";
 
-type Options = ParsedWords["options"];
 /** What goes to standard output, and the exit status. */
 type Printed = { exitCode: number; text: string };
 
@@ -39,13 +38,13 @@ type Printed = { exitCode: number; text: string };
 export async function runCommand(
   name: string,
   command: Command,
-  { rawArgs, options }: ParsedWords,
+  { rawArgs, given }: ParsedWords,
 ): Promise<number> {
   const { fromRoot, problem } = await leaveRoot(command);
   const stderr = await standardError();
   const settings = problem === null ? settingsOf(name) : NO_SETTINGS;
-  const log = await commandLog(stderr, settings.read, logFormat(command, options, stderr));
-  const context = contextOf(settings, { log, stderr, fromRoot, asJson: options.has("json") });
+  const log = await commandLog(stderr, settings.read, logFormat(command, given.get("log-format"), stderr));
+  const context = contextOf(settings, { log, stderr, fromRoot, asJson: given.has("json") });
   const print = printOnce(log);
 
   const failed = async (error: unknown): Promise<Printed> => {
@@ -54,8 +53,7 @@ export async function runCommand(
     log.error(message, { code, ...(hint === undefined ? {} : { hint }) });
     if (code === "INTERNAL_ERROR") log.debug("The failure came from here", { frames: framesOf(error) });
     const exitCode = exitStatusOf(code);
-    const fields =
-      (await command.failed?.(failure, exitCode, parseArgs(rawArgs, command.args), context)) ?? {};
+    const fields = (await command.failed?.(failure, exitCode, given, context)) ?? {};
     return await printed(name, { exitCode, fields, error: { code, message, hint }, text: "" }, context);
   };
   onCrash(async (error) => {
@@ -147,9 +145,8 @@ function contextOf(
   };
 }
 
-function logFormat(command: Command, options: Options, { isTerminal }: StandardError): LogFormat {
-  const wanted = options.get("log-format") as LogFormat | undefined;
-  return wanted ?? (command.isUnattended && !isTerminal ? "json" : "text");
+function logFormat(command: Command, wanted: string | undefined, { isTerminal }: StandardError): LogFormat {
+  return (wanted as LogFormat | undefined) ?? (command.isUnattended && !isTerminal ? "json" : "text");
 }
 
 async function commandLog(stderr: StandardError, { env }: CommandSettings, format: LogFormat): Promise<Log> {

@@ -18,7 +18,7 @@ export const help = defineStaticCommand({
 });
 
 async function wordTooMany({ path, entry, rest }: Found): Promise<Error> {
-  const { unknownCommand, usageError } = await import("../../args/usage-error.ts");
+  const { unknownCommand, usageError } = await import("../../args/parse.ts");
   if (!("load" in entry)) return unknownCommand(rest[0] as string, entry, path);
   const usage = usageOf(path, await entry.load(), await helpWidth("stderr"));
   return usageError("unexpected argument", path, usage);
