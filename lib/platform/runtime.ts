@@ -1,9 +1,6 @@
 import process from "node:process";
 import type { PeerCertificate } from "node:tls";
 
-/** The runtimes that can execute these sources. */
-export type RuntimeName = "bun" | "deno" | "other";
-
 /**
  * What one call needs from the runtime.
  *
@@ -17,32 +14,13 @@ export type Connection = {
   close(): void;
 };
 
-/** Bun's own way to start a program whose output is read. */
-export type NativeSpawn = (
-  command: readonly string[],
-  options: { stdin: "ignore"; stdout: "pipe"; stderr: "ignore"; env: Record<string, string> },
-) => {
-  stdout: AsyncIterable<Uint8Array>;
-  exited: Promise<number>;
-  exitCode: number | null;
-  kill(signal: "SIGKILL"): void;
-};
-
 type DenoHttpClient = { close(): void };
 type DenoGlobal = {
   createHttpClient(options: { poolMaxIdlePerHost: number; http2: boolean }): DenoHttpClient;
 };
 
 const deno = Reflect.get(globalThis, "Deno") as DenoGlobal | undefined;
-type BunGlobal = { spawn: NativeSpawn };
-
-const bun = Reflect.get(globalThis, "Bun") as unknown as BunGlobal | undefined;
-
-/** The runtime that executes these sources. */
-export function runtimeName(): RuntimeName {
-  if (deno !== undefined) return "deno";
-  return bun === undefined ? "other" : "bun";
-}
+const bun: unknown = Reflect.get(globalThis, "Bun");
 
 /**
  * A connection that serves one request and is shared with no other.
@@ -69,11 +47,6 @@ export function pooledConnection(): Connection {
 /** What makes the runtime's `fetch` call through a Unix socket; null where it cannot. */
 export function unixSocketInit(path: string): RequestInit | null {
   return bun === undefined ? null : ({ unix: path } as RequestInit);
-}
-
-/** The runtime's own way to start a program, or null where that is `node:child_process`. */
-export function nativeSpawn(): NativeSpawn | null {
-  return bun === undefined ? null : bun.spawn;
 }
 
 function denoConnection(runtime: DenoGlobal): Connection {
