@@ -7,11 +7,11 @@ const ROOT = join(import.meta.dirname, "..");
 
 /** The folders that features share, from below: each may use those before it. Beside them are the features. */
 const SHARED = ["platform", "text", "time", "providers", "schema", "dedup", "host", "ledger", "last-run"];
-/** These ask the features for what they know of themselves; nothing but cli asks them. */
-const ASKING = ["doctor", "status"];
+/** Health asks the features for what they know of themselves, and these two show what it says. */
+const ABOVE: Readonly<Record<string, number>> = { health: 1, doctor: 2, status: 2 };
 /** How high a folder of lib stands; features stand beside each other. */
 const levelOf = (folder: string) =>
-  SHARED.includes(folder) ? SHARED.indexOf(folder) : SHARED.length + Number(ASKING.includes(folder));
+  SHARED.includes(folder) ? SHARED.indexOf(folder) : SHARED.length + (ABOVE[folder] ?? 0);
 
 type Source = { path: string; text: string; imports: string[] };
 

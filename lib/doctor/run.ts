@@ -1,13 +1,11 @@
 import { envDirOption } from "../platform/config/with-directories.ts";
-import { inWords, OpsError } from "../platform/errors.ts";
-import { peerOf } from "./checks/peers/peer-names.ts";
+import { OpsError } from "../platform/errors.ts";
 import type { Check } from "./context/check.ts";
 import { CheckContext } from "./context/check-context.ts";
 import { COMMAND_FACTS } from "./context/command-facts.ts";
 import type { DoctorDependencies } from "./context/dependencies.ts";
 import { isCommandSetUp, leftOut } from "./context/set-up.ts";
-import { type CommandName, command, type Finding, fail, type Verdict } from "./finding.ts";
-import { reasonOf } from "./finding-reason.ts";
+import { type CommandName, command, type Finding, fail, failure, type Verdict } from "./finding.ts";
 
 /**
  * How doctor looks.
@@ -54,7 +52,7 @@ export async function runDoctor(
       const isLeft = problem !== null && !belongsToRoot(check.command);
       const isFirst = check === checks.find((other) => other.command === check.command);
       const look = isLeft
-        ? async () => (isFirst ? [unavailable(problem)] : [])
+        ? async () => (isFirst ? [failure(problem)] : [])
         : lookOf(check, seen.get(check), { isNamed, isFirst });
       const name = isLeft ? ACCOUNT_CHECK : check.name;
       const verdicts = await verdictsOf({ ...check, run: look }, context, context.dependencies.limitMs);
@@ -127,10 +125,6 @@ function problemOf(leaveRoot: (() => void) | null): OpsError | null {
   }
 }
 
-function unavailable(problem: OpsError): Verdict {
-  return fail(problem.code, reasonOf(problem), problem.hint ?? null);
-}
-
 /** The limits that are left when `spentMs` of doctor's time are over; whole tenths of a second, as findings name them. */
 function inTime(dependencies: DoctorDependencies, spentMs: number): DoctorDependencies {
   const leftMs = Math.max(LEAST_MS, Math.floor((TOTAL_MS - spentMs) / 100) * 100);
@@ -154,7 +148,7 @@ async function attempt(check: Check, context: CheckContext, signal: AbortSignal)
   try {
     return await check.run(context, signal);
   } catch (error) {
-    if (error instanceof OpsError) return [fail(error.code, reasonOf(error), inWords(error.hint))];
+    if (error instanceof OpsError) return [failure(error)];
     // The message of the engine or a library may quote data.
     const { name, code } = error as { name?: string; code?: unknown };
     return [
@@ -168,13 +162,12 @@ async function attempt(check: Check, context: CheckContext, signal: AbortSignal)
 
 /** The verdict of a check that did not end in its time; it names the service, as it may stand alone. */
 function noAnswer(
-  { command: of, name }: Check,
+  { command: of, name, service }: Check,
   { limitMs, envDir }: Pick<DoctorDependencies, "limitMs" | "envDir">,
 ): Verdict {
-  const service = peerOf(name);
   // What asks no service reads files of this host, or starts a program.
   const look =
-    service === null
+    service === undefined
       ? `See whether this host is too busy, or a disk hangs (${name}), then:`
       : `See that ${service} runs and answers, then:`;
   const again = command(`opsctl doctor ${of}${envDirOption(envDir)}`, look);

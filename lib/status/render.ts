@@ -1,20 +1,22 @@
 import type { PartName } from "../host/set-up.ts";
 import { withDirectories } from "../platform/config/with-directories.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
-import { adviceLines } from "../text/terminal/advice-lines.ts";
+import { fixLines } from "../text/terminal/fix-lines.ts";
 import { hangingLines } from "../text/terminal/hanging-lines.ts";
-import { proseLines } from "../text/terminal/prose.ts";
 import { paint, type Screen } from "../text/terminal/screen.ts";
 import type { NamedReport, PartReport } from "./part.ts";
-import { SEEN_BY_ROOT } from "./part-settings.ts";
 import { isAllWell } from "./run.ts";
 
 type Status = PartReport["status"];
 
-/** Before each part: words for a file or a pipe, marks for a terminal, in their colours. */
-const WORDS: Record<Status, string> = { ok: "ok", attention: "LOOK", unknown: "?", not_set_up: "-" };
-const MARKS: Record<Status, string> = { ok: "✓", attention: "✗", unknown: "?", not_set_up: "·" };
-const TONES = { ok: "good", attention: "bad", unknown: "warning", not_set_up: "label" } as const;
+/** Before each part: a word in a file or a pipe, a mark on a terminal, in its colour. */
+const MARKS = {
+  ok: { word: "ok", mark: "✓", tone: "good" },
+  attention: { word: "LOOK", mark: "✗", tone: "bad" },
+  unknown: { word: "?", mark: "?", tone: "warning" },
+  outdated: { word: "old", mark: "~", tone: "label" },
+  not_set_up: { word: "-", mark: "·", tone: "label" },
+} as const satisfies Record<Status, object>;
 
 const NAMES: Record<PartName, string> = {
   ...{ weekly: "weekly", webhook: "webhook", collector: "collector" },
@@ -27,36 +29,40 @@ export type Look = Screen & { isTerminal: boolean; env?: Environment };
 
 /** A line or two for each part, and the command that comes next where a person is needed. */
 export function renderStatus(reports: readonly NamedReport[], look: Look): string {
-  const seenByRoot = withDirectories(SEEN_BY_ROOT, look.env ?? {});
-  const isForRoot = ({ next }: NamedReport) => next === seenByRoot;
-  const isTogether = reports.filter(isForRoot).length > 1;
+  const unknown = reports.filter(({ status }) => status === "unknown");
+  // What this account may not see is said once, at the end.
+  const isTogether = unknown.length > 1;
   const parts = reports.flatMap((report) =>
-    linesOf(isTogether && isForRoot(report) ? { ...report, next: null } : report, look),
+    linesOf(isTogether && report.status === "unknown" ? { ...report, next: null } : report, look),
   );
-  const lines = [
-    ...parts,
-    ...(isTogether ? ["", ...proseLines(ALL_PARTS + seenByRoot, look)] : tailOf(reports, look)),
-  ];
+  const tail = isTogether
+    ? { text: "What this account may not see:", command: unknown[0]!.next }
+    : tailOf(reports, look);
+  const lines = tail === null ? parts : [...parts, "", tail.text, `  ${tail.command}`];
   return lines.map((line) => `${line}\n`).join("");
 }
 
-const ALL_PARTS = "What this account may not see: ";
-const TAIL = "What every command needs, in detail: sudo opsctl doctor --all";
-/** It ends with 0 here, too, as nothing is at fault. */
-const NOTHING_YET = "Nothing is set up on this host. What comes first: sudo opsctl doctor";
-
-function tailOf(reports: readonly NamedReport[], look: Look): string[] {
+/** The command that says more; on a host on which nothing is set up, the one to begin with. */
+function tailOf(reports: readonly NamedReport[], { env = {} }: Look) {
   const isNothingYet = reports.every(({ status }) => status === "not_set_up");
-  if (!isNothingYet && isAllWell(reports)) return [];
-  return ["", ...proseLines(withDirectories(isNothingYet ? NOTHING_YET : TAIL, look.env ?? {}), look)];
+  if (!isNothingYet && isAllWell(reports)) return null;
+  return isNothingYet
+    ? {
+        text: "Nothing is set up on this host. Begin with:",
+        command: withDirectories("sudo opsctl doctor", env),
+      }
+    : {
+        text: "What every command needs, in detail:",
+        command: withDirectories("sudo opsctl doctor --all", env),
+      };
 }
 
 function linesOf({ part, status, lines, next }: NamedReport, look: Look): string[] {
-  const mark = (look.isTerminal ? MARKS : WORDS)[status];
-  const name = `  ${NAMES[part].padEnd(NAME_WIDTH)}  `;
-  const head = `  ${mark.padEnd(look.isTerminal ? 1 : 4)}${name}`;
+  const { word, mark, tone } = MARKS[status];
+  const shown = look.isTerminal ? mark : word;
+  const head = `  ${shown.padEnd(look.isTerminal ? 1 : 4)}  ${NAMES[part].padEnd(NAME_WIDTH)}  `;
   const indent = " ".repeat(head.length);
   const all = lines.flatMap((line, at) => hangingLines(at === 0 ? head : indent, line, look));
-  if (next !== null) all.push(...adviceLines(`${indent}-> `, next, look));
-  return all.map((line, at) => (at === 0 ? line.replace(mark, paint(TONES[status], mark, look)) : line));
+  if (next !== null) all.push(...fixLines(`${indent}-> `, { text: null, command: next }, look));
+  return all.map((line, at) => (at === 0 ? line.replace(shown, () => paint(tone, shown, look)) : line));
 }

@@ -1,31 +1,15 @@
 import { isAbsolute } from "node:path";
+import { fail, type Health, needsDoctor } from "../health/result.ts";
 import { PARTS, type PartName } from "../host/set-up.ts";
-import { withDirectories } from "../platform/config/with-directories.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { StatusDependencies } from "./dependencies.ts";
-import { attention, type NamedReport, type PartReport } from "./part.ts";
-import { alertRulesStatus } from "./parts/alert-rules.ts";
-import { collectorStatus } from "./parts/collector.ts";
-import { socketMonitorStatus } from "./parts/socket-monitor.ts";
-import { webhookStatus } from "./parts/webhook.ts";
-import { weeklyStatus } from "./parts/weekly.ts";
+import { type NamedReport, onlyHealth, type PartReport, reportOf } from "./part.ts";
+import { READ } from "./parts.ts";
 
-const LOOK: Record<PartName, (dependencies: StatusDependencies) => Promise<PartReport>> = {
-  weekly: weeklyStatus,
-  webhook: webhookStatus,
-  collector: collectorStatus,
-  "socket-monitor": socketMonitorStatus,
-  "alert-rules": alertRulesStatus,
-};
-
-const ENV_DIR_INVALID = "OPSCTL_ENV_DIR is no absolute path";
-const MEND_ENV_DIR = "unset OPSCTL_ENV_DIR, or set it to an absolute path";
-
-/** The command that says more about a part. */
-const COMMAND: Record<PartName, string> = {
-  ...{ weekly: "weekly", webhook: "webhook", collector: "collect-metrics" },
-  ...{ "socket-monitor": "socket-monitor", "alert-rules": "alert-rules" },
-};
+const ENV_DIR_INVALID = fail("CONFIG_INVALID", "OPSCTL_ENV_DIR is no absolute path", {
+  text: "Set it to an absolute path, or:",
+  command: "unset OPSCTL_ENV_DIR",
+});
 
 /**
  * Looks at all parts of this host at the same time, each within its own limit.
@@ -34,38 +18,30 @@ const COMMAND: Record<PartName, string> = {
  */
 export async function readStatus(dependencies: StatusDependencies): Promise<NamedReport[]> {
   return await Promise.all(
-    PARTS.map(async (part) => ({ part, ...inEnvDir(await look(part, dependencies), dependencies.env) })),
+    PARTS.map(async (part) => reportOf(part, await healthOf(part, dependencies), dependencies.env)),
   );
 }
 
-/** What comes next as root has to find the same settings. */
-function inEnvDir(report: PartReport, env: Environment): PartReport {
-  const { lines, next } = report;
-  return {
-    ...report,
-    lines: lines.map((line) => withDirectories(line, env)),
-    next: next === null ? null : withDirectories(next, env),
-  };
-}
-
-/** Every command refuses it, and doctor as root would look elsewhere: sudo hands on no variable. */
-function isEnvDirInvalid({ OPSCTL_ENV_DIR: directory = "" }: Environment): boolean {
-  return directory.trim() !== "" && !isAbsolute(directory);
-}
-
-async function look(part: PartName, dependencies: StatusDependencies): Promise<PartReport> {
+async function healthOf(part: PartName, dependencies: StatusDependencies): Promise<Health> {
   try {
-    if (isEnvDirInvalid(dependencies.env)) return attention([ENV_DIR_INVALID], MEND_ENV_DIR);
-    return await LOOK[part](dependencies);
+    if (isEnvDirInvalid(dependencies.env)) return onlyHealth(ENV_DIR_INVALID);
+    return await READ[part](dependencies);
   } catch (error) {
     // The message of the engine or a library may quote data.
     const { name, code } = Object(error) as { name?: string; code?: unknown };
     const cause = typeof code === "string" ? code : (name ?? "unknown error");
-    return attention([`looking at it broke off: ${cause}`], `sudo opsctl doctor ${COMMAND[part]}`);
+    return onlyHealth(needsDoctor(fail("CHECK_FAILED", `the check ended with an error: ${cause}`)));
   }
 }
 
+/** Every command refuses it, and doctor as root would look elsewhere: sudo passes on no variable. */
+function isEnvDirInvalid({ OPSCTL_ENV_DIR: directory = "" }: Environment): boolean {
+  return directory.trim() !== "" && !isAbsolute(directory);
+}
+
+const WELL: readonly PartReport["status"][] = ["ok", "outdated", "not_set_up"];
+
 /** Whether all is well with what is set up, as far as it was seen. */
 export function isAllWell(reports: readonly NamedReport[]): boolean {
-  return reports.every(({ status }) => status === "ok" || status === "not_set_up");
+  return reports.every(({ status }) => WELL.includes(status));
 }

@@ -102,7 +102,8 @@ describe("runDoctor() when peers hang", () => {
     expect(lost.map(({ command, check }) => `${command}: ${check}`)).toEqual(HANGING);
     expect(lost.every(({ status }) => status === "fail")).toBe(true);
     // What comes next stands alone in the bare doctor: it names the peer.
-    const fix = /^See that the [\w -]+ runs and answers, then: opsctl doctor [\w-]+ --env-dir \/[^ ]+\/etc$/;
+    const fix =
+      /^See that (?:the [\w -]+|Grafana) runs and answers, then: opsctl doctor [\w-]+ --env-dir \/[^ ]+\/etc$/;
     expect(lost.filter((finding) => !fix.test(fixOf(finding)))).toEqual([]);
     // A check that hangs does not delay the others.
     expect(findings.find(({ check }) => check === "host time zone")).toMatchObject({ status: "pass" });
@@ -149,7 +150,9 @@ describe("runDoctor() when peers hang", () => {
     expect(findings.filter(({ check }) => check === "secrets")).toEqual([
       expect.objectContaining({
         status: "fail",
-        reason: expect.stringContaining("SECRET_COMMAND_FAILED: it did not answer within 0.1 s"),
+        reason: expect.stringContaining(
+          "secret HOSTING_TOKEN from OPSCTL_SECRETS_COMMAND: it did not answer within 0.1 s",
+        ),
         fix: { text: expect.stringContaining("HOSTING_TOKEN"), command: null },
       }),
     ]);
@@ -169,7 +172,7 @@ describe("runDoctor() when peers hang", () => {
     const reasonsOf = (name: string) =>
       findings.filter(({ check }) => check === name).map(({ reason }) => reason);
     expect(reasonsOf("configuration")).toEqual([
-      expect.stringContaining("SECRET_COMMAND_FAILED: it did not answer within 3 s"),
+      expect.stringContaining("DATABASE_URL from OPSCTL_SECRETS_COMMAND: it did not answer within 3 s"),
     ]);
     expect(reasonsOf("database")).toEqual([expect.stringContaining("not checked: ")]);
     // Once for each secret of the command.

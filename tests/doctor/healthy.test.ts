@@ -22,7 +22,7 @@ beforeAll(async () => {
   host.dependencies.nowMs = () => Date.now();
   const lastRun = Math.round(Date.now() / 1000);
   host.put("textfile/custom_metrics.prom", `opsctl_collector_last_run_timestamp_seconds ${lastRun}\n`, 0o644);
-  host.put("log/socket_monitor.log", `{"time":"${new Date().toISOString()}"}\n`, 0o644);
+  host.put("log/socket_monitor.log", `{"time":"${new Date().toISOString()}","total":12}\n`, 0o644);
   utimesSync(host.path("log/weekly_performance_reports.success"), new Date(), new Date());
   before = await see();
   findings = await host.examine();

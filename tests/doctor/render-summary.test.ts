@@ -3,15 +3,15 @@ import {
   type CommandName,
   type Finding,
   fail,
-  NEXT_MONDAY,
   notChecked,
   notSetUp,
   pass,
   command as run,
+  untilMonday,
   type Verdict,
   warn,
 } from "../../lib/doctor/finding.ts";
-import { renderSummary as render } from "../../lib/doctor/render-summary.ts";
+import { renderSummary as render } from "../../lib/doctor/render.ts";
 import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 
 const of = (command: CommandName, ...found: [check: string, verdict: Verdict][]): Finding[] =>
@@ -28,7 +28,7 @@ const BEHIND = notChecked(
   "PREREQUISITE_FAILED",
   "the settings of weekly that it needs are incomplete, see configuration",
 );
-const ALL = "Everything that was looked at: opsctl doctor --all\n";
+const ALL = "All findings:\n  opsctl doctor --all\n";
 
 describe("renderSummary()", () => {
   test("is a line for each command, and what no one can check is no fault", () => {
@@ -70,13 +70,13 @@ describe("renderSummary()", () => {
     const at = (findings: Finding[]) =>
       render(findings, NO_TERMINAL, { option: " --env-dir /etc/opsctl/staging" });
     expect(at(of("weekly", ["cron", pass("starts")]))).toEndWith(
-      ": opsctl doctor --all --env-dir /etc/opsctl/staging\n",
+      ":\n  opsctl doctor --all --env-dir /etc/opsctl/staging\n",
     );
     expect(at(of("weekly", ["port", warn("PORT_CLOSED", "nothing listens")]))).toContain(
       "\n  opsctl doctor weekly --env-dir /etc/opsctl/staging\n",
     );
     expect(at(of("weekly", ["part", notSetUp("it", "Set it")]))).toEndWith(
-      " opsctl doctor weekly --env-dir /etc/opsctl/staging\n",
+      "  opsctl doctor weekly --env-dir /etc/opsctl/staging\n",
     );
   });
 
@@ -92,9 +92,9 @@ describe("renderSummary()", () => {
     ];
     expect(renderSummary(findings)).toBe(
       [
-        "  FAIL  weekly      configuration: DATABASE_URL is missing",
+        "  FAIL  weekly      configuration: DATABASE_URL is missing; expected a postgres:// URL (CONFIG_INVALID)",
         "  FAIL  reports     as weekly",
-        "  FAIL  deliveries  configuration: GATEWAY_URL is missing",
+        "  FAIL  deliveries  configuration: GATEWAY_URL is missing (CONFIG_INVALID)",
         "",
         "Next, for weekly:",
         "  install -D -m 0600 -o opsctl /dev/stdin /etc/opsctl/secrets/DATABASE_URL",
@@ -113,17 +113,14 @@ describe("renderSummary()", () => {
       ...of(
         "webhook",
         ["unit", warn("UNIT_DISABLED", "it is disabled", "systemctl enable it")],
-        [
-          "issue tracker",
-          fail("tracker_unauthorized", "tracker_unauthorized: refused", "Correct ISSUE_TRACKER_TOKEN"),
-        ],
+        ["issue tracker", fail("tracker_unauthorized", "refused", "Correct ISSUE_TRACKER_TOKEN")],
         ["port", warn("PORT_CLOSED", "nothing listens", "systemctl start it")],
       ),
     ];
     expect(renderSummary(findings)).toBe(
       [
-        "  warn  weekly   host time zone: the host is not on UTC",
-        "  FAIL  webhook  issue tracker: tracker_unauthorized: refused (and 2 more)",
+        "  warn  weekly   host time zone: the host is not on UTC (TIME_ZONE_NOT_UTC)",
+        "  FAIL  webhook  issue tracker: refused (tracker_unauthorized) (and 2 more)",
         "",
         "Next, for webhook:",
         "  Correct ISSUE_TRACKER_TOKEN",
@@ -151,22 +148,24 @@ describe("renderSummary()", () => {
   });
 
   test("begins with what a person can do today, and with Monday's run where nothing else is left", () => {
-    const settled = of("weekly", ["last success", warn("HEARTBEAT_STALE", "it is 9 days old", NEXT_MONDAY)]);
-    const monday = of("weekly", ["last success", warn("NO_RUN_YET", "no run has ended yet", NEXT_MONDAY)]);
+    const settled = of("weekly", ["last success", untilMonday("HEARTBEAT_STALE", "it is 9 days old")]);
+    const monday = of("weekly", ["last success", untilMonday("NO_RUN_YET", "no run has ended yet")]);
     const port = of("webhook", ["port", warn("PORT_CLOSED", "nothing listens")]);
     const unit = of("webhook", ["unit", warn("UNIT_DISABLED", "it is disabled", "systemctl enable it")]);
     expect(renderSummary([...monday, ...unit])).toContain("Next, for webhook:\n  systemctl enable it\n");
     expect(renderSummary([...settled, ...unit])).toContain("Next, for webhook:\n  systemctl enable it\n");
     expect(renderSummary([...monday, ...port])).toContain("Next, for webhook:\n  opsctl doctor webhook\n");
     expect(renderSummary(monday)).toContain(
-      "Next, for weekly:\n  The run of a Monday makes it; on any day this proves what that run needs:\n" +
+      "Next, for weekly:\n  The run of a Monday does it; on any day this checks what that run needs:\n" +
         "  opsctl weekly --dry-run\n",
     );
   });
 
   test("decides by the kind of a warning, not by its words", () => {
     const worded = of("weekly", ["port", warn("SYSTEMD_MISSING", "not checked: it is in the log")]);
-    expect(renderSummary(worded)).toContain("  warn  weekly  port: not checked: it is in the log");
+    expect(renderSummary(worded)).toContain(
+      "  warn  weekly  port: not checked: it is in the log (SYSTEMD_MISSING)",
+    );
     const kind = of("weekly", [
       "port",
       { ...warn("SYSTEMD_MISSING", "nobody looked"), because: "not_checked" as const },
@@ -203,13 +202,15 @@ describe("renderSummary()", () => {
   test("says where to begin on a host without any part", () => {
     const findings = of("webhook", ["configuration", notSetUp("this host does not use it", "What it needs")]);
     expect(renderSummary(findings)).toBe(
-      "  -     webhook  not set up\n\nNothing is set up on this host yet. What the first part needs: opsctl doctor weekly\n",
+      "  -     webhook  not set up\n\nNothing is set up on this host yet. What the first part needs:\n  opsctl doctor weekly\n",
     );
   });
 
   test("keeps two faults apart that have the same reason in different checks", () => {
     const late = fail("CHECK_TIMED_OUT", "no answer within 4 s", "See that the peer runs");
     const findings = [...of("weekly", ["database", late]), ...of("webhook", ["issue tracker", late])];
-    expect(renderSummary(findings)).toContain("  FAIL  webhook  issue tracker: no answer within 4 s\n");
+    expect(renderSummary(findings)).toContain(
+      "  FAIL  webhook  issue tracker: no answer within 4 s (CHECK_TIMED_OUT)\n",
+    );
   });
 });

@@ -69,7 +69,7 @@ describe("runDoctor() of migrate", () => {
     const findings = await host.examine("migrate");
     expect(ofCheck(findings, "secrets")[0]).toMatchObject({
       status: "fail",
-      reason: "SECRET_FILE_EXPOSED: it is open",
+      reason: "Cannot use secret X: it is open",
     });
     expect(ofCheck(findings, "configuration")[0]).toMatchObject({ status: "fail" });
     expect(ofCheck(findings, "database")[0]).toMatchObject({

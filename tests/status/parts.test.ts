@@ -49,54 +49,50 @@ describe("status of the webhook", () => {
   });
 
   test.each<[string, Parameters<typeof serve>[0], string, string | null]>([
-    ["a healthy service", {}, "up; nothing waits; 0 given up; gateway connected", null],
-    [
-      "a gateway that was not asked yet",
-      { gatewayOpen: null },
-      "up; nothing waits; 0 given up; gateway not known",
-      null,
-    ],
+    ["a healthy service", {}, "up; gateway connected; nothing queued", null],
+    ["a gateway that was not asked yet", { gatewayOpen: null }, "up; nothing queued", null],
     [
       "a service that does not lead",
       { leading: false },
-      "up, another host delivers; nothing waits; 0 given up; gateway connected",
+      "up, another host delivers; gateway connected; nothing queued",
       null,
     ],
     [
       "a queue for exactly as long as is usual",
       { message: queued(2, 900), issue: queued(1, 3) },
-      "up; 3 wait, the oldest for 15 min; 0 given up; gateway connected",
+      "up; gateway connected; 3 queued, the oldest for 15 min",
       null,
     ],
     [
       "a queue that does not move",
       { message: queued(1, 901) },
-      "up; 1 wait, the oldest for 15 min; 0 given up; gateway connected",
+      "up; gateway connected; 1 queued, the oldest for 15 min (OUTBOX_DELAYED)",
       "sudo opsctl webhook queue list",
     ],
     [
       "what was given up",
       { message: { ...NOTHING, dead: 2 }, issue: { ...NOTHING, dead: 1, inDoubt: 1 } },
-      "up; nothing waits; 3 given up, 1 in doubt; gateway connected",
+      "up; gateway connected; nothing queued; 2 messages not delivered (OUTBOX_DEAD); " +
+        "1 issue not delivered (OUTBOX_DEAD); 1 issue unknown: it may have arrived (OUTBOX_UNKNOWN)",
       "sudo opsctl webhook dead list",
     ],
     [
       "a phone that is not paired",
       { gatewayOpen: false },
-      "up; nothing waits; 0 given up; gateway disconnected",
+      "up; gateway disconnected (sem_instancia_gateway); nothing queued",
       DOCTOR,
     ],
     [
       "messages that WhatsApp does not acknowledge",
       { pendingMessages: 4 },
-      "up; nothing waits; 0 given up; gateway holds 4 messages that WhatsApp has not acknowledged",
+      "up; 4 messages that the gateway accepted are not acknowledged by WhatsApp (MESSAGES_NOT_ACKNOWLEDGED); nothing queued",
       DOCTOR,
     ],
     [
       "a state that cannot be counted",
       { isReady: false, message: null },
-      "runs and cannot accept alerts; what waits is not known; gateway connected",
-      "journalctl -u opsctl-webhook -n 50",
+      "it runs and cannot accept alerts (WEBHOOK_NOT_READY); gateway connected; the queue cannot be counted (STATE_UNREADABLE)",
+      "journalctl -u opsctl-webhook.service -n 50",
     ],
   ])("shows %s", async (_what, changes, line, next) => {
     serve(changes);
@@ -111,8 +107,8 @@ describe("status of the webhook", () => {
       status: "attention",
       lines: [
         expect.anything(),
-        "holds its messages: gateway_unauthorized",
-        "holds its comments: tracker_forbidden",
+        "messages are paused until the gateway accepts them again (gateway_unauthorized)",
+        "comments are paused until the issue tracker accepts them again (tracker_forbidden)",
       ],
       next: DOCTOR,
     });
@@ -130,27 +126,32 @@ describe("status of the collector", () => {
   const pass = (ageSeconds: number, up = 1) =>
     `opsctl_collector_up{source="source_2"} ${up}\nopsctl_collector_last_run_timestamp_seconds ${NOW / 1000 - ageSeconds}\n`;
   test.each<[string, string, string, string | null]>([
-    ["the oldest pass that is no fault", pass(180), "last pass 3 min ago, every source read", null],
+    ["the oldest pass that is no fault", pass(180), "last run 3 min ago; every source read", null],
     [
       "a pass that is too old",
       pass(181),
-      "last pass 3 min ago (one is due every minute), every source read",
+      "last run 3 min ago, one is due every minute (LAST_RUN_STALE); every source read",
       DOCTOR,
     ],
-    ["a clock that differs a little", pass(-60), "last pass 0 s ago, every source read", null],
+    ["a clock that differs a little", pass(-60), "last run 0 s ago; every source read", null],
     [
       "a pass to come",
       pass(-61),
-      "last pass at a time to come, in 61 s (see the clock), every source read",
-      DOCTOR,
+      "last run dated 61 s in the future: a clock is wrong (CLOCK_WRONG); every source read",
+      "timedatectl set-ntp true",
     ],
     [
       "a source that failed, one with a digit too",
       pass(40, 0),
-      "last pass 40 s ago, not read: source_2",
+      "last run 40 s ago; not read: source_2 (SOURCE_FAILED)",
       "sudo opsctl collect-metrics --stdout",
     ],
-    ["a file of something else", "other 1\n", "the metrics file does not say when it was written", DOCTOR],
+    [
+      "a file of something else",
+      "other 1\n",
+      "the metrics file does not say when it was written (LAST_RUN_UNREADABLE)",
+      DOCTOR,
+    ],
   ])("shows %s", async (_what, text, line, next) => {
     host.put("textfile/custom_metrics.prom", text, 0o644);
     await expectSaid("collector", line, next);
@@ -162,48 +163,58 @@ describe("status of the socket monitor", () => {
   const run = (ageMs: number, total: number | null, threshold = 10_000) =>
     `{"time":"2026-11-23T00:00:00.000Z","total":1}\n${JSON.stringify({ time: new Date(NOW - ageMs).toISOString(), total, threshold })}\n`;
   test.each<[string, string, string, string | null]>([
-    ["as many sockets as may be", run(MINUTE, 10_000), "last run 60 s ago, 10000 TCP sockets", null],
+    ["as many sockets as may be", run(MINUTE, 10_000), "last run 60 s ago; 10000 TCP sockets", null],
     [
       "too many sockets",
       run(MINUTE, 10_001),
-      "last run 60 s ago, 10001 TCP sockets, more than 10000",
+      "last run 60 s ago; 10001 TCP sockets, more than 10000 (SOCKETS_ABOVE_THRESHOLD)",
       "ss -s",
     ],
     [
       "no more sockets than the monitor is told to alert above",
       run(MINUTE, 15_000, 20_000),
-      "last run 60 s ago, 15000 TCP sockets",
+      "last run 60 s ago; 15000 TCP sockets",
       null,
     ],
-    ["the oldest run that is no fault", run(15 * MINUTE, 5), "last run 15 min ago, 5 TCP sockets", null],
+    ["the oldest run that is no fault", run(15 * MINUTE, 5), "last run 15 min ago; 5 TCP sockets", null],
     [
       "an old run",
       run(15 * MINUTE + 1, 5),
-      "last run 15 min ago (one is due every five minutes), 5 TCP sockets",
+      "last run 15 min ago, one is due every five minutes (LAST_RUN_STALE); 5 TCP sockets",
       DOCTOR,
     ],
-    ["a clock that differs a little", run(-MINUTE, 5), "last run 0 s ago, 5 TCP sockets", null],
+    ["a clock that differs a little", run(-MINUTE, 5), "last run 0 s ago; 5 TCP sockets", null],
     [
       "a run to come",
       run(-3 * MINUTE, 5),
-      "last run at a time to come, in 3 min (see the clock), 5 TCP sockets",
+      "last run dated 3 min in the future: a clock is wrong (CLOCK_WRONG); 5 TCP sockets",
+      "timedatectl set-ntp true",
+    ],
+    [
+      "no count",
+      run(MINUTE, null),
+      "last run 60 s ago; the sockets could not be counted (SOCKETS_UNREADABLE)",
       DOCTOR,
     ],
-    ["no count", run(MINUTE, null), "last run 60 s ago, the sockets could not be counted", DOCTOR],
     [
       "a log longer than what is read of it",
       `${"x".repeat(70_000)}\n${run(MINUTE, 5)}`,
-      "last run 60 s ago, 5 TCP sockets",
+      "last run 60 s ago; 5 TCP sockets",
       null,
     ],
     [
       "a line of something else",
       `${JSON.stringify({ time: "soon", total: 5 })}\n`,
-      "the last line of its log cannot be read",
+      "the last line of its log cannot be read (LAST_RUN_UNREADABLE)",
       DOCTOR,
     ],
-    ["a torn line", `${run(MINUTE, 5)}{"time":"2026`, "the last line of its log cannot be read", DOCTOR],
-    ["an empty log", "", "the last line of its log cannot be read", DOCTOR],
+    [
+      "a torn line",
+      `${run(MINUTE, 5)}{"time":"2026`,
+      "the last line of its log cannot be read (LAST_RUN_UNREADABLE)",
+      DOCTOR,
+    ],
+    ["an empty log", "", "the last line of its log cannot be read (LAST_RUN_UNREADABLE)", DOCTOR],
   ])("shows %s", async (_what, text, line, next) => {
     host.put("log/socket_monitor.log", text, 0o644);
     await expectSaid("socket-monitor", line, next);
@@ -222,17 +233,17 @@ describe("status of the alert rules", () => {
   const PLAN = "sudo opsctl alert-rules plan --with-extras";
   test.each<[string, Partial<LastPlan>, string, string | null]>([
     ["no difference", {}, "last plan 3 days ago: 18 rules, as in the code", null],
-    ["differences", { differ: 4 }, "last plan 3 days ago: 18 rules, 4 of them differ", APPLY],
+    ["differences", { differ: 4 }, "last plan 3 days ago: 18 rules, 4 of them differ (RULES_DIFFER)", APPLY],
     [
       "differences of the basic rules",
       { differ: 1, rules: 7, withExtras: false },
-      "last plan 3 days ago: 7 rules (without extras), 1 of them differ",
+      "last plan 3 days ago: 7 rules (without extras), 1 of them differ (RULES_DIFFER)",
       "sudo opsctl alert-rules apply",
     ],
     [
       "an apply that did not succeed",
       { command: "apply", differ: 2 },
-      "last apply 3 days ago: 18 rules, 2 of them are not in place",
+      "last apply 3 days ago: 18 rules, 2 of them are not in place (RULES_DIFFER)",
       APPLY,
     ],
     [
@@ -242,19 +253,23 @@ describe("status of the alert rules", () => {
       null,
     ],
     [
-      "what is older than that",
-      { at: "2026-10-24T11:59:59Z" },
-      "last plan 30 days ago: 18 rules, as in the code then; older than 30 days",
-      PLAN,
-    ],
-    [
       "a time to come",
       { at: "2027-11-23T12:00:00Z" },
-      "last plan at a time to come, in 365 days (see the clock): 18 rules, as in the code",
-      PLAN,
+      "the last plan is dated in the future (CLOCK_WRONG)",
+      "timedatectl set-ntp true",
     ],
   ])("shows %s", async (_what, changes, line, next) => {
     host.put("log/alert-rules.last.json", JSON.stringify({ ...plan, ...changes }));
     await expectSaid("alert-rules", line, next);
+  });
+
+  test("calls a plan older than thirty days outdated, which needs nobody", async () => {
+    host.put("log/alert-rules.last.json", JSON.stringify({ ...plan, at: "2026-10-24T11:59:59Z" }));
+    const { status, lines, next } = await look("alert-rules");
+    expect([status, ...lines, next]).toEqual([
+      "outdated",
+      "last plan 30 days ago: 18 rules; not checked for 30 days (RULES_NOT_CHECKED)",
+      PLAN,
+    ]);
   });
 });

@@ -38,7 +38,8 @@ describe("renderStatus()", () => {
         "                        -> sudo opsctl status",
         "  -     alert rules     not set up",
         "",
-        "What every command needs, in detail: sudo opsctl doctor --all",
+        "What every command needs, in detail:",
+        "  sudo opsctl doctor --all",
         "",
       ].join("\n"),
     );
@@ -61,7 +62,7 @@ describe("renderStatus()", () => {
     const closed = { ...REPORTS[2]!, part: "socket-monitor" as const };
     const text = renderStatus([...REPORTS, closed], { ...NO_TERMINAL, isTerminal: false });
     expect(text.split("sudo opsctl status")).toHaveLength(2);
-    expect(text).toEndWith("\n\nWhat this account may not see: sudo opsctl status\n");
+    expect(text).toEndWith("\n\nWhat this account may not see:\n  sudo opsctl status\n");
     expect(text).toContain("-> sudo opsctl doctor webhook\n");
   });
 
@@ -71,13 +72,13 @@ describe("renderStatus()", () => {
     const next = "sudo OPSCTL_ENV_DIR=/etc/opsctl/staging opsctl status";
     const closed = { ...REPORTS[2]!, next };
     const text = renderStatus([closed, { ...closed, part: "socket-monitor" as const }], look);
-    expect(text).toEndWith(`\n\nWhat this account may not see: ${next}\n`);
+    expect(text).toEndWith(`\n\nWhat this account may not see:\n  ${next}\n`);
     expect(text.split(next)).toHaveLength(2);
     expect(renderStatus(REPORTS, look)).toEndWith(
-      ": sudo opsctl doctor --all --env-dir /etc/opsctl/staging\n",
+      ":\n  sudo opsctl doctor --all --env-dir /etc/opsctl/staging\n",
     );
     expect(renderStatus(REPORTS.slice(-1), look)).toEndWith(
-      ": sudo opsctl doctor --env-dir /etc/opsctl/staging\n",
+      ":\n  sudo opsctl doctor --env-dir /etc/opsctl/staging\n",
     );
   });
 
@@ -96,7 +97,7 @@ describe("renderStatus()", () => {
 
   test("says where to begin on a host without any part", () => {
     expect(renderStatus(REPORTS.slice(-1), { ...NO_TERMINAL, isTerminal: false })).toBe(
-      "  -     alert rules     not set up\n\nNothing is set up on this host. What comes first: sudo opsctl doctor\n",
+      "  -     alert rules     not set up\n\nNothing is set up on this host. Begin with:\n  sudo opsctl doctor\n",
     );
   });
 

@@ -48,9 +48,9 @@ describe("readStatus()", () => {
     const reports = await readStatus(dependencies);
     expect(reports.map(({ part, status, lines }) => [part, status, ...lines])).toEqual([
       ["weekly", "ok", "week of 2026-11-16: the run is due at 08:00 (São Paulo)"],
-      ["webhook", "ok", "up; nothing waits; 0 given up; gateway not known"],
-      ["collector", "ok", "last pass 30 s ago, every source read"],
-      ["socket-monitor", "ok", "last run 60 s ago, 12 TCP sockets"],
+      ["webhook", "ok", "up; nothing queued"],
+      ["collector", "ok", "last run 30 s ago; every source read"],
+      ["socket-monitor", "ok", "last run 60 s ago; 12 TCP sockets"],
       ["alert-rules", "ok", "last plan 60 min ago: 18 rules, as in the code"],
     ]);
     expect(isAllWell(reports)).toBe(true);
@@ -61,11 +61,11 @@ describe("readStatus()", () => {
 
   test("names a directory of environment files that every command refuses", async () => {
     dependencies = { ...dependencies, env: { ...dependencies.env, OPSCTL_ENV_DIR: "staging" } };
-    const wrong = "OPSCTL_ENV_DIR is no absolute path";
-    const mend = "unset OPSCTL_ENV_DIR, or set it to an absolute path";
+    const wrong = "OPSCTL_ENV_DIR is no absolute path (CONFIG_INVALID)";
+    const fix = "unset OPSCTL_ENV_DIR";
     const reports = await readStatus(dependencies);
     expect(reports.map(({ status, lines, next }) => [status, ...lines, next])).toEqual(
-      reports.map(() => ["attention", wrong, mend]),
+      reports.map(() => ["attention", wrong, fix]),
     );
   });
 
@@ -110,10 +110,13 @@ describe("readStatus()", () => {
 
   test("calls a webhook well whose admin port is off, as long as its port is open", async () => {
     dependencies.env = { ...dependencies.env, WEBHOOK_ADMIN_PORT: "0" };
-    const off = "port 9300 is open; its admin port is off, so the service is not asked";
+    const off = "port 9300 is open; its admin port is off, so the service is not called";
     expect((await said()).webhook).toEqual(["ok", off, null]);
     host.put("proc/tcp", "  sl  local_address rem_address   st\n");
-    expect((await said()).webhook).toEqual(["attention", "does not run", doctorOf("webhook")]);
+    expect((await said()).webhook).toEqual([
+      ...["attention", "the service does not answer (WEBHOOK_NOT_ANSWERING)"],
+      doctorOf("webhook"),
+    ]);
     dependencies.env = { ...dependencies.env, WEBHOOK_PORT: "9400" };
     host.put("proc/tcp", "   0: 00000000:24B8 00000000:0000 0A 0\n");
     expect((await said()).webhook?.[1]).toStartWith("port 9400 is open");
@@ -129,13 +132,13 @@ describe("readStatus()", () => {
     rmSync(host.path("secrets/DATABASE_URL"));
     dependencies.env = { ...dependencies.env, WEBHOOK_ADMIN_PORT: "1" };
     expect(await said()).toEqual({
-      weekly: ["attention", "DATABASE_URL is missing", doctorOf("weekly")],
+      weekly: ["attention", "DATABASE_URL is missing (CONFIG_INVALID)", doctorOf("weekly")],
       // Stopped, or started over and over: doctor says which.
-      webhook: ["attention", "does not run", doctorOf("webhook")],
-      collector: ["attention", "has not made a pass yet", doctorOf("collect-metrics")],
-      "socket-monitor": ["attention", "has not run yet", doctorOf("socket-monitor")],
+      webhook: ["attention", "the service does not answer (WEBHOOK_NOT_ANSWERING)", doctorOf("webhook")],
+      collector: ["attention", "it has not run yet (LAST_RUN_MISSING)", doctorOf("collect-metrics")],
+      "socket-monitor": ["attention", "it has not run yet (LAST_RUN_MISSING)", doctorOf("socket-monitor")],
       "alert-rules": [
-        ...["attention", "never planned on this host"],
+        ...["attention", "never planned on this host (RULES_NOT_PLANNED)"],
         asRoot("alert-rules plan --with-extras"),
       ],
     });
@@ -151,7 +154,7 @@ describe("readStatus()", () => {
       doctorOf("weekly"),
     ]);
     expect(parts["alert-rules"]).toEqual([
-      ...["attention", "alert-rules.last.json cannot be read"],
+      ...["attention", "alert-rules.last.json cannot be read (LAST_RUN_UNREADABLE)"],
       asRoot("alert-rules plan --with-extras"),
     ]);
     expect(parts["socket-monitor"]).toEqual([
@@ -164,7 +167,7 @@ describe("readStatus()", () => {
   test("names a database that is not migrated", async () => {
     await host.db.sql`drop function public.weekly_performance_week cascade`;
     expect((await said()).weekly).toEqual([
-      ...["attention", "the database is not migrated"],
+      ...["attention", "the database is not migrated (DATABASE_NOT_MIGRATED)"],
       asRoot("migrate"),
     ]);
   });
@@ -193,17 +196,17 @@ describe("readStatus()", () => {
     const areAsked = () => asked >= 4 && database.connections > 0 && host.service.ledger.length >= 2;
     await until("all are asked", areAsked);
     over.resolve();
-    const late = "did not answer in time";
+    const late = "did not answer in time (CHECK_TIMED_OUT)";
     expect(await reading).toEqual({
       weekly: [
         ...[
           "attention",
-          "the database did not answer in time",
-          "what the last run left cannot be read (timeout)",
+          "the database did not answer in time (CHECK_TIMED_OUT)",
+          "the record of the last run cannot be read: timeout (LAST_RUN_UNREADABLE)",
         ],
         doctorOf("weekly"),
       ],
-      webhook: ["attention", late, "journalctl -u opsctl-webhook -n 50"],
+      webhook: ["attention", late, "journalctl -u opsctl-webhook.service -n 50"],
       collector: ["attention", late, doctorOf("collect-metrics")],
       "socket-monitor": ["attention", late, doctorOf("socket-monitor")],
       "alert-rules": ["attention", late, doctorOf("alert-rules")],
@@ -242,7 +245,7 @@ describe("readStatus()", () => {
   test("takes it for a fault when the service account itself may not read what is its own", async () => {
     dependencies.readTextEnd = () => Promise.reject(Object.assign(new Error(), { code: "EACCES" }));
     expect((await said())["alert-rules"]).toEqual([
-      ...["attention", "what the last plan left cannot be read (EACCES)"],
+      ...["attention", "the result of the last plan cannot be read (EACCES)"],
       doctorOf("alert-rules"),
     ]);
   });
@@ -268,7 +271,7 @@ describe("readStatus()", () => {
     };
     const parts = await said();
     expect(parts.collector).toEqual([
-      ...["attention", "looking at it broke off: TypeError"],
+      ...["attention", "the check ended with an error: TypeError (CHECK_FAILED)"],
       doctorOf("collect-metrics"),
     ]);
     expect(parts.webhook![0]).toBe("ok");

@@ -55,8 +55,7 @@ export const doctor = defineCommand({
   example: "opsctl doctor weekly",
 
   async run(args, { env }) {
-    const { renderFindings } = await import("../../../lib/doctor/render.ts");
-    const { renderSummary } = await import("../../../lib/doctor/render-summary.ts");
+    const { renderFindings, renderSummary } = await import("../../../lib/doctor/render.ts");
     const { doctorAsRoot } = await import("../../../lib/doctor/facts/reader.ts");
     const { envDirOption } = await import("../../../lib/platform/config/with-directories.ts");
     const commands = DOCTOR_COMMANDS.filter((name) => name === (args.command ?? name));
@@ -67,7 +66,9 @@ export const doctor = defineCommand({
     const next = { option: envDirOption(envDir), asRoot: doctorAsRoot({ env, envDir }) };
     return {
       exitCode: findings.some(({ status }) => status === "fail") ? EXIT.notReady : EXIT.ok,
-      fields: { findings: findings.map(({ needsRoot: _, ...finding }) => finding) },
+      fields: {
+        findings: findings.map(({ needsRoot: _, needsDoctor: _d, isNote: _n, ...finding }) => finding),
+      },
       text: (screen) =>
         args.all === true || isNamed
           ? renderFindings(findings, screen)

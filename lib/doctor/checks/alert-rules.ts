@@ -10,6 +10,7 @@ import { checkWithSettings } from "./settings/configuration.ts";
 import { correctSecret, correctSetting } from "./settings/correct-setting.ts";
 
 const command = "alert-rules";
+const service = "Grafana";
 const PLATFORM = { required: ["MONITORING_URL", "MONITORING_TOKEN"] } as const;
 type Platform = (typeof PLATFORM)["required"][number];
 const FOLDER = { required: [...PLATFORM.required, "MONITORING_FOLDER_UID"] } as const;
@@ -21,12 +22,12 @@ const NO_POLICIES: Policy = { receiver: null, matchers: [], goesOn: false, polic
  * receiver.
  */
 export const RULES_CHECKS: readonly Check[] = [
-  checkWithSettings({ command, name: "rules" }, PLATFORM, async (settings, context) => {
+  checkWithSettings({ command, service, name: "rules" }, PLATFORM, async (settings, context) => {
     const listed = await clientOf(context, settings).listRules();
     if (listed.status === "ok") return [pass("the platform answers, and the token may read alert rules")];
     return [await failureOf(context, listed.problem, "alert rules")];
   }),
-  checkWithSettings({ command, name: "folder" }, FOLDER, async (settings, context) => {
+  checkWithSettings({ command, service, name: "folder" }, FOLDER, async (settings, context) => {
     const folder = settings.MONITORING_FOLDER_UID;
     const found = await clientOf(context, settings).folderPath(folder);
     if (found.status !== "ok") return [await failureOf(context, found.problem, "folders")];
@@ -42,8 +43,8 @@ export const RULES_CHECKS: readonly Check[] = [
   }),
   dataSourceCheck("metrics data source", "prometheus", "MONITORING_PROMETHEUS_UID"),
   dataSourceCheck("logs data source", "loki", "MONITORING_LOKI_UID"),
-  checkWithSettings({ command, name: "receivers" }, { ...FOLDER, ...RECEIVER }, receivers),
-  checkWithSettings({ command, name: "contact point" }, { ...PLATFORM, ...RECEIVER }, contactPoint),
+  checkWithSettings({ command, service, name: "receivers" }, { ...FOLDER, ...RECEIVER }, receivers),
+  checkWithSettings({ command, service, name: "contact point" }, { ...PLATFORM, ...RECEIVER }, contactPoint),
 ];
 
 async function contactPoint(
@@ -106,7 +107,7 @@ function dataSourceCheck(
   variable: "MONITORING_PROMETHEUS_UID" | "MONITORING_LOKI_UID",
 ): Check {
   const wanted = { required: [...PLATFORM.required, variable] } as const;
-  return checkWithSettings({ command, name }, wanted, async (settings, context, signal) => {
+  return checkWithSettings({ command, service, name }, wanted, async (settings, context, signal) => {
     const uid = settings[variable];
     const read = await readDataSourceType({
       baseUrl: new URL(settings.MONITORING_URL),
@@ -148,18 +149,14 @@ async function failureOf(
   if (status === 401)
     return fail(
       code,
-      `${code}: the platform refuses the token`,
+      `the platform refuses the token`,
       await correctSecret(context, command, "MONITORING_TOKEN"),
     );
   if (status === 403)
     return fail(
       code,
-      `${code}: the token may not read ${what}`,
+      `the token may not read ${what}`,
       "Give the service account the role Editor, or a finer one",
     );
-  return fail(
-    code,
-    `${code}: the platform does not answer as it should`,
-    "Check MONITORING_URL and the network",
-  );
+  return fail(code, `the platform does not answer as it should`, "Check MONITORING_URL and the network");
 }

@@ -1,19 +1,18 @@
 import type { Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
+import { collectorHealth } from "../../health/collector.ts";
 import { METRICS_FILE } from "../../host/metrics-file-name.ts";
 import { findTextDirectory } from "../../host/text-directory.ts";
-import { failedSources, lastPassMs, STALE_PASS_MS } from "../../metrics/last-pass.ts";
 import type { Fix } from "../../platform/errors.ts";
 import { octal } from "../../platform/files/modes.ts";
 import { readBoundedFile } from "../../platform/files/regular-file.ts";
 import { readContainerMemory } from "../../providers/docker/client.ts";
 import { countVercelProjects } from "../../providers/vercel/client.ts";
-import { isToCome } from "../../time/to-come.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { asRoot, unseenVerdict } from "../facts/reader.ts";
-import { command, fail, notChecked, pass, SET_CLOCK, type Verdict, warn } from "../finding.ts";
+import { command, fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { socketTableCheck } from "./host/socket-table.ts";
 import { checkWithSettings } from "./settings/configuration.ts";
 import { correctSecret } from "./settings/correct-setting.ts";
@@ -21,11 +20,6 @@ import { correctSecret } from "./settings/correct-setting.ts";
 const of = "collect-metrics";
 /** A metrics file is some kilobytes. */
 const MAX_BYTES = 1_048_576;
-/** The commands that show why cron has not run the collector. */
-const CRON = command(
-  "grep opsctl /etc/cron.d/opsctl; systemctl status cron; tail /var/log/opsctl/collect-metrics.log",
-);
-
 /** What the collector needs besides its settings: its directory, its file, and its sources. */
 export const COLLECT_CHECKS: readonly Check[] = [
   {
@@ -46,7 +40,7 @@ export const COLLECT_CHECKS: readonly Check[] = [
   ),
   {
     ...checkWithSettings(
-      { command: of, name: "container" },
+      { command: of, name: "container", service: "the container engine" },
       { optional: ["PROXY_CONTAINER", "DOCKER_HOST"] },
       async ({ PROXY_CONTAINER: container, DOCKER_HOST: address }, context, signal) => {
         const timeoutMs = context.dependencies.callLimitMs;
@@ -59,7 +53,7 @@ export const COLLECT_CHECKS: readonly Check[] = [
     runsAsRoot: true,
   },
   checkWithSettings(
-    { command: of, name: "hosting provider" },
+    { command: of, name: "hosting provider", service: "the hosting provider" },
     { optional: ["HOSTING_API_URL", "HOSTING_TEAM_ID", "HOSTING_PROJECTS"] },
     async (settings, context, signal) => {
       const search = (await context.secrets(of)).find(({ name }) => name === "HOSTING_TOKEN");
@@ -83,24 +77,16 @@ export const COLLECT_CHECKS: readonly Check[] = [
 ];
 
 async function fileVerdicts(path: string, context: CheckContext): Promise<Verdict[]> {
-  const nowMs = context.dependencies.nowMs();
+  const health = (text: string | null) => collectorHealth(text, context.dependencies.nowMs()).lines.flat();
   try {
     const stats = await lstat(path);
-    if (stats.isDirectory())
-      return [
-        fail(
-          "METRICS_FILE_UNWRITABLE",
-          `${path} is a directory: the collector cannot write there`,
-          "Remove that directory",
-        ),
-      ];
-    if (!stats.isFile()) return [modeVerdict(path, stats), ageVerdict("", stats, nowMs), notOpened(path)];
+    if (stats.isDirectory()) return [IN_THE_WAY];
+    if (!stats.isFile()) return [modeVerdict(path, stats), NOT_REGULAR];
     const text = new TextDecoder().decode(readBoundedFile(path, { maxBytes: MAX_BYTES }));
-    return [modeVerdict(path, stats), ageVerdict(text, stats, nowMs), ...sourceVerdicts(text)];
+    return [modeVerdict(path, stats), ...health(text)];
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT")
-      return [warn("LAST_RUN_MISSING", `${path} does not exist: the collector has not run yet`, CRON)];
+    if (code === "ENOENT") return health(null);
     if (code === "EACCES") return [fail("METRICS_FILE_CLOSED", `${path} is closed to other accounts`, OPEN)];
     return [await unseenVerdict(path, error, of, context)];
   }
@@ -108,45 +94,24 @@ async function fileVerdicts(path: string, context: CheckContext): Promise<Verdic
 
 const OPEN = command(
   "opsctl collect-metrics",
-  "Open its directory to others (chmod o+rx), and write it anew:",
+  "Open its directory to others (chmod o+rx), and write it again:",
 );
-
-function notOpened(path: string): Verdict {
-  return notChecked(
-    "FILE_UNTRUSTED",
-    `which sources the last run could read: ${path} is no regular file`,
-    command("opsctl collect-metrics --stdout"),
-  );
-}
+const IN_THE_WAY = fail(
+  "METRICS_FILE_UNWRITABLE",
+  "a directory is in the place of the metrics file",
+  "Remove that directory",
+);
+const NOT_REGULAR = notChecked(
+  "FILE_UNTRUSTED",
+  "the last run: the metrics file is no regular file",
+  command("opsctl collect-metrics --stdout"),
+);
 
 /** Which account reads the file is not known here: it is one of the others. */
 function modeVerdict(path: string, { mode }: Stats): Verdict {
   if ((mode & 0o004) !== 0) return pass(`${path} has mode ${octal(mode)}`);
   const reason = `${path} has mode ${octal(mode)}, closed to the monitoring agent`;
-  return fail("METRICS_FILE_CLOSED", reason, command("opsctl collect-metrics", "Write it anew:"));
-}
-
-function ageVerdict(text: string, { mtimeMs }: Stats, nowMs: number): Verdict {
-  const lastMs = lastPassMs(text) ?? mtimeMs;
-  const seconds = Math.round((nowMs - lastMs) / 1000);
-  if (isToCome(nowMs - lastMs))
-    return fail(
-      "CLOCK_WRONG",
-      `the last run is said to be ${-seconds} s to come: a clock was wrong`,
-      SET_CLOCK,
-    );
-  const reason = `the last run was ${Math.max(0, seconds)} s ago`;
-  return nowMs - lastMs > STALE_PASS_MS ? fail("LAST_RUN_STALE", reason, CRON) : pass(reason);
-}
-
-function sourceVerdicts(text: string): Verdict[] {
-  return failedSources(text).map((source) =>
-    warn(
-      "SOURCE_FAILED",
-      `the last run could not read its source ${source}`,
-      command("opsctl collect-metrics --stdout"),
-    ),
-  );
+  return fail("METRICS_FILE_CLOSED", reason, command("opsctl collect-metrics", "Write it again:"));
 }
 
 function containerFailure(
@@ -156,29 +121,24 @@ function containerFailure(
 ): Verdict {
   switch (code) {
     case "docker_unreachable":
-      return fail(
-        code,
-        `${code}: no container engine answers at DOCKER_HOST, or this account may not use it`,
-        { ...byRoot, text: `Start the engine, or correct DOCKER_HOST in ${path}; where you are not root:` },
-      );
+      return fail(code, `no container engine answers at DOCKER_HOST, or this account may not use it`, {
+        ...byRoot,
+        text: `Start the engine, or correct DOCKER_HOST in ${path}; where you are not root:`,
+      });
     case "docker_container_missing":
-      return fail(
-        code,
-        `${code}: the engine knows no container ${container}`,
-        `Correct PROXY_CONTAINER in ${path}`,
-      );
+      return fail(code, `the engine knows no container ${container}`, `Correct PROXY_CONTAINER in ${path}`);
     case "docker_container_not_running":
-      return fail(code, `${code}: container ${container} does not run`, "Start it (docker start)");
+      return fail(code, `container ${container} does not run`, "Start it (docker start)");
     case "docker_memory_unknown":
       return fail(
         code,
-        `${code}: container ${container} runs, and the engine shows no memory of it`,
+        `container ${container} runs, and the engine shows no memory of it`,
         "Read the engine's log; a kernel without the memory controller is booted with cgroup_enable=memory",
       );
     default:
       return fail(
         code,
-        `${code}: the container engine does not answer as it should`,
+        `the container engine does not answer as it should`,
         `Read the engine's log, and check DOCKER_HOST in ${path}`,
       );
   }
@@ -203,20 +163,20 @@ async function hostingFailure(context: CheckContext, code: string): Promise<Verd
       const team = `correct HOSTING_TEAM_ID in ${file.path}`;
       return fail(
         code,
-        `${code}: the hosting provider refuses the token`,
+        `the hosting provider refuses the token`,
         line === null ? `${text}; or ${team}` : command(line, `Set another token, or ${team}:`),
       );
     }
     case "hosting_no_projects":
       return fail(
         code,
-        `${code}: the token sees no project`,
+        `the token sees no project`,
         "Set HOSTING_TEAM_ID to the team that owns the projects",
       );
     default:
       return fail(
         code,
-        `${code}: the hosting provider does not answer as it should`,
+        `the hosting provider does not answer as it should`,
         "Check HOSTING_API_URL and the network",
       );
   }

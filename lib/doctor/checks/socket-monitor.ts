@@ -1,17 +1,16 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { socketMonitorHealth } from "../../health/socket-monitor.ts";
 import { stateDirectoryOf } from "../../platform/config/directories.ts";
 import { webhookSettingsPath } from "../../platform/config/webhook-settings.ts";
 import { OPEN_TO_OTHERS, octal } from "../../platform/files/modes.ts";
 import { readTextEnd } from "../../platform/files/read-text.ts";
-import { lastReadings, STALE_READINGS_MS } from "../../sockets/last-readings.ts";
 import { SOCKET_LOG_FILE } from "../../sockets/log-line.ts";
-import { isToCome } from "../../time/to-come.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { accessOf, fixAt, openingFix } from "../facts/access.ts";
 import { closedVerdict, isReader, unseenVerdict } from "../facts/reader.ts";
-import { command, fail, pass, SET_CLOCK, type Verdict, warn } from "../finding.ts";
+import { fail, pass, type Verdict, warn } from "../finding.ts";
 import { privateVerdict, writableVerdict } from "./host/directory.ts";
 import { socketTableCheck } from "./host/socket-table.ts";
 import { alertGatewayCheck } from "./peers/gateway.ts";
@@ -49,9 +48,7 @@ export const SOCKET_CHECKS: readonly Check[] = [
   checkWithSettings(
     { command: of, name: "last run" },
     { optional: ["OPSCTL_LOG_DIR"] },
-    async (settings, context) => [
-      await lastRunVerdict(join(settings.OPSCTL_LOG_DIR, SOCKET_LOG_FILE), context),
-    ],
+    (settings, context) => lastRunVerdicts(join(settings.OPSCTL_LOG_DIR, SOCKET_LOG_FILE), context),
   ),
 ];
 
@@ -74,7 +71,10 @@ async function sharedFileVerdict(context: CheckContext, path: string): Promise<V
     return await unseenVerdict(access.at, access.error, of, context);
   if (access.status !== "allowed")
     return fail("SECRET_FILE_UNREADABLE", access.text, openingFix(access, path, "opsctl:opsctl"));
-  const { mode } = await stat(path);
+  const stats = await stat(path);
+  if (!stats.isFile())
+    return fail("SECRET_FILE_UNREADABLE", `${path} is no regular file`, "Move away what is there");
+  const { mode } = stats;
   if ((mode & OPEN_TO_OTHERS) !== 0)
     return fail(
       "SECRET_FILE_EXPOSED",
@@ -84,24 +84,14 @@ async function sharedFileVerdict(context: CheckContext, path: string): Promise<V
   return pass(`${path} has mode ${octal(mode)} and can be read`);
 }
 
-async function lastRunVerdict(path: string, context: CheckContext): Promise<Verdict> {
-  const nowMs = context.dependencies.nowMs();
-  const cron = command("grep opsctl /etc/cron.d/opsctl; systemctl status cron");
+async function lastRunVerdicts(path: string, context: CheckContext): Promise<Verdict[]> {
+  const health = (text: string | null) =>
+    socketMonitorHealth(text, context.dependencies.nowMs()).lines.flat();
   try {
-    const lastMs = lastReadings(await readTextEnd(path, TAIL_BYTES))?.timeMs ?? (await stat(path)).mtimeMs;
-    const seconds = Math.round((nowMs - lastMs) / 1000);
-    if (isToCome(nowMs - lastMs))
-      return warn(
-        "CLOCK_WRONG",
-        `the last line of ${path} is of a time ${-seconds} s to come: a clock was wrong`,
-        SET_CLOCK,
-      );
-    const reason = `the last line of ${path} is ${Math.max(0, seconds)} s old`;
-    return nowMs - lastMs > STALE_READINGS_MS ? warn("LAST_RUN_STALE", reason, cron) : pass(reason);
+    return health(await readTextEnd(path, TAIL_BYTES));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT")
-      return warn("LAST_RUN_MISSING", `${path} does not exist: the monitor has not run yet`, cron);
-    return await unseenVerdict(path, error, of, context);
+    if (code === "ENOENT") return health(null);
+    return [await unseenVerdict(path, error, of, context)];
   }
 }

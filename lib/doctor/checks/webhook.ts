@@ -1,6 +1,5 @@
+import { gatewayResults, JOURNAL, NOT_ANSWERING, serviceResults } from "../../health/webhook.ts";
 import { isListening } from "../../host/tcp-port.ts";
-import { type Fix, inWords } from "../../platform/errors.ts";
-import { ALERT_GATEWAY, gatewayAdvice } from "../../providers/evolution/advice.ts";
 import { linearTracker } from "../../providers/linear/client.ts";
 import { loadStateConfig, type StateConfig } from "../../webhook/config.ts";
 import { readServiceHealth } from "../../webhook/http/service-health.ts";
@@ -9,22 +8,16 @@ import { RESERVE } from "../../webhook/state/sqlite/reserve/reserve-size.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { stateDatabase } from "../facts/state-database.ts";
-import { command, fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
+import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
 import { privateVerdict } from "./host/directory.ts";
 import { alertGatewayCheck } from "./peers/gateway.ts";
 import { checkWithSettings, withoutSettings } from "./settings/configuration.ts";
 import { correctSecret, correctSetting } from "./settings/correct-setting.ts";
-import { closedByUnitVerdicts } from "./webhook/closed-by-unit.ts";
 import { ADMIN_PORT_OFF, outboxVerdicts } from "./webhook/outbox.ts";
 import { SECOND_CHANNEL_CHECK } from "./webhook/second-channel.ts";
-import { isStarted, JOURNAL, WEBHOOK_UNIT_CHECK } from "./webhook/webhook-unit.ts";
+import { isStarted, readOnlyVerdicts, WEBHOOK_UNIT_CHECK } from "./webhook/unit.ts";
 
 const of = "webhook";
-const REFUSED_SENDER = command(
-  'journalctl -u opsctl-webhook.service -g "A request was refused" -n 5',
-  "If the platform sent it, write it the secret anew (opsctl alert-rules contact-point apply --rotate --url " +
-    "https://<alert host>/webhook). Who sent it:",
-);
 const TRACKER = {
   required: ["ISSUE_TRACKER_TOKEN", "ISSUE_TRACKER_TEAM_ID"],
   optional: ["ISSUE_TRACKER_URL"],
@@ -32,54 +25,55 @@ const TRACKER = {
 const MIB = 1_048_576;
 /** With less than half its reserve left on the disk, the service keeps alerts in the reserve. */
 const LOW_BYTES = (RESERVE.rows * RESERVE.rowBytes) / 2;
-const START = command("systemctl start opsctl-webhook.socket opsctl-webhook.service");
 
 /** What the webhook needs besides its settings: its peers, its state, its units, and a service that answers. */
 export const WEBHOOK_CHECKS: readonly Check[] = [
   alertGatewayCheck(of),
   SECOND_CHANNEL_CHECK,
-  checkWithSettings({ command: of, name: "issue tracker" }, TRACKER, async (settings, context, signal) => {
-    const tracker = linearTracker({
-      url: new URL(settings.ISSUE_TRACKER_URL),
-      token: settings.ISSUE_TRACKER_TOKEN,
-      teamId: settings.ISSUE_TRACKER_TEAM_ID.trim(),
-      timeoutMs: context.dependencies.callLimitMs,
-    });
-    return [await trackerVerdict(context, await tracker.checkAccess(signal))];
-  }),
-  withState("state directory", async (state, context, signal) => {
+  checkWithSettings(
+    { command: of, name: "issue tracker", service: "the issue tracker" },
+    TRACKER,
+    async (settings, context, signal) => {
+      const tracker = linearTracker({
+        url: new URL(settings.ISSUE_TRACKER_URL),
+        token: settings.ISSUE_TRACKER_TOKEN,
+        teamId: settings.ISSUE_TRACKER_TEAM_ID.trim(),
+        timeoutMs: context.dependencies.callLimitMs,
+      });
+      return [await trackerVerdict(context, await tracker.checkAccess(signal))];
+    },
+  ),
+  withState("state directory", null, async (state, context, signal) => {
     if ("url" in state) {
       await stateDatabase(context, state.url);
       return [pass("the state is kept in a database that answers, no directory is needed")];
     }
     return [
       await privateVerdict(of, context, state.directory),
-      ...(await closedByUnitVerdicts(context.dependencies, state.directory, signal)),
+      ...(await readOnlyVerdicts(context.dependencies, state.directory, signal)),
       ...spaceVerdicts(state.directory),
     ];
   }),
-  withState("outbox", (state, context, signal) => outboxVerdicts(context, state, signal)),
+  withState("outbox", "the webhook or its state", (state, context, signal) =>
+    outboxVerdicts(context, state, signal),
+  ),
   WEBHOOK_UNIT_CHECK,
   {
     command: of,
     name: "service",
+    service: "the webhook",
     async run(context, signal) {
       const { dependencies } = context;
       const { adminPort } = await context.webhookPorts();
       if (adminPort === 0) return [pass(ADMIN_PORT_OFF)];
       const health = await readServiceHealth({ adminPort, limitMs: dependencies.callLimitMs }, signal);
-      if (health === null) {
-        const next = (await isStarted(dependencies, signal)) ? JOURNAL : START;
-        return [warn("WEBHOOK_NOT_ANSWERING", `the service does not answer on 127.0.0.1:${adminPort}`, next)];
-      }
-      const ready = health.isReady
-        ? pass("the service is ready")
-        : fail("WEBHOOK_NOT_READY", "the service runs and cannot accept alerts", JOURNAL);
-      return [
-        ready,
-        ...(await holdVerdicts(context, health.holds)),
-        ...secretVerdicts(health.secretRefusedAt),
-      ];
+      if (health === null)
+        return [(await isStarted(dependencies, signal)) ? { ...NOT_ANSWERING, fix: JOURNAL } : NOT_ANSWERING];
+      const fixes = {
+        MESSAGING_API_KEY: await correctSecret(context, of, "MESSAGING_API_KEY"),
+        ISSUE_TRACKER_TOKEN: await correctSecret(context, of, "ISSUE_TRACKER_TOKEN"),
+      };
+      return [...serviceResults(health, fixes), ...gatewayResults(health)];
     },
   },
   {
@@ -91,7 +85,7 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
       if (listens === null)
         return [notChecked("SOCKETS_UNREADABLE", "the kernel's table of sockets cannot be read")];
       if (listens) return [pass(`something listens on port ${port}`)];
-      return [warn("PORT_CLOSED", `nothing listens on port ${port}`, START)];
+      return [warn("PORT_CLOSED", `nothing listens on port ${port}`, NOT_ANSWERING.fix)];
     },
   },
 ];
@@ -109,26 +103,16 @@ function spaceVerdicts(directory: string): Verdict[] {
   ];
 }
 
-/** A stranger's post looks the same, so it is a warning. */
-function secretVerdicts(refusedAt: string | null): Verdict[] {
-  if (refusedAt === null) return [];
-  return [
-    warn(
-      "WEBHOOK_SECRET_REFUSED",
-      `the last post from elsewhere, at ${refusedAt}, was refused: it has another secret than the service`,
-      REFUSED_SENDER,
-    ),
-  ];
-}
-
 /** A check that needs only where the state is. */
 function withState(
   name: string,
+  service: string | null,
   run: (state: StateConfig, context: CheckContext, signal: AbortSignal) => Promise<Verdict[]>,
 ): Check {
   return {
     command: of,
     name,
+    ...(service === null ? {} : { service }),
     async run(context, signal) {
       const state = await context.settings(of, "state", loadStateConfig);
       return state.status === "ok" ? await run(state.value, context, signal) : withoutSettings(state.error);
@@ -143,42 +127,21 @@ async function trackerVerdict(context: CheckContext, code: string | null): Promi
     case "tracker_team_missing":
       return fail(
         code,
-        `${code}: the token sees no such team`,
+        `the token sees no such team`,
         await correctSetting(context, of, "ISSUE_TRACKER_TEAM_ID"),
       );
     case "tracker_unauthorized":
     case "tracker_forbidden":
       return fail(
         code,
-        `${code}: the tracker refuses the token`,
+        `the tracker refuses the token`,
         await correctSecret(context, of, "ISSUE_TRACKER_TOKEN"),
       );
     default:
       return fail(
         code,
-        `${code}: the tracker does not answer as it should`,
+        `the tracker does not answer as it should`,
         "Check ISSUE_TRACKER_TOKEN, ISSUE_TRACKER_URL and the network",
       );
   }
-}
-
-/** The fix for held messages: a new key needs a reload; the service itself notices a repaired gateway. */
-async function messageFix(context: CheckContext, code: string): Promise<Fix> {
-  const advice = gatewayAdvice({ code }, ALERT_GATEWAY);
-  if (advice === null || code === "gateway_unauthorized")
-    return await correctSecret(context, of, "MESSAGING_API_KEY");
-  return inWords(`${advice.fix}; the service resumes within a minute`) as Fix;
-}
-
-async function holdVerdicts(
-  context: CheckContext,
-  { message, issue }: { message: string | null; issue: string | null },
-): Promise<Verdict[]> {
-  const held = (what: string, code: string, fix: Fix) =>
-    fail(code, `${code}: the service holds its ${what} until the peer takes them again`, fix);
-  const token = () => correctSecret(context, of, "ISSUE_TRACKER_TOKEN");
-  return [
-    ...(message === null ? [] : [held("messages", message, await messageFix(context, message))]),
-    ...(issue === null ? [] : [held("issues", issue, await token())]),
-  ];
 }

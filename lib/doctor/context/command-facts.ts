@@ -5,30 +5,33 @@ import type { CommandName } from "../finding.ts";
 /**
  * What is fixed about a command on a host.
  *
- * Shape: `account` runs it, null for the person at the terminal; `cronLine` matches its line of the cron file, null for
- *        a command that cron does not start.
+ * Shape: `account` runs it, null for the person at the terminal; `cron` says how cron starts it, null for a command that
+ *        cron does not start.
  */
 export type CommandFact = {
   account: string | null;
-  cronLine: RegExp | null;
+  cron: CronFact | null;
 };
+
+/** At which times cron has to start a command: at exactly these, or at least this often. */
+export type CronFact = { schedule: string; everyMinutes: number | null };
 
 /** The facts of each command. */
 export const COMMAND_FACTS: Record<CommandName, CommandFact> = {
-  weekly: { account: SERVICE_ACCOUNT, cronLine: /^0 11 \* \* 1\s+opsctl\s.*\bopsctl weekly --json\b/ },
-  webhook: { account: SERVICE_ACCOUNT, cronLine: null },
+  weekly: { account: SERVICE_ACCOUNT, cron: { schedule: "0 11 * * 1", everyMinutes: null } },
+  webhook: { account: SERVICE_ACCOUNT, cron: null },
   "collect-metrics": {
     account: "root",
-    cronLine: /^(?:\*|\*\/1) \* \* \* \*\s+root\s.*\bopsctl collect-metrics\b/,
+    cron: { schedule: "* * * * *", everyMinutes: 1 },
   },
   "socket-monitor": {
     account: SERVICE_ACCOUNT,
-    cronLine: /^\*\/5 \* \* \* \*\s+opsctl\s.*\bopsctl socket-monitor\b/,
+    cron: { schedule: "*/5 * * * *", everyMinutes: 5 },
   },
-  "alert-rules": { account: null, cronLine: null },
-  migrate: { account: null, cronLine: null },
-  reports: { account: null, cronLine: null },
-  deliveries: { account: null, cronLine: null },
+  "alert-rules": { account: null, cron: null },
+  migrate: { account: null, cron: null },
+  reports: { account: null, cron: null },
+  deliveries: { account: null, cron: null },
 };
 
 /** The secrets of a command. */

@@ -84,6 +84,10 @@ export const METRICS: Faults = {
     finds: ["collect-metrics", "metrics file", "fail", "CLOCK_WRONG"],
     spoil: (host) => host.put("textfile/custom_metrics.prom", metricsText(NOW_MS / 1000 + 61), 0o644),
   },
+  "the metrics do not say when they were written": {
+    finds: ["collect-metrics", "metrics file", "fail", "LAST_RUN_UNREADABLE"],
+    spoil: (host) => host.put("textfile/custom_metrics.prom", "other 1\n", 0o644),
+  },
   "a source failed in the last run": {
     finds: ["collect-metrics", "metrics file", "warn", "SOURCE_FAILED"],
     spoil: (host) => host.put("textfile/custom_metrics.prom", metricsText(NOW_MS / 1000, 0), 0o644),

@@ -89,6 +89,7 @@ export const SETTINGS: Faults = {
   },
   "a secret of two lines": {
     finds: ["weekly", "secrets", "fail", "SECRET_MALFORMED"],
+    about: "TRIGGER_SECRET",
     spoil: (host) => host.put("secrets/TRIGGER_SECRET", "one-canary\ntwo-canary"),
   },
   "a key of the second channel without its addresses": {
@@ -173,6 +174,24 @@ export const SETTINGS: Faults = {
     finds: ["weekly", "recipients", "warn", "PREREQUISITE_FAILED"],
     about: "see database schema",
     spoil: ({ db }) => db.sql`drop function public.list_weekly_performance_report_scopes(uuid)`,
+  },
+  "the database accepts no changes": {
+    finds: ["weekly", "database", "fail", "DATABASE_READ_ONLY"],
+    spoil: ({ db }) => db.sql.unsafe(`alter database "${db.name}" set default_transaction_read_only = on`),
+  },
+  "the record of the migrations is gone": {
+    finds: ["weekly", "database schema", "warn", "DATABASE_NOT_MIGRATED"],
+    about: "opsctl_migrations does not exist -> opsctl migrate",
+    spoil: ({ db }) => db.sql`drop table public.opsctl_migrations`,
+  },
+  "a secret command that fails is named with each secret": {
+    finds: ["webhook", "secrets", "fail", "SECRET_COMMAND_FAILED"],
+    about: "Cannot read secret ISSUE_TRACKER_TOKEN from OPSCTL_SECRETS_COMMAND",
+    spoil: (host) => {
+      host.put("bin/vault", "#!/bin/sh\nexit 3\n", 0o755);
+      host.dependencies.env = { ...host.dependencies.env, OPSCTL_SECRETS_COMMAND: host.path("bin/vault") };
+      for (const name of ["ISSUE_TRACKER_TOKEN", "WEBHOOK_SECRET"]) rmSync(host.path("secrets", name));
+    },
   },
   "a migration is pending": {
     finds: ["migrate", "migrations", "warn", "DATABASE_NOT_MIGRATED"],

@@ -1,5 +1,5 @@
 import { chmodSync, linkSync, mkdirSync, rmSync } from "node:fs";
-import { type Host, NOW_MS, silenceWebhook, unitOpens } from "../support/host.ts";
+import { type Host, NOW_MS, setUnit, silenceWebhook, unitOpens } from "../support/host.ts";
 import type { Fault, Faults } from "./fault.ts";
 
 /** As systemd 252 says that it cannot filter, and others; the unit without its list, by a drop-in, and an older one. */
@@ -16,10 +16,7 @@ const SOCKET_PROPERTIES = [
 /** Nothing answers at the admin port, and systemd says this of the service. */
 function silent(host: Host, state: string): void {
   silenceWebhook(host);
-  host.dependencies.runProgram = async (_program, [question, unit]) =>
-    question === "is-active" && unit === "opsctl-webhook.service"
-      ? { status: 3, stdout: `${state}\n` }
-      : { status: 0, stdout: "active\n" };
+  setUnit(host, "opsctl-webhook.service", { ActiveState: state });
 }
 
 /** Faults that doctor finds of the webhook and the socket monitor. */
@@ -140,7 +137,7 @@ export const WEBHOOK: Faults = {
   },
   "alerts were given up": {
     finds: ["webhook", "outbox", "warn", "OUTBOX_DEAD"],
-    about: "3 messages were given up -> Retry all with opsctl webhook dead retry --all; first see them:",
+    about: "3 messages not delivered -> Retry all with opsctl webhook dead retry --all; first see them:",
     spoil: (host) => {
       host.service.health.message = { queued: 1, dead: 3, oldestQueuedAgeSeconds: 4 };
     },
@@ -190,7 +187,7 @@ export const WEBHOOK: Faults = {
   },
   "alerts wait for long": {
     finds: ["webhook", "outbox", "warn", "OUTBOX_DELAYED"],
-    about: "2 issues wait, the oldest for 20 min",
+    about: "2 queued, the oldest for 20 min",
     spoil: (host) => {
       host.service.health.issue = { queued: 2, dead: 0, oldestQueuedAgeSeconds: 1200 };
     },
@@ -271,26 +268,14 @@ export const WEBHOOK: Faults = {
   },
   "a unit is not enabled": {
     finds: ["webhook", "unit", "warn", "UNIT_DISABLED"],
-    spoil: (host) => {
-      host.dependencies.runProgram = async (_program, [question, unit]) =>
-        question === "is-enabled" && unit === "opsctl-webhook.service"
-          ? { status: 1, stdout: "disabled\n" }
-          : { status: 0, stdout: "active\n" };
-    },
+    spoil: (host) => setUnit(host, "opsctl-webhook.service", { UnitFileState: "disabled" }),
   },
   ...Object.fromEntries(
     SOCKET_PROPERTIES.map(([property, value, code]) => [
       `the socket has ${property}=${value}`,
       {
         finds: ["webhook", "unit", "warn", code],
-        spoil: (host: Host) => {
-          const { runProgram } = host.dependencies;
-          host.dependencies.runProgram = async (program, words, signal) => {
-            const said = (await runProgram(program, words, signal))!.stdout;
-            const line = new RegExp(`^${property}=.*`, "m");
-            return { status: 0, stdout: said.replace(line, `${property}=${value}`) };
-          };
-        },
+        spoil: (host: Host) => setUnit(host, "opsctl-webhook.socket", { [property]: value }),
       } satisfies Fault,
     ]),
   ),
@@ -307,6 +292,35 @@ export const WEBHOOK: Faults = {
   "the webhook's file is open to others": {
     finds: ["socket-monitor", "webhook's environment file", "fail", "SECRET_FILE_EXPOSED"],
     spoil: (host) => host.put("etc/webhook.env", "", 0o604),
+  },
+  "a directory is in the place of the webhook's file": {
+    finds: ["socket-monitor", "webhook's environment file", "fail", "SECRET_FILE_UNREADABLE"],
+    about: "is no regular file -> Move away what is there",
+    spoil: (host) => {
+      rmSync(host.path("etc/webhook.env"));
+      mkdirSync(host.path("etc/webhook.env"));
+      host.setting("socket-monitor", "OPSCTL_WEBHOOK_ENV_FILE", host.path("etc/webhook.env"));
+    },
+  },
+  "the socket monitor counted more sockets than its threshold": {
+    finds: ["socket-monitor", "last run", "warn", "SOCKETS_ABOVE_THRESHOLD"],
+    spoil: (host) => {
+      const time = new Date(NOW_MS - 60_000).toISOString();
+      host.put("log/socket_monitor.log", `${JSON.stringify({ time, total: 10_001, threshold: 10_000 })}\n`);
+    },
+  },
+  "the gateway has lost its phone, as the service knows": {
+    finds: ["webhook", "service", "fail", "sem_instancia_gateway"],
+    about: "gateway disconnected",
+    spoil: (host) => void Object.assign(host.service.health, { gatewayOpen: false }),
+  },
+  "WhatsApp does not acknowledge messages": {
+    finds: ["webhook", "service", "warn", "MESSAGES_NOT_ACKNOWLEDGED"],
+    spoil: (host) => void Object.assign(host.service.health, { gatewayOpen: true, pendingMessages: 4 }),
+  },
+  "the socket monitor's log ends in something else": {
+    finds: ["socket-monitor", "last run", "warn", "LAST_RUN_UNREADABLE"],
+    spoil: (host) => host.put("log/socket_monitor.log", "no JSON\n"),
   },
   "the socket monitor wrote with a clock that was wrong": {
     finds: ["socket-monitor", "last run", "warn", "CLOCK_WRONG"],

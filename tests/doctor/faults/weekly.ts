@@ -181,13 +181,56 @@ export const WEEKLY: Faults = {
     about: "Correct that line",
     spoil: (host) => host.put("cron", "#0 11 * * 1 opsctl exec /usr/local/bin/opsctl weekly --json\n"),
   },
+  "the cron file starts only a dry run": {
+    finds: ["weekly", "cron", "fail", "CRON_MISSING"],
+    spoil: (host) => host.put("cron", "0 11 * * 1 opsctl /usr/local/bin/opsctl weekly --dry-run --json\n"),
+  },
+  "the cron line has another time": {
+    finds: ["weekly", "cron", "fail", "CRON_DIFFERS"],
+    about: 'at "30 11 * * 1" as opsctl, expected "0 11 * * 1" as opsctl',
+    spoil: (host) => host.put("cron", "30 11 * * 1 opsctl /usr/local/bin/opsctl weekly --json\n"),
+  },
+  "the cron line has another account": {
+    finds: ["weekly", "cron", "fail", "CRON_DIFFERS"],
+    about: 'as root, expected "0 11 * * 1" as opsctl',
+    spoil: (host) => host.put("cron", "0 11 * * 1 root /usr/local/bin/opsctl weekly --json\n"),
+  },
+  ...Object.fromEntries(
+    [
+      "0 11 * * MON opsctl /usr/local/bin/opsctl weekly --json",
+      "00 11 * jan-dec Mon\topsctl exec /usr/local/bin/opsctl weekly --concurrency 4 --json",
+    ].map((line) => [
+      `the same schedule in another spelling is no fault: ${line.slice(0, 20)}`,
+      {
+        finds: ["weekly", "cron", "pass", null],
+        spoil: (host) => host.put("cron", `${line}\n`),
+      } satisfies Fault,
+    ]),
+  ),
+  "cron starts the socket monitor more often": {
+    finds: ["socket-monitor", "cron", "pass", null],
+    spoil: (host) => host.put("cron", "*/2 * * * * opsctl /usr/local/bin/opsctl socket-monitor\n"),
+  },
+  "cron starts the socket monitor too seldom": {
+    finds: ["socket-monitor", "cron", "fail", "CRON_DIFFERS"],
+    spoil: (host) => host.put("cron", "*/7 * * * * opsctl /usr/local/bin/opsctl socket-monitor\n"),
+  },
+  "no run begins before a person decides about a ledger that went back": {
+    finds: ["weekly", "last run", "fail", "LAST_RUN_FAILED"],
+    about: "-> opsctl explain LEDGER_WENT_BACK",
+    spoil: (host) =>
+      leftBehind(host, {
+        ...{ status: "not_ready", error: { code: "LEDGER_WENT_BACK" }, window: null, begunAt: null },
+        ...{ retryableUntil: null, refusedAt: "2026-11-23T11:30:00Z" },
+      }),
+  },
   "the cron file is missing": {
     finds: ["weekly", "cron", "warn", "CRON_MISSING"],
     spoil: ({ path }) => rmSync(path("cron")),
   },
   "a directory stands in the place of the cron file": {
-    finds: ["weekly", "cron", "fail", "CHECK_FAILED"],
-    about: "EISDIR",
+    finds: ["weekly", "cron", "fail", "CRON_MISSING"],
+    about: "EISDIR -> Move away what is there",
     spoil: ({ path }) => {
       rmSync(path("cron"));
       mkdirSync(path("cron"));

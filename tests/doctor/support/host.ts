@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -242,13 +243,22 @@ export function fixOf({ fix }: Pick<Finding, "fix">): string {
   return [fix?.text, fix?.command].filter((part) => part != null).join(" ");
 }
 
-/** What systemd says of a unit that closes all of the disk but these paths, and the state directory of its own. */
-export function unitOpens(host: Host, opened: string): void {
+/** Has systemd say this of a unit. */
+export function setUnit(host: Host, unit: string, properties: Readonly<Record<string, string>>): void {
   const { runProgram } = host.dependencies;
-  host.dependencies.runProgram = async (program, words, signal) =>
-    words[1] === "opsctl-webhook.service" && words[0] === "show"
-      ? { status: 0, stdout: `ProtectSystem=strict\nReadWritePaths=${opened}\nStateDirectory=opsctl\n` }
-      : await runProgram(program, words, signal);
+  host.dependencies.runProgram = async (program, words, signal) => {
+    const end = await runProgram(program, words, signal);
+    if (words[1] !== unit || end === null) return end;
+    const lines = Object.entries(properties).map(([name, value]) => `${name}=${value}\n`);
+    const rest = end.stdout.split("\n").filter((line) => !(line.split("=")[0]! in properties));
+    return { status: 0, stdout: lines.join("") + rest.join("\n") };
+  };
+}
+
+/** Has systemd say that the service's unit closes all of the disk but these paths, and the state directory of its own. */
+export function unitOpens(host: Host, opened: string): void {
+  const closed = { ProtectSystem: "strict", ReadWritePaths: opened, StateDirectory: "opsctl" };
+  setUnit(host, "opsctl-webhook.service", closed);
 }
 
 /** Status and reason of what one check found. */
@@ -294,25 +304,23 @@ function dependenciesOf({ path, service }: Pick<Host, "path" | "service">): Doct
     findServiceAccount: async () => ({ ...ACCOUNT, uid: process.geteuid!() }),
     // Times of files are compared with this clock, which stands still; the database has the real one.
     nowMs: () => NOW_MS,
-    runProgram: async (_program, [question]) => ({ status: 0, stdout: SYSTEMD_SAYS[question!] ?? "" }),
+    runProgram: async () => ({ status: 0, stdout: UNIT }),
   };
 }
 
-/** What systemctl prints of units that are as they should be. */
-const SYSTEMD_SAYS: Record<string, string> = {
-  "is-active": "active\n",
-  "is-enabled": "enabled\n",
-  show: `IPIngressBytes=864
+/** What systemctl shows of a unit that is as it should be. */
+const UNIT = `IPIngressBytes=864
 IPAddressAllow=10.0.0.0/8 127.0.0.0/8
 IPAddressDeny=::/0 0.0.0.0/0
 IPAccounting=yes
 ActiveState=active
-`,
-};
+UnitFileState=enabled
+`;
 
 function furnish({ put, path }: Pick<Host, "put" | "path">): void {
   const seconds = NOW_MS / 1000;
   put("log/weekly_performance_reports.success", "{}\n", 0o644);
+  utimesSync(path("log/weekly_performance_reports.success"), seconds - 86_400, seconds - 86_400);
   put("log/socket_monitor.log", `{"time":"${new Date(NOW_MS - 60_000).toISOString()}","total":12}\n`, 0o644);
   put("textfile/custom_metrics.prom", metricsText(seconds - 30), 0o644);
   put("localtime", zoneFile("UTC0"));

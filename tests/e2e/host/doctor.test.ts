@@ -37,7 +37,7 @@ function doctor(args: string[], more = {}) {
   return opsctl(["doctor", ...args, "--env-dir", envDir], { env });
 }
 
-const ALL = /^Everything that was looked at: opsctl doctor --all --env-dir \S+$/;
+const ALL = /^ {2}opsctl doctor --all --env-dir \S+$/;
 
 const findingsOf = (json: Record<string, unknown>) => json.findings as Finding[];
 
@@ -125,6 +125,7 @@ describe("opsctl doctor", () => {
       "Next, for webhook:",
       expect.stringContaining("  "),
       "",
+      "All findings:",
       expect.stringMatching(ALL),
       "",
     ]);

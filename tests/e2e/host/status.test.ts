@@ -39,7 +39,7 @@ describe("opsctl status of a host that hangs", () => {
     expect([ended.exitCode, ended.json.status, ended.json.error]).toEqual([1, "failed", null]);
     expect(partsOf(ended).weekly).toEqual({
       status: "attention",
-      lines: ["the database did not answer in time"],
+      lines: ["the database did not answer in time (CHECK_TIMED_OUT)"],
       next: `sudo OPSCTL_SECRETS_DIR=${env.OPSCTL_SECRETS_DIR} opsctl doctor weekly`,
       facts: null,
     });
@@ -54,7 +54,7 @@ describe("a directory of environment files that is no absolute path", () => {
     const status = await opsctl(["status", "--json"], { env });
     expect([status.exitCode, partsOf(status).weekly?.lines]).toEqual([
       1,
-      ["OPSCTL_ENV_DIR is no absolute path"],
+      ["OPSCTL_ENV_DIR is no absolute path (CONFIG_INVALID)"],
     ]);
     const doctor = await opsctl(["doctor", "weekly", "--json"], { env });
     expect([doctor.exitCode, doctor.json.error]).toMatchObject([3, { code: "CONFIG_INVALID" }]);
@@ -75,7 +75,10 @@ describe("opsctl status, after a plan", () => {
     };
     const run = (...args: string[]) => opsctl(args, { env });
     const rules = async () => partsOf(await run("status", "--json"))["alert-rules"]!;
-    expect(await rules()).toMatchObject({ status: "attention", lines: ["never planned on this host"] });
+    expect(await rules()).toMatchObject({
+      status: "attention",
+      lines: ["never planned on this host (RULES_NOT_PLANNED)"],
+    });
     await run("alert-rules", "plan");
     expect(await rules()).toMatchObject({
       status: "attention",
@@ -102,7 +105,9 @@ describe("opsctl status after a weekly run", () => {
     await seedOwner(fixture.db.sql);
     expect(await weekly()).toMatchObject({
       status: "attention",
-      lines: ["week of 2026-11-16: OPEN: 1 open; it can be repeated until 2026-11-24 00:00:00 (São Paulo)"],
+      lines: [
+        "week of 2026-11-16: OPEN: reports: 1 missing; it can be repeated until 2026-11-24 00:00:00 (São Paulo) (WEEK_OPEN)",
+      ],
       next: `sudo OPSCTL_SECRETS_DIR=${env.OPSCTL_SECRETS_DIR} OPSCTL_ENV_DIR= opsctl reports status`,
     });
   });
@@ -117,7 +122,7 @@ describe("opsctl status", () => {
     const { exitCode, stdout, stderr } = await opsctl(["status"], { env });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toStartWith("  -     weekly          not set up\n  -     webhook ");
-    expect(stdout).toMatch(/^ {2}ok {4}collector {7}last pass \d+ s ago, every source read$/m);
+    expect(stdout).toMatch(/^ {2}ok {4}collector {7}last run \d+ s ago; every source read$/m);
     expect(stdout).not.toContain("\x1b");
   });
 

@@ -1,5 +1,5 @@
 /** One host that looks at a week: `opsctl status`, `opsctl reports status` and `opsctl doctor weekly` at one time. */
-import { rmSync } from "node:fs";
+import { rmSync, utimesSync } from "node:fs";
 import { hostname } from "node:os";
 import { checksFor } from "../../../lib/doctor/checks/all.ts";
 import type { Finding } from "../../../lib/doctor/finding.ts";
@@ -80,7 +80,9 @@ export async function openLookingHost(): Promise<LookingHost> {
       const record = runFile ?? (run === undefined ? null : JSON.stringify(recordOf(run)));
       if (record !== null) host.put(`log/${LAST_RUN_FILE}`, record, 0o644);
       rmSync(host.path("log", HEARTBEAT_FILE), { force: true });
-      if (heartbeat) host.put(`log/${HEARTBEAT_FILE}`, "{}\n", 0o644);
+      if (!heartbeat) return;
+      host.put(`log/${HEARTBEAT_FILE}`, "{}\n", 0o644);
+      utimesSync(host.path("log", HEARTBEAT_FILE), nowMs / 1000, nowMs / 1000);
     },
     async look() {
       const week = await readWeekStatus(ledger.sql, undefined);

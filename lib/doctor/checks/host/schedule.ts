@@ -1,7 +1,8 @@
 import { Buffer } from "node:buffer";
 import { readFile } from "node:fs/promises";
+import { type CronLine, cronLines, isSameSchedule, longestPauseMinutes } from "../../../host/cron.ts";
 import type { Check } from "../../context/check.ts";
-import { COMMAND_FACTS } from "../../context/command-facts.ts";
+import { COMMAND_FACTS, type CronFact } from "../../context/command-facts.ts";
 import { type CommandName, command, fail, notChecked, pass, warn } from "../../finding.ts";
 
 /**
@@ -15,27 +16,50 @@ const PUT_BACK = command(
   "Put it back by the package; in a clone by make install:",
 );
 
-/** Whether the cron file has the line that starts a command. */
-function cronLineCheck(of: CommandName, pattern: RegExp): Check {
-  return {
-    command: of,
-    name: "cron",
-    runsAsRoot: true,
-    async run({ dependencies }) {
-      const { cronFile } = dependencies.paths;
-      const text = await readOrNull(cronFile);
-      if (text === null)
-        return [warn("CRON_MISSING", `${cronFile} does not exist: nothing starts ${of}`, PUT_BACK)];
-      const lines = text.toString("utf8").split("\n");
-      if (lines.some((line) => pattern.test(line.trim()))) return [pass(`${cronFile} starts ${of}`)];
-      return [
-        fail("CRON_MISSING", `${cronFile} has no line that starts ${of} as it should`, {
-          ...PUT_BACK,
-          text: "Correct that line, or remove the file and put it back by the package; in a clone by make install:",
-        }),
-      ];
+/** The check of the cron file, for a command that cron starts. */
+export function cronChecks(of: CommandName): Check[] {
+  const { cron, account } = COMMAND_FACTS[of];
+  if (cron === null) return [];
+  return [
+    {
+      command: of,
+      name: "cron",
+      runsAsRoot: true,
+      async run({ dependencies }) {
+        const { cronFile } = dependencies.paths;
+        const text = await readOrNull(cronFile).catch((error: NodeJS.ErrnoException) => error);
+        if (text instanceof Error)
+          return [fail("CRON_MISSING", `${cronFile} cannot be read: ${text.code}`, MOVE_AWAY)];
+        if (text === null)
+          return [warn("CRON_MISSING", `${cronFile} does not exist: nothing starts ${of}`, PUT_BACK)];
+        const lines = cronLines(text.toString("utf8")).filter((line) => startsCommand(line, of));
+        const [first] = lines;
+        if (first === undefined)
+          return [fail("CRON_MISSING", `${cronFile} has no line that starts ${of}`, CORRECT)];
+        if (lines.some(({ schedule, user }) => isInTime(schedule, cron) && user === account))
+          return [pass(`${cronFile} starts ${of}`)];
+        const { schedule, user } = first;
+        const expected = `expected "${cron.schedule}" as ${account}`;
+        return [
+          fail("CRON_DIFFERS", `${cronFile} starts ${of} at "${schedule}" as ${user}, ${expected}`, CORRECT),
+        ];
+      },
     },
-  };
+  ];
+}
+
+const MOVE_AWAY = { ...PUT_BACK, text: `Move away what is there. ${PUT_BACK.text}` };
+const CORRECT = { ...PUT_BACK, text: `Correct that line, or remove the file. ${PUT_BACK.text}` };
+
+/** Whether a line of cron starts a command, and not only a trial of it. */
+export function startsCommand({ command: line }: CronLine, of: CommandName): boolean {
+  return new RegExp(`\\bopsctl ${of}(?![\\w-])(?!.*--(?:dry-run|help)\\b)`).test(line);
+}
+
+function isInTime(schedule: string, { schedule: expected, everyMinutes }: CronFact): boolean {
+  if (everyMinutes === null) return isSameSchedule(schedule, expected);
+  const pause = longestPauseMinutes(schedule);
+  return pause !== null && pause <= everyMinutes;
 }
 
 /** Whether the host is on UTC: cron reads Monday 11:00 in the host's zone. */
@@ -88,12 +112,6 @@ export function accountCheck(of: CommandName): Check {
       ];
     },
   };
-}
-
-/** The check of the cron line, for a command that cron starts. */
-export function cronChecks(of: CommandName): Check[] {
-  const { cronLine } = COMMAND_FACTS[of];
-  return cronLine === null ? [] : [cronLineCheck(of, cronLine)];
 }
 
 async function readOrNull(path: string): Promise<Buffer | null> {

@@ -15,13 +15,13 @@ import {
   type CommandName,
   command,
   fail,
+  failure,
   notChecked,
   pass,
   SET_CLOCK,
   type Verdict,
   warn,
 } from "../../finding.ts";
-import { reasonOf } from "../../finding-reason.ts";
 import { withoutSettings } from "../settings/configuration.ts";
 
 /** As the server numbers itself: version 15.0. */
@@ -38,34 +38,50 @@ export function databaseCheck(of: CommandName): Check {
       context,
       async (sql) => {
         const before = context.dependencies.nowMs();
-        const [row] = await sql<[{ version: number; clock: string }]>`
+        const [row] = await sql<[{ version: number; isReadOnly: boolean; clock: string }]>`
           select current_setting('server_version_num')::integer as version,
+                 current_setting('transaction_read_only') = 'on' as "isReadOnly",
                  (extract(epoch from clock_timestamp()) * 1000)::bigint::text as clock`;
         const after = context.dependencies.nowMs();
         return [
-          pass("the database answers"),
+          row.isReadOnly ? READ_ONLY : pass("the database answers"),
           versionVerdict(row.version),
           clockVerdict(Number(row.clock), { beforeMs: before, afterMs: after }),
         ];
       },
       { isToldHere: true },
     );
-  return { command: of, name: "database", run };
+  return { command: of, name: "database", service: "the database", run };
 }
+
+const READ_ONLY = fail(
+  "DATABASE_READ_ONLY",
+  "the database accepts no changes: transactions are read-only",
+  "Connect to the primary server; if it is, reset default_transaction_read_only of the database and the login",
+);
 
 /** Whether tables, functions, grants and row access are as the command needs them. */
 export function readinessCheck(of: CommandName): Check {
   return {
     command: of,
     name: "database schema",
+    service: "the database",
     run: (context) =>
       withDatabase(of, context, async (sql) => {
         const problems = await readinessOf(of, context, sql);
-        if (problems.length === 0) return [pass("migrations, tables, functions and grants are in place")];
-        return problems.map((problem) => fail(problem.code, reasonOf(problem), problem.hint ?? null));
+        if (problems.length > 0) return problems.map(failure);
+        const [row] = await sql<[{ exists: boolean }]>`
+          select to_regclass('public.opsctl_migrations') is not null as exists`;
+        return [row.exists ? pass("migrations, tables, functions and grants are in place") : UNRECORDED];
       }),
   };
 }
+
+const UNRECORDED = warn(
+  "DATABASE_NOT_MIGRATED",
+  "tables and functions are in place, and no record of the migrations: public.opsctl_migrations does not exist",
+  command("opsctl migrate"),
+);
 
 /**
  * Which migrations are applied, and whether pages may still read what the migrations granted.
@@ -77,6 +93,7 @@ export function migrationsCheck(of: CommandName): Check {
   return {
     command: of,
     name: "migrations",
+    service: "the database",
     run: (context) =>
       withDatabase(of, context, async (sql) => {
         const [row] = await sql<[{ exists: boolean; readable: boolean }]>`

@@ -14,7 +14,7 @@ import { correctSecret } from "../settings/correct-setting.ts";
 
 /** Whether the gateway that sends alerts answers, accepts the key, and has the instance open. */
 export function alertGatewayCheck(of: "webhook" | "socket-monitor"): Check {
-  const check = { command: of, name: "messaging gateway" };
+  const check = { command: of, name: "messaging gateway", service: "the messaging gateway" };
   const wanted = {
     required: ["MESSAGING_API_URL", "MESSAGING_API_KEY"],
     optional: ["MESSAGING_INSTANCE"],
@@ -55,11 +55,11 @@ export async function gatewayFailure(
   const isKey = (fault.cause ?? fault.code) === GATEWAY_KEY_REFUSED;
   if (advice !== null) {
     const fix = isKey ? await correctSecret(context, command, names.key) : advice.fix;
-    return fail(fault.code, `${fault.code}: ${advice.problem}`, fix);
+    return fail(fault.code, advice.problem, fix);
   }
   return fail(
     fault.code,
-    `${fault.code}: the gateway does not answer as it should`,
+    `the gateway does not answer as it should`,
     `Check ${names.url} and that the gateway runs`,
   );
 }

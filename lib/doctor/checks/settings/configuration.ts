@@ -8,8 +8,8 @@ import type { CheckContext } from "../../context/check-context.ts";
 import type { DoctorDependencies } from "../../context/dependencies.ts";
 import type { CommandEnvironment } from "../../facts/environment.ts";
 import { closedWithFile, isForAnotherAccount } from "../../facts/reader.ts";
-import { type CommandName, fail, notChecked, pass, type Verdict } from "../../finding.ts";
-import { reasonOf, secretFix } from "../../finding-reason.ts";
+import { type CommandName, fail, failure, notChecked, pass, type Verdict } from "../../finding.ts";
+import { secretFix } from "./correct-setting.ts";
 
 /** Whether the command's own loader accepts its settings: each problem is a finding. */
 export function configurationCheck(
@@ -23,7 +23,7 @@ export function configurationCheck(
       const settings = await context.settings(command, "all", load);
       if (settings.status === "ok") return [pass("every setting is there and valid")];
       if (await isForAnotherAccount(settings.error, command, context))
-        return [await closedWithFile(reasonOf(settings.error), command, context)];
+        return [await closedWithFile(settings.error.message, command, context)];
       return problemsOf(settings.error, await context.environment(command));
     },
   };
@@ -37,13 +37,13 @@ export type Wanted<R extends SettingName, O extends SettingName> = {
 
 /** A check that needs these settings, whatever the other ones of its command are; without them it names them. */
 export function checkWithSettings<const R extends SettingName = never, const O extends SettingName = never>(
-  { command, name }: Pick<Check, "command" | "name">,
+  check: Pick<Check, "command" | "name" | "service">,
   wanted: Wanted<R, O>,
   run: (settings: Settings<R, O>, context: CheckContext, signal: AbortSignal) => Promise<Verdict[]>,
 ): Check {
+  const { command } = check;
   return {
-    command,
-    name,
+    ...check,
     async run(context, signal) {
       const settings = await context.settings(command, JSON.stringify(wanted), (env) =>
         loadSettings(command, wanted, command === "socket-monitor" ? withWebhookSettings(command, env) : env),
@@ -68,7 +68,7 @@ export function notRead({ path }: { path: string }): Verdict[] {
 
 /** What is wrong with settings that a loader refused: a verdict for each, with what sets it right. */
 export function problemsOf(error: OpsError, { file, env }: CommandEnvironment): Verdict[] {
-  if (error.settings === undefined) return [fail(error.code, reasonOf(error), inWords(error.hint))];
+  if (error.settings === undefined) return [failure(error)];
   if (file.problem !== null) return notRead(file);
   return error.settings.map((setting) => {
     const { name, problem, kind } = setting;

@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { cronLines } from "../../../host/cron.ts";
 import type { EnvFileFault } from "../../../platform/config/env-file.ts";
 import { commandFile, DEFAULT_ENV_DIR } from "../../../platform/config/settings-table.ts";
 import { unknownSettings, unknownText } from "../../../platform/config/unknown-names.ts";
@@ -14,6 +15,7 @@ import { fixAt } from "../../facts/access.ts";
 import type { EnvironmentFile } from "../../facts/environment.ts";
 import { asRoot, isReader, readerOf } from "../../facts/reader.ts";
 import { type CommandName, fail, pass, type Verdict, warn } from "../../finding.ts";
+import { startsCommand } from "../host/schedule.ts";
 
 /** Of more names with two values than this only the number is told. */
 const MOST_REPEATED_TOLD = 20;
@@ -62,11 +64,7 @@ function contentVerdicts(file: EnvironmentFile, { mode }: Stats): Verdict[] {
 
 /** The verdict on a file with a line that cannot be read: the command refuses to start with it. */
 function faultVerdict(path: string, { line, problem }: EnvFileFault): Verdict {
-  return fail(
-    "ENV_FILE_INVALID",
-    `ENV_FILE_INVALID: ${path}: line ${line} ${problem}`,
-    `Correct line ${line} of ${path}`,
-  );
+  return fail("ENV_FILE_INVALID", `${path}: line ${line} ${problem}`, `Correct line ${line} of ${path}`);
 }
 
 /** Warns of each name with two values: someone has probably added a line without seeing the other one. */
@@ -144,10 +142,9 @@ async function missingVerdict(command: CommandName, path: string, paths: HostPat
       `${path} does not exist: ${command} is started with it and ends at once`,
       fix,
     );
-  const { cronLine } = COMMAND_FACTS[command];
   if (NEED_NO_FILE.includes(command))
     return pass(`${path} is not there; the webhook's file and this process's own environment count`);
-  if (lines.some((line) => cronLine?.test(line)))
+  if (cronLines(lines.join("\n")).some((line) => startsCommand(line, command)))
     return fail(
       "ENV_FILE_MISSING",
       `${path} does not exist: cron starts ${command} without any other setting`,

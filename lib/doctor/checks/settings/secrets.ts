@@ -2,7 +2,6 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isOverruledBy } from "../../../platform/config/owner-login.ts";
 import { unknownSecrets } from "../../../platform/config/unknown-names.ts";
-import type { OpsError } from "../../../platform/errors.ts";
 import { type FoundSecret, secretsDirectory } from "../../../platform/secrets/adapter.ts";
 import { EDITORIAL_ALIAS } from "../../../weekly/config.ts";
 import type { Check } from "../../context/check.ts";
@@ -10,8 +9,8 @@ import type { CheckContext } from "../../context/check-context.ts";
 import { secretsOf } from "../../context/command-facts.ts";
 import { closedWithFile, isForAnotherAccount } from "../../facts/reader.ts";
 import type { SecretSearch } from "../../facts/secret-search.ts";
-import { type CommandName, fail, pass, type Verdict, warn } from "../../finding.ts";
-import { reasonOf, secretFix } from "../../finding-reason.ts";
+import { type CommandName, fail, failure, pass, type Verdict, warn } from "../../finding.ts";
+import { secretFix } from "./correct-setting.ts";
 
 /** Where each secret of a command was found, and what is wrong with its file. */
 export function secretsCheck(command: CommandName): Check {
@@ -81,7 +80,7 @@ async function oddVerdicts(command: CommandName, context: CheckContext): Promise
 async function rootsLoginVerdicts(context: CheckContext): Promise<Verdict[]> {
   const { rootsLogin } = context.dependencies;
   if (rootsLogin === null) return [];
-  if (rootsLogin.status === "failed") return [errorVerdict(rootsLogin.error)];
+  if (rootsLogin.status === "failed") return [failure(rootsLogin.error)];
   const { variable, source } = rootsLogin.login;
   const place = source.replace("secret file ", "");
   const { env, file } = await context.environment("migrate");
@@ -91,17 +90,13 @@ async function rootsLoginVerdicts(context: CheckContext): Promise<Verdict[]> {
   return [found, warn("SECRET_UNUSED", reason, `Remove it from ${file.path}`)];
 }
 
-function errorVerdict(error: OpsError): Verdict {
-  return fail(error.code, reasonOf(error), error.hint ?? null);
-}
-
 async function verdictOf(
   command: CommandName,
   context: CheckContext,
   search: SecretSearch,
 ): Promise<Verdict[]> {
   const { name, found, error } = search;
-  if (error !== null) return [errorVerdict(error)];
+  if (error !== null) return [failure(error)];
   // The check of the configuration says whether it is required.
   if (found === null) return [];
   if (found.overrules)
@@ -152,7 +147,7 @@ function aliasVerdicts(
     verdicts.push(
       fail(
         "SOCIAL_EDITORIALS_CRON_SECRET_MISSING",
-        `SOCIAL_EDITORIALS_CRON_SECRET_MISSING: editorials are enabled and ${EDITORIAL_ALIAS} is missing`,
+        `editorials are enabled and ${EDITORIAL_ALIAS} is missing`,
         secretFix("weekly", EDITORIAL_ALIAS, env),
       ),
     );
@@ -160,7 +155,7 @@ function aliasVerdicts(
     verdicts.push(
       fail(
         "SOCIAL_EDITORIALS_CRON_SECRET_REUSED",
-        `SOCIAL_EDITORIALS_CRON_SECRET_REUSED: ${EDITORIAL_ALIAS} has the same value as TRIGGER_SECRET`,
+        `${EDITORIAL_ALIAS} has the same value as TRIGGER_SECRET`,
         "Give the editorial route a secret of its own, equal to CRON_SECRET in the editorial worker",
       ),
     );

@@ -1,8 +1,7 @@
 import { join } from "node:path";
-import type { Fix } from "../../../platform/errors.ts";
+import { queueResults } from "../../../health/webhook.ts";
 import type { StateConfig } from "../../../webhook/config.ts";
-import { LONG_WAIT_MS, readServiceHealth } from "../../../webhook/http/service-health.ts";
-import type { KindStats, OutboxKind } from "../../../webhook/state/contract.ts";
+import { readServiceHealth } from "../../../webhook/http/service-health.ts";
 import { stats } from "../../../webhook/state/postgres/reads.ts";
 import type { CheckContext } from "../../context/check-context.ts";
 import { type FileReading, readStateFile } from "../../facts/outbox.ts";
@@ -21,7 +20,7 @@ export async function outboxVerdicts(
   const { adminPort } = await context.webhookPorts();
   const { callLimitMs: limitMs } = context.dependencies;
   const health = await readServiceHealth({ adminPort, limitMs }, signal);
-  if (health?.outbox) return verdictsOf(health.outbox);
+  if (health?.outbox) return queueResults(health.outbox);
   if ("url" in state) {
     const { sql } = await stateDatabase(context, state.url);
     const [row] = await sql<[{ exists: boolean }]>`
@@ -30,7 +29,7 @@ export async function outboxVerdicts(
       return [
         warn("STATE_MISSING", "the shared database has no state yet: the service makes it at its start"),
       ];
-    return verdictsOf(await stats(sql));
+    return queueResults(await stats(sql));
   }
   const path = join(state.directory, "state.db");
   const reading = readStateFile(path, Date.now);
@@ -42,7 +41,7 @@ export async function outboxVerdicts(
 function fileVerdicts(path: string, reading: FileReading): Verdict[] {
   switch (reading.status) {
     case "read":
-      return [pass(`${path} can be read`), ...verdictsOf(reading.outbox)];
+      return [pass(`${path} can be read`), ...queueResults(reading.outbox)];
     case "missing":
       return [warn("STATE_MISSING", `${path} does not exist yet: the service makes it at its start`, null)];
     case "empty":
@@ -75,53 +74,4 @@ function fileVerdicts(path: string, reading: FileReading): Verdict[] {
         ),
       ];
   }
-}
-
-function verdictsOf({ message, issue, comment }: Record<OutboxKind, KindStats>): Verdict[] {
-  const { queued, dead, inDoubt } = comment;
-  const isDoubted = message.inDoubt + issue.inDoubt + inDoubt > 0;
-  const comments = queued + dead + inDoubt > 0 ? kindVerdicts("comments", comment, isDoubted) : [];
-  return [
-    ...kindVerdicts("messages", message, isDoubted),
-    ...kindVerdicts("issues", issue, isDoubted),
-    ...comments,
-  ];
-}
-
-/** `--all` means what is in doubt, too, and would send that again. */
-function retryOf(isDoubted: boolean): Fix {
-  const each = "Retry each with opsctl webhook dead retry --row <id>; first see them:";
-  const all = "Retry all with opsctl webhook dead retry --all; first see them:";
-  return command(LIST_DEAD, isDoubted ? each : all);
-}
-
-const LIST_DEAD = "opsctl webhook dead list";
-
-/** `isDoubted`: something of any kind is in doubt. */
-function kindVerdicts(
-  what: string,
-  { queued, dead, inDoubt, oldestQueuedAgeMs }: KindStats,
-  isDoubted: boolean,
-): Verdict[] {
-  const verdicts: Verdict[] = [];
-  if (inDoubt > 0)
-    verdicts.push(
-      warn(
-        "OUTBOX_UNKNOWN",
-        `${inDoubt} ${what} are in doubt: the peer may have taken them`,
-        command(LIST_DEAD, "Retry or drop each; first see them:"),
-      ),
-    );
-  if (dead > 0) verdicts.push(warn("OUTBOX_DEAD", `${dead} ${what} were given up`, retryOf(isDoubted)));
-  if (queued > 0 && oldestQueuedAgeMs !== null && oldestQueuedAgeMs > LONG_WAIT_MS) {
-    const minutes = Math.round(oldestQueuedAgeMs / 60_000);
-    verdicts.push(
-      warn(
-        "OUTBOX_DELAYED",
-        `${queued} ${what} wait, the oldest for ${minutes} min`,
-        command("journalctl -u opsctl-webhook.service -n 50"),
-      ),
-    );
-  }
-  return verdicts.length > 0 ? verdicts : [pass(`${queued} ${what} wait, none was given up`)];
 }

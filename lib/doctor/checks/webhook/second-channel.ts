@@ -1,8 +1,6 @@
-import type { Fix } from "../../../platform/errors.ts";
-import { checkResendKey, type KeyState } from "../../../providers/resend/key.ts";
-import { command, fail, notChecked, notSetUp, pass, type Verdict, warn } from "../../finding.ts";
+import { command, notChecked, notSetUp, pass, type Verdict, warn } from "../../finding.ts";
+import { emailKeyVerdict } from "../peers/email-key.ts";
 import { checkWithSettings } from "../settings/configuration.ts";
-import { correctSecret } from "../settings/correct-setting.ts";
 
 const WANTED = {
   optional: [
@@ -13,20 +11,16 @@ const WANTED = {
 
 /** Whether alerts have a second way out, and a silence of the service would be noticed; nothing is sent or pinged. */
 export const SECOND_CHANNEL_CHECK = checkWithSettings(
-  { command: "webhook", name: "second channel" },
+  { command: "webhook", name: "second channel", service: "the e-mail provider" },
   WANTED,
   async (settings, context, signal) => {
     const { file } = await context.environment("webhook");
     const ping = pingVerdict(file.path, settings.OPSCTL_PING_URL !== undefined);
     const { ALERT_EMAIL_TO: to, ALERT_EMAIL_FROM: from, ALERT_EMAIL_API_KEY: apiKey } = settings;
     if (apiKey === undefined) return [(to ?? from) ? NO_KEY : noneVerdict(file.path), ping];
-    const key = await checkResendKey({
-      baseUrl: new URL(settings.ALERT_EMAIL_API_URL),
-      apiKey,
-      timeoutMs: context.dependencies.callLimitMs,
-      signal,
-    });
-    return [keyVerdict(key, await correctSecret(context, "webhook", "ALERT_EMAIL_API_KEY")), ping];
+    const names = { url: "ALERT_EMAIL_API_URL", key: "ALERT_EMAIL_API_KEY" };
+    const key = { of: "webhook", url: settings.ALERT_EMAIL_API_URL, apiKey, names, unclear: warn } as const;
+    return [await emailKeyVerdict(key, context, signal), ping];
   },
 );
 
@@ -52,23 +46,4 @@ function pingVerdict(path: string, isSet: boolean): Verdict {
       `Set OPSCTL_PING_URL in ${path} to the address of a check, then:`,
     ),
   );
-}
-
-function keyVerdict(key: KeyState, correction: Fix): Verdict {
-  switch (key.status) {
-    case "accepted":
-      return pass("the e-mail provider takes the key of the second channel");
-    case "refused":
-      return fail(
-        key.code,
-        `${key.code}: the e-mail provider refuses the key of the second channel`,
-        correction,
-      );
-    case "unclear":
-      return warn(
-        key.code,
-        `${key.code}: the e-mail provider does not say whether it takes the key of the second channel`,
-        "Check ALERT_EMAIL_API_URL and the network",
-      );
-  }
 }

@@ -17,6 +17,7 @@ const SAME_SECRET = command(
 export const ALERT_WEBHOOK_CHECK: Check = {
   command: of,
   name: "alert webhook",
+  service: "the alert webhook",
   async run(context, signal) {
     const { env, file } = await context.environment(of);
     if (file.problem !== null) return notRead(file);
@@ -31,9 +32,7 @@ export const ALERT_WEBHOOK_CHECK: Check = {
         state.cause === "http_401"
           ? SAME_SECRET
           : command("systemctl status opsctl-webhook", `Correct ${ALERT_WEBHOOK} in ${file.path}, or see:`);
-      return [
-        fail("ANNOUNCE_FAILED", `ANNOUNCE_FAILED: a failed run could not be announced, ${state.cause}`, fix),
-      ];
+      return [fail("ANNOUNCE_FAILED", `a failed run could not be announced, ${state.cause}`, fix)];
     } catch (error) {
       if (error instanceof OpsError && error.settings !== undefined) return withoutSettings(error);
       throw error;

@@ -10,11 +10,18 @@ import {
   type Verdict,
   warn,
 } from "../../../../lib/doctor/finding.ts";
-import { renderFindings } from "../../../../lib/doctor/render.ts";
-import { renderSummary as renderDoctor } from "../../../../lib/doctor/render-summary.ts";
-import { attention, type NamedReport, NOT_SET_UP, ok } from "../../../../lib/status/part.ts";
+import { renderSummary as renderDoctor, renderFindings } from "../../../../lib/doctor/render.ts";
+import { serviceResults, webhookHealth } from "../../../../lib/health/webhook.ts";
+import {
+  type NamedReport,
+  NOT_SET_UP,
+  onlyHealth,
+  reportOf,
+  unreadable,
+} from "../../../../lib/status/part.ts";
 import { renderStatus } from "../../../../lib/status/render.ts";
 import type { Screen } from "../../../../lib/text/terminal/screen.ts";
+import type { ServiceHealth } from "../../../../lib/webhook/http/service-health.ts";
 import { emptySummary, type WeeklySummary } from "../../../../lib/weekly/context/summary.ts";
 import { renderSummary } from "../../../../lib/weekly/texts/summary-text.ts";
 import { IDS } from "./ids.ts";
@@ -31,34 +38,32 @@ export const HOST_PICTURES: Record<string, (screen: Screen) => string> = {
   "weekly-not-ready": (screen) => renderSummary(NOT_READY, screen),
 };
 
+const SERVICE: ServiceHealth = {
+  ...{ isReady: true, isLeading: true, gatewayOpen: false, pendingMessages: null },
+  outbox: {
+    message: { queued: 3, dead: 2, inDoubt: 1, oldestQueuedAgeMs: 41 * 60_000 },
+    issue: { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeMs: null },
+    comment: { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeMs: null },
+  },
+  holds: { message: "sem_instancia_gateway", issue: null, comment: null },
+  secretRefusedAt: "2026-11-23T10:04:12.118Z",
+};
+const OPEN = fail(
+  "WEEK_OPEN",
+  "week of 2026-11-16: OPEN: reports: 12 missing; networks: SOCIAL_DEGRADED; it can be repeated until 2026-11-24 00:00:00 (São Paulo)",
+  command("opsctl reports status", "Fix what it names, then run opsctl weekly:"),
+);
+const UNREADABLE = fail(
+  "LAST_RUN_UNREADABLE",
+  "the record of the last run cannot be read: LAST_RUN_MALFORMED",
+);
+
 const PARTS: NamedReport[] = [
-  {
-    part: "weekly",
-    ...attention(
-      [
-        "week of 2026-11-16: OPEN: 12 open, 3 networks failed; it can be repeated until 2026-11-24 00:00:00 (São Paulo)",
-        "what the last run left cannot be read (LAST_RUN_MALFORMED)",
-      ],
-      "sudo opsctl reports status",
-    ),
-  },
-  {
-    part: "webhook",
-    ...attention(
-      [
-        "up; 3 wait, the oldest for 41 min; 2 given up, 1 in doubt; gateway disconnected",
-        "holds its messages: sem_instancia_gateway",
-        "refused the last post from elsewhere for its secret, at 2026-11-23T10:04:12.118Z: sudo opsctl doctor webhook",
-      ],
-      "sudo opsctl doctor webhook",
-    ),
-  },
-  { part: "collector", ...ok(["last pass 22 s ago, every source read"], {}) },
-  {
-    ...{ part: "socket-monitor", status: "unknown", lines: ["its log cannot be read by this account"] },
-    ...{ next: "sudo opsctl status", facts: null },
-  },
-  { part: "alert-rules", ...NOT_SET_UP },
+  reportOf("weekly", { lines: [[OPEN], [UNREADABLE]], facts: null }, {}),
+  reportOf("webhook", webhookHealth(SERVICE), {}),
+  reportOf("collector", onlyHealth(pass("last run 22 s ago; every source read")), {}),
+  reportOf("socket-monitor", unreadable("its log", "EACCES", "other"), {}),
+  reportOf("alert-rules", NOT_SET_UP, {}),
 ];
 
 const of = (name: CommandName, ...found: [check: string, verdict: Verdict][]): Finding[] =>
@@ -104,18 +109,7 @@ const FINDINGS: Finding[] = [
   ...of(
     "webhook",
     ["configuration", pass("every setting is there and valid")],
-    [
-      "service",
-      warn(
-        "WEBHOOK_SECRET_REFUSED",
-        "the last post from elsewhere, at 2026-11-23T10:04:12.118Z, was refused: it has another secret than the service",
-        command(
-          'journalctl -u opsctl-webhook.service -g "A request was refused" -n 5',
-          "If the platform sent it, write it the secret anew (opsctl alert-rules contact-point apply --rotate --url " +
-            "https://<alert host>/webhook). Who sent it:",
-        ),
-      ),
-    ],
+    ["service", serviceResults(SERVICE, { MESSAGING_API_KEY: null, ISSUE_TRACKER_TOKEN: null }).at(-1)!],
     [
       "second channel",
       notSetUp(

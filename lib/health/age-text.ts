@@ -1,10 +1,6 @@
-import { isToCome } from "../time/to-come.ts";
-
-/** How long ago something was, for people. */
+/** How long ago something was, for people; a clock that is a little ahead counts as now. */
 export function ageText(ageMs: number): string {
-  return isToCome(ageMs)
-    ? `at a time to come, in ${shortTime(-ageMs)} (see the clock)`
-    : `${shortTime(ageMs)} ago`;
+  return `${shortTime(ageMs)} ago`;
 }
 
 /** How long something has lasted, for people: `12 s`, `3 min`, `5 h`, `2 days`. */

@@ -1,0 +1,125 @@
+import { type Fix, inWords, type OpsError } from "../platform/errors.ts";
+import { isToCome } from "../time/to-come.ts";
+import { ageText, shortTime } from "./age-text.ts";
+
+/**
+ * The result of one check: `not_set_up` is something that this host does not use, which is no fault; `fix` puts it right
+ * or sets it up, null where nothing has to be done.
+ *
+ * Shape: `code` names the kind of problem, as docs/codes.md lists them; null for `pass` and `not_set_up`. Where an error
+ *        of opsctl or an external service is behind the result, it is that error's code.
+ */
+export type CheckResult = (
+  | { status: "pass" | "not_set_up"; code: null }
+  | { status: "warn" | "fail"; code: string }
+) & {
+  reason: string;
+  fix: Fix | null;
+  /** Nothing was checked. */
+  because?: "not_checked";
+  /** This account may not look; root may. */
+  needsRoot?: true;
+  /** `opsctl doctor` finds out more about the cause. */
+  needsDoctor?: true;
+  /** A warning about which nobody has to do anything today. */
+  isNote?: true;
+};
+
+/** A fix, or one in words alone. */
+type Advice = Fix | string | null;
+
+const fixOf = (advice: Advice): Fix | null => (typeof advice === "string" ? inWords(advice) : advice);
+
+/** A fix that is a command of the program; `text` says more, where that is needed. */
+export function command(line: string, text: string | null = null): Fix {
+  return { text, command: line };
+}
+
+/** Nothing is wrong. */
+export function pass(reason: string): CheckResult {
+  return { status: "pass", code: null, reason, fix: null };
+}
+
+/** It works, and a person should look. */
+export function warn(code: string, reason: string, fix: Advice = null): CheckResult {
+  return { status: "warn", code, reason, fix: fixOf(fix) };
+}
+
+/** It, or a part of it, does not work. */
+export function fail(code: string, reason: string, fix: Advice = null): CheckResult {
+  return { status: "fail", code, reason, fix: fixOf(fix) };
+}
+
+/** The failure that an error of opsctl means. */
+export function failure({ code, message, hint }: Pick<OpsError, "code" | "message" | "hint">): CheckResult {
+  const [first = ""] = message.split("\n");
+  return fail(code, first, hint ?? null);
+}
+
+/** This host does not use it; `fix` sets it up. */
+export function notSetUp(what: string, fix: Advice): CheckResult {
+  return { status: "not_set_up", code: null, reason: `not set up: ${what}`, fix: fixOf(fix) };
+}
+
+/** It was not checked, which counts as a warning: neither as good nor as a fault. */
+export function notChecked(code: string, reason: string, fix: Advice = null): CheckResult {
+  return { ...warn(code, `not checked: ${reason}`, fix), because: "not_checked" };
+}
+
+/** A warning about which nobody has to do anything today. */
+export function note(code: string, reason: string, fix: Advice = null): CheckResult {
+  return { ...warn(code, reason, fix), isNote: true };
+}
+
+/** The same result, of which `opsctl doctor` finds out more. */
+export function needsDoctor(result: CheckResult): CheckResult {
+  return { ...result, needsDoctor: true };
+}
+
+/** What sets the clock of a host right. */
+export const SET_CLOCK = command("timedatectl set-ntp true");
+
+/** What is done where only the run of a Monday helps. */
+const NEXT_MONDAY = command(
+  "opsctl weekly --dry-run",
+  "The run of a Monday does it; on any day this checks what that run needs:",
+);
+
+/** A warning that the run of the next Monday ends. */
+export function untilMonday(code: string, reason: string): CheckResult {
+  return note(code, reason, NEXT_MONDAY);
+}
+
+/** How often something runs, and what a run that is too old, or dated in the future, means. */
+export type Due = { every: string; limitMs: number; fault: typeof warn; fix: Fix };
+
+/** The result for something that runs on a schedule and last ran this long ago. */
+export function lastRunResult(ageMs: number, { every, limitMs, fault, fix }: Due): CheckResult {
+  if (isToCome(ageMs))
+    return fault(
+      "CLOCK_WRONG",
+      `last run dated ${shortTime(-ageMs)} in the future: a clock is wrong`,
+      SET_CLOCK,
+    );
+  const reason = `last run ${ageText(ageMs)}`;
+  return ageMs > limitMs
+    ? needsDoctor(fault("LAST_RUN_STALE", `${reason}, one is due ${every}`, fix))
+    : pass(reason);
+}
+
+/**
+ * The health of a part: its results, line by line, and the values behind them.
+ *
+ * Shape: `isOutdated` says that nothing was wrong when the part was last checked, a long time ago.
+ */
+export type Health = { lines: CheckResult[][]; facts: object | null; isOutdated?: true };
+
+/** Whether a person has to do something about it. */
+export function isProblem({ status, isNote, because }: CheckResult): boolean {
+  return status === "fail" || (status === "warn" && isNote !== true && because !== "not_checked");
+}
+
+/** The reason as people read it: with the code that `opsctl explain` knows. */
+export function reasonText({ reason, code, because }: CheckResult): string {
+  return code === null || because === "not_checked" ? reason : `${reason} (${code})`;
+}
