@@ -13,7 +13,7 @@ import type { WeeklyConfig } from "../../lib/weekly/config.ts";
 import { aMinuteCount, aPositiveInteger, aUuid } from "../args/checks.ts";
 import { flag, option } from "../args/options.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
-import { tellOfOddSettings } from "../framework/command-settings.ts";
+import { warnOfUnknownSettings } from "../framework/command-settings.ts";
 import { statusWord } from "../framework/exit-status.ts";
 import { VERSION } from "../framework/version.ts";
 
@@ -25,7 +25,7 @@ async function loadSettings(
   flags: { dryRun: boolean; skipWhatsapp: boolean; skipEmail: boolean },
   { env, log, settingsFile }: CommandContext,
 ): Promise<WeeklyConfig> {
-  if (flags.dryRun) await tellOfOddSettings(settingsFile, log);
+  if (flags.dryRun) await warnOfUnknownSettings(settingsFile, log);
   const { loadWeeklyConfig } = await import("../../lib/weekly/config.ts");
   return await loadWeeklyConfig(env, { ...flags, isProof: flags.dryRun }, (message) => log.warn(message));
 }

@@ -4,11 +4,12 @@ import { applyProxies, comeTooLate } from "../../lib/platform/config/runtime-var
 import { type CommandSettings, readCommandSettings } from "../../lib/platform/config/settings-file.ts";
 import { commandFile } from "../../lib/platform/config/settings-table.ts";
 import { webhookSettingsPath } from "../../lib/platform/config/webhook-settings.ts";
+import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
 import { onOverruledVariable } from "../../lib/platform/secrets/overruled.ts";
 import { shellWord } from "../../lib/platform/shell-word.ts";
 
-/** The settings of a command, and how they are read again; a problem is kept until there is a log to tell it. */
+/** The settings of a command, and how they are read again; a problem is kept until there is a log. */
 export type Settings = { read: CommandSettings; again: () => CommandSettings; problem: unknown };
 
 const NONE: CommandSettings = { env: process.env, path: null, isThere: false, names: [], hidden: [] };
@@ -29,8 +30,28 @@ export function settingsOf(name: string): Settings {
   }
 }
 
-/** Says which variables are not used because a secret's own file or command has another value. */
-export function tellOfOverruled({ path, names, env }: CommandSettings, log: Log): void {
+/** Gives this process what its runtime needs of the settings, and warns of those that have no effect. */
+export function applySettings(settings: CommandSettings, log: Log): void {
+  warnOfOverruled(settings, log);
+  const { env, path, hidden } = settings;
+  if (path !== null) {
+    const late = comeTooLate(env, process.env);
+    applyProxies(env, process.env);
+    if (hidden.length > 0)
+      log.warn("The environment overrules the settings file", { file: path, variables: hidden });
+    const hint = "Give them to the process: Environment= in the unit (systemctl edit), or the terminal";
+    if (late.length > 0)
+      log.warn("The runtime reads these before it reads the settings file", {
+        file: path,
+        variables: late,
+        hint,
+      });
+  }
+  keepLoopbackOffProxies(process.env);
+}
+
+/** Warns of each variable that is not used because a secret's own file or command has another value. */
+function warnOfOverruled({ path, names, env }: CommandSettings, log: Log): void {
   onOverruledVariable(({ name, source }) => {
     const isGiven = (process.env[name] ?? "").trim() !== "";
     const file = names.includes(name) ? path : webhookSettingsPath(env);
@@ -43,8 +64,8 @@ export function tellOfOverruled({ path, names, env }: CommandSettings, log: Log)
   });
 }
 
-/** Says which names of a settings file have no effect, for a command that is run to see whether all is well. */
-export async function tellOfOddSettings(
+/** Warns of names in a settings file that have no effect, for a command that is run to see whether all is well. */
+export async function warnOfUnknownSettings(
   file: { path: string | null; names: readonly string[] } | null,
   log: Log,
 ): Promise<void> {
@@ -53,21 +74,4 @@ export async function tellOfOddSettings(
   const { unknownSettings, unknownText } = await import("../../lib/platform/config/unknown-names.ts");
   for (const unknown of unknownSettings(basename(path), names))
     log.warn(`The settings file sets ${unknownText(unknown)}`, { file: path });
-}
-
-/** Gives this process what its runtime needs of a settings file, and says what of the file has no effect. */
-export function tellOfSettings({ env, path, hidden }: CommandSettings, log: Log): void {
-  if (path === null) return;
-  const late = comeTooLate(env, process.env);
-  applyProxies(env, process.env);
-  if (hidden.length > 0)
-    log.warn("The environment overrules the settings file", { file: path, variables: hidden });
-  if (late.length > 0) {
-    const hint = "Give them to the process: Environment= in the unit (systemctl edit), or the terminal";
-    log.warn("The runtime reads these before it reads the settings file", {
-      file: path,
-      variables: late,
-      hint,
-    });
-  }
 }

@@ -1,7 +1,6 @@
 import { type ArgsDef, type CommandDef, runCommand as runCitty } from "citty";
 import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
-import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
 import { jsonText } from "../../lib/platform/json-text.ts";
 import { createLog, LOG_LEVELS, type Log, type LogFit, type LogLevel } from "../../lib/platform/log/log.ts";
 import type { LogFormat } from "../../lib/platform/log/log-format.ts";
@@ -9,13 +8,7 @@ import { becomeAccount, findServiceAccount, isRoot } from "../../lib/platform/pr
 import { redact, redactValues } from "../../lib/platform/secrets/redact.ts";
 import type { ParsedWords } from "../args/parse.ts";
 import type { Command, CommandContext } from "./command.ts";
-import {
-  NO_SETTINGS,
-  type Settings,
-  settingsOf,
-  tellOfOverruled,
-  tellOfSettings,
-} from "./command-settings.ts";
+import { applySettings, NO_SETTINGS, type Settings, settingsOf } from "./command-settings.ts";
 import { EXIT, exitStatusOf } from "./exit-status.ts";
 import { asOpsError, framesOf } from "./failure.ts";
 import { type Outcome, resultOf } from "./outcome.ts";
@@ -65,9 +58,7 @@ export async function runCommand(
   try {
     if (problem !== null) throw problem;
     if (settings.problem !== null) throw settings.problem;
-    tellOfOverruled(settings.read, log);
-    tellOfSettings(settings.read, log);
-    keepLoopbackOffProxies(process.env);
+    applySettings(settings.read, log);
     const { result } = await runCitty(command as CommandDef<ArgsDef>, { rawArgs, data: context });
     return print(await printed(name, result as Outcome, context));
   } catch (error) {

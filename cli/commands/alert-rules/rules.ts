@@ -12,7 +12,7 @@ import type { LastPlan } from "../../../lib/alert-rules/last-plan.ts";
 import { isPlatformUid } from "../../../lib/alert-rules/platform-uid.ts";
 import { flag, option, type ValueCheck } from "../../args/options.ts";
 import { type CommandContext, defineCommand } from "../../framework/command.ts";
-import { tellOfOddSettings } from "../../framework/command-settings.ts";
+import { warnOfUnknownSettings } from "../../framework/command-settings.ts";
 import { EXIT } from "../../framework/exit-status.ts";
 
 const aPlatformUid: ValueCheck = (value) =>
@@ -69,7 +69,7 @@ export const alertRulesPlan = defineCommand({
   example: "opsctl alert-rules plan --check",
 
   async run(args, context) {
-    await tellOfOddSettings(context.settingsFile, context.log);
+    await warnOfUnknownSettings(context.settingsFile, context.log);
     const { config, platform, rules, receiverWarnings } = await openPlatform(args, context);
     const { planRules } = await import("../../../lib/alert-rules/plan.ts");
     const { groupWarnings } = await import("../../../lib/alert-rules/group-warnings.ts");

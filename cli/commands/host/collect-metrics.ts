@@ -7,7 +7,6 @@
  * JSON:   `skipped`: null or already_running, `file`: path or null, `sources` (each `source`, `up`, `durationMs`,
  *         `samples`: how many, `error`: null or `code`, `message`), `metrics`: the text with `--stdout`, else null.
  */
-import process from "node:process";
 import type { TextDirectory } from "../../../lib/host/text-directory.ts";
 import type { CollectConfig } from "../../../lib/metrics/config.ts";
 import type { CollectDependencies, CollectReport } from "../../../lib/metrics/run.ts";
@@ -115,7 +114,7 @@ async function write({ uid }: TextDirectory, path: string, text: string): Promis
 async function collect({ config, context }: Work): Promise<{ report: CollectReport; text: string }> {
   const { openCollectDependencies } = await import("../../wiring/host/collect-metrics.ts");
   const { collectMetrics: collectAll } = await import("../../../lib/metrics/run.ts");
-  const dependencies: CollectDependencies = openCollectDependencies(config, context, process.env);
+  const dependencies: CollectDependencies = openCollectDependencies(config, context);
   const collecting = collectAll(dependencies);
   const { renderReport } = await import("../../../lib/metrics/exposition.ts");
   const report = await collecting;

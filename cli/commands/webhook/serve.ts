@@ -10,7 +10,7 @@ import type { Reading } from "../../../lib/webhook/need-restart.ts";
 import { aPort, aPositiveInteger, aWholeNumber } from "../../args/checks.ts";
 import { option } from "../../args/options.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { tellOfOddSettings } from "../../framework/command-settings.ts";
+import { warnOfUnknownSettings } from "../../framework/command-settings.ts";
 
 const MIB = 1_048_576;
 
@@ -66,7 +66,7 @@ export const webhookServe = defineCommand({
     const { Reloader } = await import("../../../lib/webhook/reload.ts");
     const reloader = new Reloader<Reading>(context.log);
     context.onHangup(() => reloader.request());
-    await tellOfOddSettings(context.settingsFile, context.log);
+    await warnOfUnknownSettings(context.settingsFile, context.log);
     const { loadWebhookConfig } = await import("../../../lib/webhook/config.ts");
     const config = await loadWebhookConfig(context.env);
     const { openServeDependencies } = await import("../../wiring/webhook/serve.ts");

@@ -4,10 +4,9 @@ import { heartbeatSource } from "../../../lib/metrics/sources/heartbeat.ts";
 import { hostingSource } from "../../../lib/metrics/sources/hosting.ts";
 import { proxyMemorySource } from "../../../lib/metrics/sources/proxy-memory.ts";
 import { socketsSource } from "../../../lib/metrics/sources/sockets.ts";
-import type { CallRecord } from "../../../lib/platform/http/call-peer.ts";
-import { keepLoopbackOffProxies } from "../../../lib/platform/http/proxy.ts";
 import { notReadByRoot, secretAdapter } from "../../../lib/platform/secrets/adapter.ts";
 import type { CommandContext } from "../../framework/command.ts";
+import { callLog } from "../call-log.ts";
 
 /** How long each source may take; a run takes as long as its slowest source, and cron starts one every minute. */
 const LIMITS_MS = { proxy_memory: 8_000, sockets: 8_000, hosting: 16_000, heartbeat: 8_000 };
@@ -18,10 +17,8 @@ const HOSTING_CALL_MS = 10_000;
 export function openCollectDependencies(
   { proxy, hosting, logDir }: CollectConfig,
   { log, env }: Pick<CommandContext, "log" | "env">,
-  processEnv: Record<string, string | undefined>,
 ): CollectDependencies {
-  keepLoopbackOffProxies(processEnv);
-  const onCall = (record: CallRecord) => log.debug("An external service was called", record);
+  const onCall = callLog(log);
   return {
     sources: {
       proxy_memory: proxyMemorySource({ ...proxy, timeoutMs: ENGINE_CALL_MS, onCall }),

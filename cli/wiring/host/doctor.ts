@@ -1,7 +1,6 @@
 import process from "node:process";
 import type { DoctorDependencies, RootsLogin } from "../../../lib/doctor/context/dependencies.ts";
 import { openDatabase } from "../../../lib/platform/database/pool.ts";
-import { keepLoopbackOffProxies } from "../../../lib/platform/http/proxy.ts";
 import { findServiceAccount } from "../../../lib/platform/privileges.ts";
 import { runProgram } from "../../../lib/platform/run-program.ts";
 import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
@@ -32,7 +31,6 @@ export function openDoctorDependencies({
   rootsLogin?: RootsLogin | null;
   findAccount?: DoctorDependencies["findServiceAccount"];
 }): DoctorDependencies {
-  keepLoopbackOffProxies(process.env);
   return {
     ...{ env, envDir, rootsLogin },
     paths: {

@@ -1,7 +1,6 @@
 import process from "node:process";
 import { openDatabase } from "../../../lib/platform/database/pool.ts";
 import { readTextEnd } from "../../../lib/platform/files/read-text.ts";
-import { keepLoopbackOffProxies } from "../../../lib/platform/http/proxy.ts";
 import { findServiceAccount, isRoot, wasRoot } from "../../../lib/platform/privileges.ts";
 import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
 import { waitWhileFree } from "../../../lib/platform/wait-while-free.ts";
@@ -23,7 +22,6 @@ export async function openStatusDependencies(
   env: Environment,
   collector: CollectorPlace | null,
 ): Promise<StatusDependencies> {
-  keepLoopbackOffProxies(process.env);
   return {
     env,
     viewer: await viewer(),
