@@ -446,11 +446,11 @@ describe("an account that root cannot or does not become", () => {
   });
 });
 
-describe("opsctl on a host whose directory service hangs", () => {
-  /** A host that asks the directory service first, and gets no answer of it. */
-  function hanging(name: string, { isLocal }: { isLocal: boolean }): string {
+describe("opsctl on a host with a directory service", () => {
+  /** A host whose directory service says what the script prints; by default it hangs. */
+  function withService(name: string, { isLocal = false, script = "exec sleep 3600" }): string {
     host.put(`${name}.conf`, "passwd: files sss\ngroup: files sss\n", 0o644);
-    host.put(`${name}.getent`, "#!/bin/sh\nexec sleep 3600\n", 0o755);
+    host.put(`${name}.getent`, `#!/bin/sh\n${script}\n`, 0o755);
     const others = readFileSync(host.path("passwd"), "utf8").replace(/^opsctl:.*\n/m, "");
     host.put(`${name}.others`, others, 0o644);
     const list = isLocal ? ":" : `mount --bind "$0/${name}.others" /etc/passwd`;
@@ -459,15 +459,24 @@ describe("opsctl on a host whose directory service hangs", () => {
 
   test("an account of the host's own files is become without asking it, with its groups", async () => {
     const { env, facts } = witness(host, "local");
-    await run(["migrate", "--status"], { env, before: hanging("local", { isLocal: true }) });
+    await run(["migrate", "--status"], { env, before: withService("local", { isLocal: true }) });
     expect(field(facts(), "Uid")).toBe(four(ACCOUNT.uid));
     expect(facts()).toContain(`\n${ACCOUNT.gid} ${ACCOUNT.extraGid}\n`);
   });
 
+  test("an account that it alone knows is become, with its groups", async () => {
+    const { env, facts } = witness(host, "directory");
+    const script = `echo "opsctl:*:${ACCOUNT.uid}:${ACCOUNT.gid}::/var/lib/opsctl:/usr/sbin/nologin"`;
+    await run(["migrate", "--status"], { env, before: withService("directory", { script }) });
+    expect([field(facts(), "Uid"), field(facts(), "Gid")]).toEqual([four(ACCOUNT.uid), four(ACCOUNT.gid)]);
+    expect(facts()).toContain(`\n${ACCOUNT.gid}`);
+    expect(facts()).not.toMatch(/^Groups:.*\b0\b/m);
+  });
+
   test.each([[["status"]], [["secret", "list"]], [["migrate", "--status"]]])(
-    "%j ends and says so",
+    "%j ends and says so where it hangs",
     async (words) => {
-      const ended = await run([...words, "--json"], { before: hanging(words.join("-"), { isLocal: false }) });
+      const ended = await run([...words, "--json"], { before: withService(words.join("-"), {}) });
       expect([ended.exitCode, errorOf(ended).code]).toEqual([3, "ACCOUNT_UNAVAILABLE"]);
       expect(errorOf(ended).message).toContain("did not end within");
     },
@@ -475,7 +484,7 @@ describe("opsctl on a host whose directory service hangs", () => {
 
   test("doctor says so of each of the account's commands, and looks at what is root's", async () => {
     const { exitCode, json } = await run(["doctor", "--json"], {
-      before: hanging("doctor", { isLocal: false }),
+      before: withService("doctor", {}),
     });
     const findings = json.findings as Finding[];
     expect([exitCode, findings.filter(({ code }) => code === "ACCOUNT_UNAVAILABLE").length]).toEqual([3, 7]);
