@@ -44,9 +44,8 @@ export const migrate = defineCommand({
         text: (screen) => (args.status ? renderMigrations(migrations, screen) : renderApplied(applied)),
       };
     } catch (error) {
-      const { aboutUrl } = await import("../../lib/platform/config/about-url.ts");
       const { suggestOwner } = await import("../../lib/migrate/suggest-owner.ts");
-      throw suggestOwner(aboutUrl(asOpsError(error, "run opsctl migrate"), variable), variable);
+      throw suggestOwner(asOpsError(error, "run opsctl migrate", { setting: variable }), variable);
     }
   },
 });
@@ -77,6 +76,7 @@ async function migrated(
 ): Promise<{ applied: string[]; migrations: readonly MigrationStatus[] }> {
   const { openDatabase } = await import("../../lib/platform/database/pool.ts");
   const opening = openDatabase(url, {
+    setting: variable,
     max: 1,
     applicationName: "opsctl migrate",
     answerLimitMs: ANSWER_LIMIT_MS,

@@ -11,11 +11,11 @@ const MAX_MESSAGE = 200;
  * Behaviour: an unexpected exception becomes INTERNAL_ERROR and names its kind. Its message is shown only when the
  *            engine or the system worded it: the message of a parser or a schema may quote data.
  */
-export function asOpsError(error: unknown, attempt: string): OpsError {
+export function asOpsError(error: unknown, attempt: string, about: { setting?: string } = {}): OpsError {
   if (error instanceof OpsError) return error;
   const fault = classifyDatabaseError(error);
   if (fault.sqlState !== undefined || fault.code !== "DATABASE_QUERY_FAILED")
-    if (isDriverError(error)) return databaseError(error, attempt);
+    if (isDriverError(error)) return databaseError(error, attempt, about);
   return new OpsError({
     code: "INTERNAL_ERROR",
     message: `Cannot ${attempt}: unexpected ${describe(error)}`,

@@ -70,7 +70,7 @@ function missingObjects({ missingFunctions, missingTables, missingColumns }: Cat
 
 /** Tables and columns of the application that opsctl needs and the database does not have, one problem each. */
 export function schemaProblems(catalog: Catalog): ReadinessProblem[] {
-  const hint = "Apply the application's own migrations to this database, or correct DATABASE_URL";
+  const hint = "Apply the application's own migrations to this database, or correct the URL of the database";
   const tables = catalog.missingTables.filter((missing) => missing.origin === "application");
   const columns = catalog.missingColumns.filter((missing) => missing.origin === "application");
   return [

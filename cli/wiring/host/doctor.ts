@@ -46,8 +46,9 @@ export function openDoctorDependencies({
     wait: (ms, signal) => waitWhileFree(ms, { mostMs: Math.max(ms, BUSY_LIMIT_MS), signal }),
     nowMs: () => Date.now(),
     findServiceAccount: findAccount,
-    openDatabase: (url) =>
+    openDatabase: (url, setting) =>
       openDatabase(url, {
+        setting,
         max: DATABASE_CONNECTIONS,
         applicationName: "opsctl doctor",
         connectLimitMs: BUSY_LIMIT_MS,

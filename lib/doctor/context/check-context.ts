@@ -79,10 +79,10 @@ export class CheckContext {
     return this.once("account", () => this.dependencies.findServiceAccount());
   }
 
-  /** An open database; each URL is opened once. */
-  database(url: Secret): Promise<Database> {
+  /** The open database of the URL that a setting has; each URL is opened once. */
+  database(url: Secret, setting?: string): Promise<Database> {
     return this.once(`database ${url.open()}`, () => {
-      const database = this.dependencies.openDatabase(url);
+      const database = this.dependencies.openDatabase(url, setting);
       this.#databases.push(database);
       return database;
     });

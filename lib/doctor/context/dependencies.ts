@@ -42,6 +42,6 @@ export type DoctorDependencies = {
   nowMs(): number;
   /** The service account, also where a directory service has it; throws ACCOUNT_UNAVAILABLE. */
   findServiceAccount(): Promise<Account | null>;
-  openDatabase(url: Secret): Promise<Database>;
+  openDatabase(url: Secret, setting?: string): Promise<Database>;
   runProgram(program: string, args: readonly string[], signal: AbortSignal): Promise<ProgramEnd>;
 };

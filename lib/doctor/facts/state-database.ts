@@ -1,7 +1,6 @@
-import { aboutStateUrl } from "../../platform/config/about-url.ts";
 import type { Database } from "../../platform/database/pool.ts";
-import { OpsError } from "../../platform/errors.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
+import { STATE_URL } from "../../webhook/state/postgres/opener.ts";
 import { checkEncoding } from "../../webhook/state/postgres/schema.ts";
 import type { CheckContext } from "../context/check-context.ts";
 
@@ -13,11 +12,7 @@ import type { CheckContext } from "../context/check-context.ts";
  * Errors:    those of `openDatabase`, about OPSCTL_STATE_URL, and of `checkEncoding`.
  */
 export async function stateDatabase(context: CheckContext, url: Secret): Promise<Database> {
-  try {
-    const database = await context.database(url);
-    await checkEncoding(database.sql);
-    return database;
-  } catch (error) {
-    throw error instanceof OpsError ? aboutStateUrl(error) : error;
-  }
+  const database = await context.database(url, STATE_URL);
+  await checkEncoding(database.sql);
+  return database;
 }

@@ -38,20 +38,22 @@ export function classifyDatabaseError(error: unknown): DatabaseFault {
  *
  * Behaviour: names SQLSTATE and, where it cannot hold data, the server's own message; never the URL, the statement, its
  *            parameters or the row that the server quotes. While opening, every failure is DATABASE_UNREACHABLE but
- *            those of the login and the database's name. An `OpsError` is returned unchanged.
+ *            those of the login and the database's name. `setting` is the one that has the URL. An `OpsError` is returned
+ *            unchanged.
  */
 export function databaseError(
   error: unknown,
   attempt: string,
-  { isOpening = false }: { isOpening?: boolean } = {},
+  { isOpening = false, setting = "DATABASE_URL" }: { isOpening?: boolean; setting?: string | undefined } = {},
 ): OpsError {
   if (error instanceof OpsError) return error;
   const fault = classifyDatabaseError(error);
   const code = isOpening && !AT_OPENING.has(fault.code) ? "DATABASE_UNREACHABLE" : fault.code;
+  const hint = faultOfConnection(error, fault)?.hint ?? STATE_HINTS[fault.sqlState ?? ""] ?? HINTS[code];
   return new OpsError({
     code,
-    message: `Cannot ${attempt}: ${describe(error, fault)}`,
-    hint: faultOfConnection(error, fault)?.hint ?? STATE_HINTS[fault.sqlState ?? ""] ?? HINTS[code],
+    message: `Cannot ${attempt}: ${describe(error, fault, setting)}`,
+    hint: hint?.replaceAll("{url}", setting),
   });
 }
 
@@ -82,21 +84,21 @@ const TRANSIENT: ReadonlySet<DatabaseErrorCode> = new Set([
 
 const AT_OPENING: ReadonlySet<DatabaseErrorCode> = new Set(["DATABASE_AUTH_FAILED", "DATABASE_NOT_FOUND"]);
 
+/** `{url}` stands for the setting that has the URL. */
 const HINTS: Record<DatabaseErrorCode, string | undefined> = {
-  DATABASE_UNREACHABLE:
-    "Check host, port and sslmode in DATABASE_URL and that the server accepts connections",
+  DATABASE_UNREACHABLE: "Check host, port and sslmode in {url} and that the server accepts connections",
   DATABASE_AUTH_FAILED:
-    "Check user and password in DATABASE_URL, and the server's access rules; opsctl secret set DATABASE_URL writes another",
-  DATABASE_NOT_FOUND: "Check the database name in DATABASE_URL",
+    "Check user and password in {url}, and the server's access rules; opsctl secret set {url} writes another",
+  DATABASE_NOT_FOUND: "Check the database name in {url}",
   DATABASE_LOST: "The connection broke on the way; run the command again once the database is back",
   DATABASE_BUSY: undefined,
   DATABASE_TIMEOUT:
     "Look for a session that holds a lock (pg_locks), and whether the server still answers; then run again",
   DATABASE_READ_ONLY:
     "The server takes no writes: it is a replica, in the middle of a failover, or set read-only. Check that " +
-    "DATABASE_URL leads to the primary, then run again",
+    "{url} leads to the primary, then run again",
   DATABASE_PERMISSION_DENIED: "Connect as service_role or a member of it; `opsctl migrate` runs as the owner",
-  DATABASE_OBJECT_MISSING: "Run `opsctl migrate` and check that DATABASE_URL names the right database",
+  DATABASE_OBJECT_MISSING: "Run `opsctl migrate` and check that {url} names the right database",
   DATABASE_QUERY_FAILED: undefined,
 };
 
@@ -195,11 +197,11 @@ function codeOfDriver(code: string): DatabaseErrorCode {
   return isTls || UNREACHABLE.has(code) ? "DATABASE_UNREACHABLE" : "DATABASE_QUERY_FAILED";
 }
 
-function describe(error: unknown, { code, sqlState }: DatabaseFault): string {
+function describe(error: unknown, { code, sqlState }: DatabaseFault, setting: string): string {
   if (sqlState === undefined) {
     if (code === "DATABASE_TIMEOUT") return "the database did not answer in time";
     const cause = textOf(error, "code");
-    const why = faultOfConnection(error, { sqlState })?.why;
+    const why = faultOfConnection(error, { sqlState })?.why.replaceAll("{url}", setting);
     return code === "DATABASE_QUERY_FAILED" && why === undefined
       ? `the driver failed${cause === undefined ? "" : ` with ${cause}`}`
       : `the connection failed with ${cause}${why === undefined ? "" : ` because ${why}`}`;

@@ -48,7 +48,7 @@ const VARIABLES_OF_THE_DRIVER = ["PGTARGETSESSIONATTRS", "PGUSERNAME", "PGUSER",
  *            the first answer, and what `patience` adds.
  */
 export async function openDatabase(url: Secret, options: PoolOptions): Promise<Database> {
-  const pools = await Pools.open({ ...options, address: addressOf(url) });
+  const pools = await Pools.open({ ...options, address: addressOf(url, options.setting) });
   try {
     const prepares = await patiently(() => announcesItsBackend(pools.current), options.patience);
     if (!prepares) await pools.replace({ prepare: false });
@@ -56,7 +56,7 @@ export async function openDatabase(url: Secret, options: PoolOptions): Promise<D
     return { sql: pools.sql, prepares, renew: () => pools.renew(), close: () => pools.close() };
   } catch (error) {
     await pools.close();
-    throw databaseError(error, "connect to the database", { isOpening: true });
+    throw databaseError(error, "connect to the database", { isOpening: true, setting: options.setting });
   }
 }
 
@@ -105,7 +105,9 @@ export type OpeningPatience = {
  * Shape: `answerLimitMs` is how long a statement may wait for a connection, and then for its answer; one that has no
  *        answer breaks its connection. A transaction has no limit of its own: its begin and its end are statements, too.
  */
+/** `setting` is the one that has the URL, DATABASE_URL where it is left out. */
 type PoolOptions = {
+  setting?: string | undefined;
   max: number;
   applicationName: string;
   connectLimitMs?: number;
@@ -310,12 +312,12 @@ const DATE_AS_TEXT = {
   parse: (text: string) => text,
 };
 
-function addressOf(url: Secret): DatabaseAddress {
+function addressOf(url: Secret, setting = "DATABASE_URL"): DatabaseAddress {
   const address = parseDatabaseUrl(url.open());
   if (typeof address !== "string") return address;
   throw new OpsError({
     code: "CONFIG_INVALID",
-    message: `Cannot connect to the database: DATABASE_URL ${address}`,
+    message: `Cannot connect to the database: ${setting} ${address}`,
     hint: "Expected postgres://user:password@host:5432/database with special characters percent-encoded",
   });
 }

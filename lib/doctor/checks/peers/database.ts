@@ -1,5 +1,4 @@
 import type postgres from "postgres";
-import { aboutUrl } from "../../../platform/config/about-url.ts";
 import { loadSettings } from "../../../platform/config/load.ts";
 import type { DatabaseLogin } from "../../../platform/config/owner-login.ts";
 import { OpsError } from "../../../platform/errors.ts";
@@ -130,7 +129,7 @@ function readinessOf(command: CommandName, context: CheckContext, sql: postgres.
 async function isReportedBySchemaCheck(command: CommandName, context: CheckContext): Promise<boolean> {
   const login = await context.settings(command, "database", loginOf);
   if (command === "migrate" || login.status !== "ok") return false;
-  const { sql } = await context.database(login.value.url);
+  const { sql } = await context.database(login.value.url, login.value.variable);
   return await readinessOf(command, context, sql).then(
     (problems) => problems.length > 0,
     () => false,
@@ -155,17 +154,20 @@ export async function withDatabase(
   if (login.status !== "ok") return withoutSettings(login.error);
   let isOpen = false;
   try {
-    const { sql } = await context.database(login.value.url);
+    const { sql } = await context.database(login.value.url, login.value.variable);
     isOpen = true;
     return await use(sql);
   } catch (error) {
     if (!isOpen && !isToldHere)
       return [notChecked("PREREQUISITE_FAILED", "the database cannot be opened, see database")];
     const { databaseError } = await import("../../../platform/database/error.ts");
-    const failure = error instanceof OpsError ? error : databaseError(error, "read the database");
+    const failure =
+      error instanceof OpsError
+        ? error
+        : databaseError(error, "read the database", { setting: login.value.variable });
     if (failure.code === "DATABASE_OBJECT_MISSING" && (await isReportedBySchemaCheck(command, context)))
       return [notChecked("PREREQUISITE_FAILED", "tables or functions are missing, see database schema")];
-    throw aboutUrl(failure, login.value.variable);
+    throw failure;
   }
 }
 

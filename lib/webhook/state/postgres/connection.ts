@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type postgres from "postgres";
-import { aboutStateUrl } from "../../../platform/config/about-url.ts";
 import { noAnswer } from "../../../platform/database/error.ts";
 import { classifyDatabaseError, type Database, databaseError } from "../../../platform/database/pool.ts";
 import { OpsError } from "../../../platform/errors.ts";
 import { startLimit } from "../../../platform/timeout.ts";
+import { STATE_URL } from "./opener.ts";
 
 /** How a call is made; `moreMs` is added for its size; `repeats`: asked for twice, it is done once. */
 export type CallOptions = { limitMs?: number; moreMs?: number; repeats?: boolean };
@@ -49,7 +49,7 @@ export class StateLink {
     try {
       return await this.#until(signal, (database) => work(database.sql), repeats);
     } catch (error) {
-      throw aboutStateUrl(databaseError(error, `${attempt} in the webhook's state`));
+      throw databaseError(error, `${attempt} in the webhook's state`, { setting: STATE_URL });
     } finally {
       clear();
     }

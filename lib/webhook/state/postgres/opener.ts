@@ -1,4 +1,3 @@
-import { aboutStateUrl } from "../../../platform/config/about-url.ts";
 import {
   classifyDatabaseError,
   type Database,
@@ -19,6 +18,8 @@ export type StateOpenerOptions = {
   log: Log;
 };
 
+/** The setting that has the URL of the state's database. */
+export const STATE_URL = "OPSCTL_STATE_URL";
 const CONNECTIONS = 4;
 /** One that says it is away, or drops what is sent to it, is asked once more. */
 const PATIENCE_MS = 30_000;
@@ -51,7 +52,7 @@ export class StateOpener {
     try {
       return await this.#open(mayBeAway ? { patience } : {});
     } catch (error) {
-      const fault = aboutStateUrl(databaseError(error, "open the webhook's state"));
+      const fault = databaseError(error, "open the webhook's state", { setting: STATE_URL });
       if (!mayBeAway || !(asked.signal.aborted || isAway(error))) throw fault;
       log.error("The state's database is away at the start: alerts are sent from memory until it is back", {
         cause: fault,
@@ -69,7 +70,12 @@ export class StateOpener {
 
   async #open(more: Partial<Parameters<typeof openDatabase>[1]>): Promise<Database> {
     const { url, applicationName, answerLimitMs, log } = this.#options;
-    const settings = { max: CONNECTIONS, applicationName, closeLimitMs: Math.min(answerLimitMs, 3_000) };
+    const settings = {
+      setting: STATE_URL,
+      max: CONNECTIONS,
+      applicationName,
+      closeLimitMs: Math.min(answerLimitMs, 3_000),
+    };
     const database = await openDatabase(url, { ...settings, ...more });
     if (this.#isMade) return database;
     try {
