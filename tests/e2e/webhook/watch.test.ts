@@ -54,6 +54,18 @@ test("opsctl webhook serve notifies systemd that it is ready and alive, and ping
   await check.stop();
 });
 
+test("opsctl webhook serve goes on where systemd cannot be notified, and logs it", async () => {
+  await using arena = await openWebhookArena();
+  const env = { NOTIFY_SOCKET: join(arena.directory, "nobody"), PATH: arena.directory };
+  const service = await arena.start({ env });
+  await until("it is in the log", () => service.log().includes("systemd could not be notified"));
+  const lines = logLines(service.log()).filter(({ msg }) => msg === "systemd could not be notified");
+  expect(lines).toMatchObject([{ level: "warn", code: "ENOENT" }]);
+  expect((await postAlerts(service.url, { alerts: [] })).status).toBe(200);
+  service.kill("SIGTERM");
+  expect((await service.ended).exitCode).toBe(0);
+});
+
 test("opsctl webhook serve does not start with half a fallback e-mail", async () => {
   await using arena = await openWebhookArena();
   const email = await startEmailProvider({ apiKey: "canary-email-key" });
