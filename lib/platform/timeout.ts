@@ -1,3 +1,5 @@
+import { setTimeout as delay } from "node:timers/promises";
+
 /** How long something may take; `signal` is the caller's own way to end it sooner. */
 export type Limit = { limitMs: number; signal?: AbortSignal | undefined };
 
@@ -60,4 +62,9 @@ export async function withTimeout<T, L>(
   } finally {
     clear();
   }
+}
+
+/** Waits; ends sooner, and without an error, when the signal is aborted. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => {});
 }

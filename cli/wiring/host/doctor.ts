@@ -4,15 +4,12 @@ import { openDatabase } from "../../../lib/platform/database/pool.ts";
 import { findServiceAccount } from "../../../lib/platform/privileges.ts";
 import { runProgram } from "../../../lib/platform/run-program.ts";
 import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
-import { waitWhileFree } from "../../../lib/platform/wait-while-free.ts";
+import { pause } from "../../../lib/platform/timeout.ts";
 
 /** How long each check may take, so that doctor ends within five seconds. */
 const LIMIT_MS = 4_000;
-/**
- * The longest that it takes where this process hardly gets a processor: it would otherwise say of services that are well
- * that they do not answer, because it comes too late to their answers.
- */
-const BUSY_LIMIT_MS = 12_000;
+/** For one call of a check: longer, because the end of the check names what did not answer. */
+const CALL_LIMIT_MS = 12_000;
 /** For the service account: a directory service that hangs is named before a person thinks that doctor does. */
 const ACCOUNT_LIMIT_MS = 2_000;
 /** For a secret command, which the check then names. */
@@ -40,10 +37,9 @@ export function openDoctorDependencies({
       procNet: "/proc/net",
     },
     limitMs: LIMIT_MS,
-    callLimitMs: BUSY_LIMIT_MS,
+    callLimitMs: CALL_LIMIT_MS,
     secretCommandLimitMs: SECRET_COMMAND_LIMIT_MS,
-    // Aborted when the check ends before its limit.
-    wait: (ms, signal) => waitWhileFree(ms, { mostMs: Math.max(ms, BUSY_LIMIT_MS), signal }),
+    wait: pause,
     nowMs: () => Date.now(),
     findServiceAccount: findAccount,
     openDatabase: (url, setting) =>
@@ -51,7 +47,7 @@ export function openDoctorDependencies({
         setting,
         max: DATABASE_CONNECTIONS,
         applicationName: "opsctl doctor",
-        connectLimitMs: BUSY_LIMIT_MS,
+        connectLimitMs: CALL_LIMIT_MS,
         closeLimitMs: 100,
       }),
     async runProgram(program, args, signal) {

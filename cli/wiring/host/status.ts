@@ -3,17 +3,14 @@ import { openDatabase } from "../../../lib/platform/database/pool.ts";
 import { readTextEnd } from "../../../lib/platform/files/read-text.ts";
 import { findServiceAccount, isRoot, wasRoot } from "../../../lib/platform/privileges.ts";
 import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
-import { waitWhileFree } from "../../../lib/platform/wait-while-free.ts";
+import { pause } from "../../../lib/platform/timeout.ts";
 import { type CollectorPlace, findCollector } from "../../../lib/status/collector-place.ts";
 import type { StatusDependencies, Viewer } from "../../../lib/status/dependencies.ts";
 
-/** How long each reading may take, so that all of it ends within two seconds on a host that is not busy. */
+/** How long each reading may take, so that all of it ends within two seconds. */
 const LIMIT_MS = 1_000;
-/**
- * The longest that each takes where this process hardly gets a processor: it would otherwise say of a database that is
- * well that it did not answer.
- */
-const BUSY_LIMIT_MS = 5_000;
+/** For a connection: longer, because the end of the reading names what did not answer. */
+const CONNECT_LIMIT_MS = 5_000;
 const SECRET_COMMAND_LIMIT_MS = 800;
 const ACCOUNT_LIMIT_MS = 800;
 
@@ -29,14 +26,13 @@ export async function openStatusDependencies(
     procNet: "/proc/net",
     limitMs: LIMIT_MS,
     secretCommandLimitMs: SECRET_COMMAND_LIMIT_MS,
-    // Aborted when the reading ends before its limit, which is no failure.
-    wait: (ms, signal) => waitWhileFree(ms, { mostMs: BUSY_LIMIT_MS, signal }),
+    wait: pause,
     nowMs: () => Date.now(),
     openDatabase: (url) =>
       openDatabase(url, {
         max: 1,
         applicationName: "opsctl status",
-        connectLimitMs: BUSY_LIMIT_MS,
+        connectLimitMs: CONNECT_LIMIT_MS,
         closeLimitMs: 100,
       }),
     readTextEnd,

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { pause } from "../timeout.ts";
 
 /**
  * Says when the next call to a service may start, so that many calls keep to one rate.
@@ -30,7 +30,7 @@ export function rateLimiter(options: {
   nowMs?: () => number;
   sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }): RateLimiter {
-  const { nowMs = () => performance.now(), sleep = sleepUntilAborted } = options;
+  const { nowMs = () => performance.now(), sleep = pause } = options;
   let perSecond = options.perSecond;
   let lastMs = Number.NEGATIVE_INFINITY;
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
@@ -89,8 +89,4 @@ export function rateLimiter(options: {
     },
     perSecond: () => perSecond,
   };
-}
-
-async function sleepUntilAborted(ms: number, signal: AbortSignal): Promise<void> {
-  await delay(ms, undefined, { signal }).catch(() => {});
 }
