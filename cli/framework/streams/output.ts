@@ -30,11 +30,6 @@ export function writeOut(text: string): void {
   }
 }
 
-/** Whether this process was started without standard output. */
-export function isOutputClosed(): boolean {
-  return isClosedAtStart(STDOUT);
-}
-
 /** Writes `text` to standard error; a failure to write is ignored. */
 export function writeErr(text: string): void {
   try {
