@@ -1,4 +1,4 @@
-import { envDirOption } from "../platform/config/with-directories.ts";
+import { envDirOption } from "../platform/config/sudo-line.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Check } from "./context/check.ts";
 import { CheckContext } from "./context/check-context.ts";

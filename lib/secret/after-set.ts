@@ -24,7 +24,7 @@ export function serviceStep({ name, usedBy }: Pick<KnownSecret, "name" | "usedBy
   return settingOf(name)?.restart ? RESTART : RELOAD;
 }
 
-/** What is odd about a value that was set, a sentence each. */
+/** What a person should look at in a value that was set, a sentence each. */
 export function warningsAbout(
   { reader }: KnownSecret,
   { value, isForRoot }: { value: Secret; isForRoot: boolean },
@@ -63,7 +63,7 @@ export function conflictsOf(
 }
 
 function alsoSet({ name, fromEnvironment }: KnownSecret, { path }: FileFacts): string {
-  return `${name} is set in ${path}, too: it is not used${fromEnvironment ? " any more" : " there"}, remove it there`;
+  return `${name} is also set in ${path}: it is not used${fromEnvironment ? " any more" : " there"}, remove it there`;
 }
 
 function looksElsewhere(

@@ -8,7 +8,7 @@ import { Secret } from "../platform/secrets/secret.ts";
 /**
  * The value that was typed or piped for a secret, by the rule of the commands that need it.
  *
- * Behaviour: one trailing line break is dropped. No text about it quotes it or tells its length; an error names the
+ * Behaviour: one trailing line break is dropped. No text about it quotes it or shows its length; an error names the
  *            rule.
  * Errors:    SECRET_MALFORMED.
  */

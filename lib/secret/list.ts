@@ -2,8 +2,8 @@ import type { Stats } from "node:fs";
 import { join } from "node:path";
 import { KNOWN_SECRETS, type KnownSecret } from "../platform/config/known-secrets.ts";
 import { commandFile, ENV_FILES, isRootsFile, settingsOfFile } from "../platform/config/settings-table.ts";
+import { sudoLine } from "../platform/config/sudo-line.ts";
 import { unknownSecrets } from "../platform/config/unknown-names.ts";
-import { withDirectories } from "../platform/config/with-directories.ts";
 import { type Fix, inWords } from "../platform/errors.ts";
 import { octal } from "../platform/files/modes.ts";
 import { namesOf } from "../platform/files/trusted-path.ts";
@@ -65,7 +65,7 @@ export type SecretList = { secrets: ListedSecret[]; problems: SecretProblem[] };
 
 /** What shows an ordinary account all of them. */
 export function seenByRoot(env: Environment): Fix {
-  return { text: null, command: withDirectories("sudo opsctl secret list", env) };
+  return { text: null, command: sudoLine("secret list", env) };
 }
 
 /** Where those files are, for people. */
@@ -86,7 +86,7 @@ export function listSecrets(input: ListInput): SecretList {
 function unreadProblem({ name, path, problem, isClosed }: FileFacts, env: Environment): SecretProblem[] {
   if (problem === null) return [];
   if (isClosed) return [{ where: path, why: "this account may not read it", fix: seenByRoot(env) }];
-  const command = withDirectories(`sudo opsctl doctor ${name.replace(/\.env$/, "")}`, env);
+  const command = sudoLine(`doctor ${name.replace(/\.env$/, "")}`, env);
   return [{ where: path, why: `it could not be read (${problem})`, fix: { text: null, command } }];
 }
 

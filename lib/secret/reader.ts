@@ -1,5 +1,5 @@
 import type { KnownSecret } from "../platform/config/known-secrets.ts";
-import { withDirectories } from "../platform/config/with-directories.ts";
+import { sudoLine } from "../platform/config/sudo-line.ts";
 import { OpsError } from "../platform/errors.ts";
 import { type Account, findServiceAccount, isRoot, SERVICE_ACCOUNT } from "../platform/privileges.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
@@ -17,11 +17,7 @@ export async function readersOf(
   { name, reader }: KnownSecret,
   { isForRoot, env }: { isForRoot: boolean; env: Environment },
 ): Promise<Readers> {
-  if (!isRoot())
-    throw rootNeeded(
-      name,
-      withDirectories(`sudo opsctl secret set ${name}${isForRoot ? " --root" : ""}`, env),
-    );
+  if (!isRoot()) throw rootNeeded(name, sudoLine(`secret set ${name}${isForRoot ? " --root" : ""}`, env));
   const account = await findServiceAccount();
   if (isForRoot || reader === "root") return { account, reader: null };
   if (account !== null) return { account, reader: account };

@@ -1,7 +1,7 @@
 import { type CheckResult, fail, type Health, isProblem, needsDoctor, reasonText } from "../health/result.ts";
 import type { PartName } from "../host/set-up.ts";
 import { readCommandSettings } from "../platform/config/settings-file.ts";
-import { withDirectories } from "../platform/config/with-directories.ts";
+import { sudoLine } from "../platform/config/sudo-line.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { StatusDependencies, Viewer } from "./dependencies.ts";
@@ -37,7 +37,7 @@ export function reportOf(part: PartName, health: Health, env: Environment): Name
     part,
     status,
     lines: health.lines.map((results) => results.map(reasonText).join("; ")),
-    next: isForRoot ? withDirectories(`sudo ${command}`, env) : command,
+    next: isForRoot ? sudoLine(command.slice("opsctl ".length), env) : command,
     facts: health.facts,
   };
 }

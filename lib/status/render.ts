@@ -1,5 +1,5 @@
 import type { PartName } from "../host/set-up.ts";
-import { withDirectories } from "../platform/config/with-directories.ts";
+import { sudoLine } from "../platform/config/sudo-line.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { fixLines } from "../text/terminal/fix-lines.ts";
 import { hangingLines } from "../text/terminal/hanging-lines.ts";
@@ -49,11 +49,11 @@ function tailOf(reports: readonly NamedReport[], { env = {} }: Look) {
   return isNothingYet
     ? {
         text: "Nothing is set up on this host. Begin with:",
-        command: withDirectories("sudo opsctl doctor", env),
+        command: sudoLine("doctor", env),
       }
     : {
         text: "What every command needs, in detail:",
-        command: withDirectories("sudo opsctl doctor --all", env),
+        command: sudoLine("doctor --all", env),
       };
 }
 

@@ -57,7 +57,7 @@ export const doctor = defineCommand({
   async run(args, { env }) {
     const { renderFindings, renderSummary } = await import("../../../lib/doctor/render.ts");
     const { doctorAsRoot } = await import("../../../lib/doctor/facts/reader.ts");
-    const { envDirOption } = await import("../../../lib/platform/config/with-directories.ts");
+    const { envDirOption } = await import("../../../lib/platform/config/sudo-line.ts");
     const commands = DOCTOR_COMMANDS.filter((name) => name === (args.command ?? name));
     const envDir = args["env-dir"] ?? (await namedEnvDir(env));
     const isNamed = args.command !== undefined;

@@ -1,5 +1,5 @@
 import process from "node:process";
-import { envDirOption, secretsDirWord } from "../../platform/config/with-directories.ts";
+import { envDirOption, secretsDirWord } from "../../platform/config/sudo-line.ts";
 import { type Fix, OpsError } from "../../platform/errors.ts";
 import { isClosedHere } from "../../platform/files/closed-file.ts";
 import { isRoot, SERVICE_ACCOUNT, wasRoot } from "../../platform/privileges.ts";

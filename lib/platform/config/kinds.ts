@@ -244,7 +244,7 @@ function hasLogin({ username, password }: URL): boolean {
   return username !== "" || password !== "";
 }
 
-/** A second recipient or a `bcc` would send each owner's wish to another address, too. */
+/** A second recipient or a `bcc` would also send each owner's wish to another address. */
 function hasOneRecipient({ pathname, search, hash }: URL): boolean {
   try {
     const [address, subject] = [decodeURIComponent(pathname), decodeURIComponent(search)];

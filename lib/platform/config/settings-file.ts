@@ -6,7 +6,7 @@ import { accountOf, SERVICE_ACCOUNT, wasRoot } from "../privileges.ts";
 import type { Environment } from "../secrets/adapter.ts";
 import { type EnvFileFault, readEnvFile } from "./env-file.ts";
 import { commandFile, DEFAULT_ENV_DIR, isRootsFile } from "./settings-table.ts";
-import { withDirectories } from "./with-directories.ts";
+import { sudoLine } from "./sudo-line.ts";
 
 /**
  * The settings of a command.
@@ -96,7 +96,7 @@ function readText(
       throw new OpsError({ code, message, hint: "Make it a text file of NAME=value lines, at most 1 MiB" });
     // Another account than the reader is the wrong one to ask.
     const isOther = isClosedHere(cause) && !wasRoot() && !isReader(path);
-    const hint = isOther ? withDirectories(`sudo opsctl ${typed}`, env) : WRONG_OWNER;
+    const hint = isOther ? sudoLine(`${typed}`, env) : WRONG_OWNER;
     throw new OpsError({ code, message, hint, cause });
   }
 }

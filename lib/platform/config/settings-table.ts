@@ -62,7 +62,7 @@ export type Setting = {
 
 type Details = Omit<Setting, "kind" | "commands">;
 
-/** A row with the types of its own values, from which `loadSettings` tells the type of the setting. */
+/** A row with the types of its own values, from which `loadSettings` infers the type of the setting. */
 function row<const K extends KindName, const D extends Details>(
   kind: K,
   commands: Setting["commands"],

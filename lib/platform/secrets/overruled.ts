@@ -2,17 +2,17 @@
 export type OverruledVariable = { name: string; source: string };
 
 const noted = new Map<string, OverruledVariable>();
-let tell: (variable: OverruledVariable) => void = () => {};
+let notify: (variable: OverruledVariable) => void = () => {};
 
-/** Tells `listener` of each variable that is overruled, once, those that are known already at once. */
+/** Calls `listener` once for each variable that is overruled, at once for those that are known already. */
 export function onOverruledVariable(listener: (variable: OverruledVariable) => void): void {
-  tell = listener;
+  notify = listener;
   for (const variable of noted.values()) listener(variable);
 }
 
-/** Takes note of a variable that is set and not used. */
+/** Notes a variable that is set and not used. */
 export function noteOverruled(variable: OverruledVariable): void {
   if (noted.has(variable.name)) return;
   noted.set(variable.name, variable);
-  tell(variable);
+  notify(variable);
 }

@@ -180,7 +180,7 @@ describe("opsctl secret set", () => {
       next: ["systemctl reload opsctl-webhook.service"],
       // Root opens no file of the account: its own reader, the account, has told it.
       warnings: [
-        "MESSAGING_API_KEY is set in /etc/opsctl/webhook.env, too: it is not used any more, remove it there",
+        "MESSAGING_API_KEY is also set in /etc/opsctl/webhook.env: it is not used any more, remove it there",
       ],
     });
     expect(read(etc.path("secrets/MESSAGING_API_KEY"))).toBe(TOKEN);
@@ -218,7 +218,7 @@ describe("opsctl secret set", () => {
       {
         warnings: [
           matching("in this terminal's environment: it is not used any more"),
-          matching("in /etc/opsctl/weekly.env, too: it is not used any more, remove it there"),
+          matching("in /etc/opsctl/weekly.env: it is not used any more, remove it there"),
         ],
       },
     ],

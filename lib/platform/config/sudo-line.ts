@@ -3,23 +3,18 @@ import { shellWord } from "../shell-word.ts";
 import { DEFAULT_ENV_DIR } from "./settings-table.ts";
 
 /**
- * A text in which each `sudo opsctl …` finds the environment files and the secrets that this process finds.
+ * The line with which root runs `opsctl <words>` on the environment files and secrets that this process finds.
  *
- * Behaviour: sudo hands on no variable, so OPSCTL_SECRETS_DIR and an OPSCTL_ENV_DIR that moves the environment files, or
- *            turns them off, become part of the line; for `opsctl doctor` the latter is the option of that name.
+ * Behaviour: sudo passes no variable on, so OPSCTL_SECRETS_DIR and an OPSCTL_ENV_DIR that moves the environment files, or
+ *            turns them off, become part of the line; for `opsctl doctor` the latter is an option.
  */
-export function withDirectories(text: string, env: Environment): string {
+export function sudoLine(words: string, env: Environment): string {
   const { OPSCTL_ENV_DIR: envDir = DEFAULT_ENV_DIR } = env;
   const secrets = secretsDirWord(env);
+  if (/^doctor\b/.test(words)) return `sudo ${secrets}opsctl ${words}${envDirOption(envDir)}`;
   const value = envDir.trim() === "" ? "" : shellWord(envDir);
   const settings = envDir === DEFAULT_ENV_DIR ? "" : `OPSCTL_ENV_DIR=${value} `;
-  return text.replaceAll(
-    /\bsudo opsctl (doctor\b(?: --all| [a-z]+(?:-[a-z]+)*)?)?/g,
-    (_line, doctor?: string) =>
-      doctor === undefined
-        ? `sudo ${secrets}${settings}opsctl `
-        : `sudo ${secrets}opsctl ${doctor}${envDirOption(envDir)}`,
-  );
+  return `sudo ${secrets}${settings}opsctl ${words}`;
 }
 
 /** The option of `opsctl doctor` that names the environment files' directory, where it is not the installed one. */
