@@ -1,14 +1,13 @@
 import { loadSettings, type Settings } from "../platform/config/load.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
-import type { Receivers } from "./receivers.ts";
-import type { PlatformUids } from "./rule-document.ts";
+import type { GrafanaUids, Receivers } from "./rule-document.ts";
 
-/** How the platform is reached. */
-export type PlatformConfig = { url: string; token: Secret };
+/** Grafana's address and the token. */
+export type GrafanaConfig = { url: string; token: Secret };
 
 /** The settings of `plan` and `apply`. */
-export type AlertRulesConfig = PlatformConfig & { uids: PlatformUids; receivers: Receivers };
+export type AlertRulesConfig = GrafanaConfig & { uids: GrafanaUids; receivers: Receivers };
 
 const UIDS = ["MONITORING_FOLDER_UID", "MONITORING_PROMETHEUS_UID", "MONITORING_LOKI_UID"] as const;
 const RECEIVERS = ["MONITORING_RECEIVER", "MONITORING_FALLBACK_RECEIVER"] as const;
@@ -18,9 +17,9 @@ const RECEIVERS = ["MONITORING_RECEIVER", "MONITORING_FALLBACK_RECEIVER"] as con
  *
  * Errors: CONFIG_INVALID.
  */
-export async function loadExportUids(env: Environment): Promise<PlatformUids> {
+export async function loadExportUids(env: Environment): Promise<GrafanaUids> {
   const values = await loadSettings("alert-rules", { optional: UIDS }, env);
-  // No uid of the platform looks like the placeholder.
+  // No uid of Grafana looks like the placeholder.
   const uidOr = (name: (typeof UIDS)[number]) => [name, values[name] ?? `<${name}>`];
   return uidsOf(Object.fromEntries(UIDS.map(uidOr)) as Settings<(typeof UIDS)[number]>);
 }
@@ -44,7 +43,7 @@ export async function loadAlertRulesConfig(env: Environment): Promise<AlertRules
   };
 }
 
-function uidsOf(values: Settings<(typeof UIDS)[number]>): PlatformUids {
+function uidsOf(values: Settings<(typeof UIDS)[number]>): GrafanaUids {
   return {
     folder: values.MONITORING_FOLDER_UID,
     metrics: values.MONITORING_PROMETHEUS_UID,

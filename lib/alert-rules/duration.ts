@@ -19,7 +19,7 @@ export function parseDurationMs(text: string): number | null {
   );
 }
 
-/** Milliseconds as a duration that the platform takes and people read: `10m`, `1m30s`, `0s`. */
+/** Milliseconds as a duration that Grafana accepts and people read: `10m`, `1m30s`, `0s`. */
 export function renderDuration(ms: number): string {
   const parts: string[] = [];
   let left = ms;

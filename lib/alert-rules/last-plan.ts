@@ -2,10 +2,10 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { writeFileAtomic } from "../platform/files/atomic-file.ts";
 
-/** Name of the file in the log directory that remembers the last `plan` or `apply`. */
+/** Name of the file in the log directory with the result of the last `plan` or `apply`. */
 export const LAST_PLAN_FILE = "alert-rules.last.json";
 
-/** How large the file may be; it has far less. */
+/** The largest file that is read; it has far less. */
 export const LAST_PLAN_MAX_BYTES = 4_096;
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -19,12 +19,12 @@ const lastPlanSchema = v.object({
 });
 
 /**
- * What the last `plan` or `apply` found: of `rules` rules `differ` are not on the platform as they are in the code,
- * after `apply` those that it could not put there.
+ * The result of the last `plan` or `apply`: of `rules` rules `differ` are not in Grafana as they are in the code,
+ * after `apply` those that it could not write.
  */
 export type LastPlan = v.InferOutput<typeof lastPlanSchema>;
 
-/** What the text of the file says; null when it is something else. */
+/** The content of the file; null when it is something else. */
 export function parseLastPlan(text: string): LastPlan | null {
   try {
     const parsed = v.safeParse(lastPlanSchema, JSON.parse(text));
@@ -37,7 +37,7 @@ export function parseLastPlan(text: string): LastPlan | null {
 /**
  * Replaces the file; null when it is written, else the file system's code.
  *
- * Behaviour: the directory is not created. The file holds counts alone, and other accounts may read it.
+ * Behaviour: the directory is not created. The file holds only counts, and other accounts may read it.
  */
 export function writeLastPlan(logDir: string, plan: LastPlan): string | null {
   try {

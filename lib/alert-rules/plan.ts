@@ -2,14 +2,13 @@ import { OpsError } from "../platform/errors.ts";
 import { member } from "../platform/http/answer.ts";
 import type {
   GrafanaClient,
+  GrafanaProblem,
+  GrafanaReading,
   ListedRule,
-  PlatformProblem,
-  PlatformReading,
 } from "../providers/grafana/client.ts";
 import type { NotificationSettings, RuleDocument } from "../providers/grafana/document.ts";
-import { type FieldChange, fieldChanges } from "./changes.ts";
-import type { Receivers } from "./receivers.ts";
-import { type PlatformUids, ruleDocument } from "./rule-document.ts";
+import { type FieldChange, fieldChanges } from "./compare.ts";
+import { type GrafanaUids, type Receivers, ruleDocument } from "./rule-document.ts";
 import type { AlertRule } from "./rules/rule.ts";
 
 /**
@@ -30,33 +29,37 @@ export type PlannedRule = {
 };
 
 /**
- * Compares the rules with the platform's; reads only.
+ * Compares the rules with Grafana's; reads only.
  *
  * Errors: MONITORING_FOLDER_NOT_FOUND, MONITORING_RECEIVER_NOT_FOUND, MONITORING_HTTP_<status>, MONITORING_UNREACHABLE
  *         and the other codes of a call.
  */
 export async function planRules(
-  platform: GrafanaClient,
+  grafana: GrafanaClient,
   rules: readonly AlertRule[],
-  uids: PlatformUids,
+  uids: GrafanaUids,
   receivers: Receivers,
 ): Promise<PlannedRule[]> {
-  const [folder, list] = await Promise.all([platform.folderPath(uids.folder), platform.listRules()]);
+  const [folder, list] = await Promise.all([grafana.folderPath(uids.folder), grafana.listRules()]);
   const listed = mustRead(list, "read the list of alert rules") ?? [];
-  // A token that may write rules may be forbidden to read folders; then the platform judges at the first write.
-  const isHidden = folder.status !== "ok" && folder.problem.status === 403;
-  if (!isHidden && mustRead(folder, "read the folder of the alert rules") === null)
-    throw folderMissing(uids.folder);
-  await checkReceivers(platform, receivers);
+  // A token that may write rules may be forbidden to read folders; then Grafana judges at the first write.
+  if (!isForbidden(folder) && mustRead(folder, "read the folder of the alert rules") === null)
+    throw new OpsError({
+      code: "MONITORING_FOLDER_NOT_FOUND",
+      message: `Cannot place the alert rules: Grafana has no folder with the uid ${uids.folder}`,
+      hint: "Create the folder in Grafana, or name another with MONITORING_FOLDER_UID or --folder-uid",
+    });
+  await checkReceivers(grafana, receivers);
   const documents = rules.map((rule) => ruleDocument(rule, uids, receivers));
-  const readings = await Promise.all(documents.map(({ uid }) => platform.readRule(uid)));
-  return documents.map((document, index) => {
-    const reading = readings[index] as PlatformReading<object>;
-    return decideRule(document, mustRead(reading, `read the alert rule ${document.uid}`), listed);
-  });
+  return await Promise.all(
+    documents.map(async (document) => {
+      const present = mustRead(await grafana.readRule(document.uid), `read the alert rule ${document.uid}`);
+      return decideRule(document, present, listed);
+    }),
+  );
 }
 
-/** What to do with a rule, given the platform's rule of the same uid and the list of all its rules. */
+/** What to do with a rule, given Grafana's rule of the same uid and the list of all its rules. */
 function decideRule(
   document: RuleDocument,
   present: object | null,
@@ -64,18 +67,18 @@ function decideRule(
 ): PlannedRule {
   const { uid, title, folderUID, ruleGroup: group } = document;
   const planned = { uid, title, group, changes: [], conflictsWith: null, document };
-  const twin = listed.find(
+  const other = listed.find(
     (rule) =>
       rule.uid !== uid && rule.title === title && rule.folderUID === folderUID && rule.ruleGroup === group,
   );
-  if (twin !== undefined) return { ...planned, action: "conflict", conflictsWith: twin.uid };
+  if (other !== undefined) return { ...planned, action: "conflict", conflictsWith: other.uid };
   if (present === null) return { ...planned, action: "create" };
   const changes = fieldChanges(present, document);
   const action = changes.length === 0 ? "none" : "update";
   return { ...planned, action, changes, document: withKeptSettings(document, present) };
 }
 
-/** The document with what a person set about the notifications of the present rule: a write replaces all of a rule. */
+/** The document with what a person set about the rule's notifications: a write replaces the whole rule. */
 function withKeptSettings(document: RuleDocument, present: object): RuleDocument {
   const kept = member(present, "notification_settings");
   if (typeof kept !== "object" || kept === null) return document;
@@ -83,35 +86,41 @@ function withKeptSettings(document: RuleDocument, present: object): RuleDocument
   return { ...document, notification_settings: settings };
 }
 
-/** Names a missing receiver before anything is written; a token that may not look leaves that to the platform. */
-async function checkReceivers(platform: GrafanaClient, receivers: Receivers): Promise<void> {
+/** Names a missing receiver before anything is written; a token that may not look leaves that to Grafana. */
+async function checkReceivers(grafana: GrafanaClient, receivers: Receivers): Promise<void> {
   const names = [receivers.main, receivers.fallback].filter((name) => name !== null);
   if (names.length === 0) return;
-  const reading = await platform.contactPoints();
-  if (reading.status !== "ok" && reading.problem.status === 403) return;
+  const reading = await grafana.contactPoints();
+  if (isForbidden(reading)) return;
   const known = new Set(mustRead(reading, "read the contact points")?.map(({ name }) => name));
   const missing = names.find((name) => !known.has(name));
-  if (missing !== undefined) throw receiverMissing(missing);
-}
-
-function receiverMissing(name: string): OpsError {
-  return new OpsError({
+  if (missing === undefined) return;
+  throw new OpsError({
     code: "MONITORING_RECEIVER_NOT_FOUND",
-    message: `Cannot send the alert rules to ${JSON.stringify(name)}: the platform has no contact point of this name`,
+    message: `Cannot send the alert rules to ${JSON.stringify(missing)}: Grafana has no contact point of this name`,
     hint:
-      "Make it: opsctl alert-rules contact-point apply; or correct --receiver, --fallback-receiver. The platform leaves out " +
-      "what the service account may not read",
+      "Create it: opsctl alert-rules contact-point apply; or correct --receiver, --fallback-receiver. Grafana does " +
+      "not list what the service account may not read",
   });
 }
 
-function mustRead<T>(reading: PlatformReading<T>, attempt: string): T | null {
-  if (reading.status === "ok") return reading.value;
-  throw platformError(reading.problem, attempt);
+function isForbidden(reading: GrafanaReading<unknown>): boolean {
+  return reading.status === "failed" && reading.problem.status === 403;
 }
 
-/** A problem of the platform as the failure that ends the command: MONITORING_… */
-export function platformError({ code, status, message }: PlatformProblem, attempt: string): OpsError {
-  const answer = status === null ? "the platform gave no answer" : `the platform answered ${status}`;
+/**
+ * What was read; null when Grafana does not have it.
+ *
+ * Errors: MONITORING_… when it could not be read.
+ */
+export function mustRead<T>(reading: GrafanaReading<T>, attempt: string): T | null {
+  if (reading.status === "ok") return reading.value;
+  throw grafanaError(reading.problem, attempt);
+}
+
+/** A failed call to Grafana as the error that ends the command: MONITORING_… */
+export function grafanaError({ code, status, message }: GrafanaProblem, attempt: string): OpsError {
+  const answer = status === null ? "no answer from Grafana" : `Grafana answered ${status}`;
   return new OpsError({
     code: code.toUpperCase(),
     message: `Cannot ${attempt}: ${answer}${message === null ? "" : ` (${message})`}`,
@@ -121,18 +130,10 @@ export function platformError({ code, status, message }: PlatformProblem, attemp
 
 function hintFor(code: string, status: number | null): string {
   if (status === 401)
-    return "MONITORING_TOKEN has to be a service-account token (glsa_…); an access-policy token (glc_…) is another thing";
+    return "MONITORING_TOKEN has to be a service-account token (glsa_…), not an access-policy token (glc_…)";
   if (status === 403)
     return "Give the service account the right to read and write provisioned alert rules and contact points";
   if (code === "monitoring_answer_unreadable" || (status !== null && status < 500))
-    return "MONITORING_URL has to be the platform's own base address, without a login page before it";
-  return "Look at MONITORING_URL and the platform; running again is safe";
-}
-
-function folderMissing(uid: string): OpsError {
-  return new OpsError({
-    code: "MONITORING_FOLDER_NOT_FOUND",
-    message: `Cannot place the alert rules: the platform has no folder with the uid ${uid}`,
-    hint: "Make the folder on the platform, or name another with MONITORING_FOLDER_UID or --folder-uid",
-  });
+    return "MONITORING_URL has to be Grafana's own base address, without a login page before it";
+  return "Check MONITORING_URL and Grafana; running again is safe";
 }

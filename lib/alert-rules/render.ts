@@ -3,10 +3,11 @@ import { singleLine } from "../text/single-line.ts";
 import { prose, proseLines } from "../text/terminal/prose.ts";
 import { NO_TERMINAL, type Screen } from "../text/terminal/screen.ts";
 import type { AppliedRule } from "./apply.ts";
-import type { FieldChange } from "./changes.ts";
+import type { FieldChange } from "./compare.ts";
+import type { AppliedPoint } from "./contact-point/contact-point.ts";
 import type { PlannedRule } from "./plan.ts";
 
-/** Where a line that is longer than the terminal goes on. */
+/** The indent of a continuation line. */
 const INDENT = "      ";
 
 const VERB = {
@@ -16,7 +17,14 @@ const VERB = {
   conflict: "CONFLICT  ",
 } as const;
 
-/** The rules as a JSON array, of which each can be posted by itself. */
+const SECRET = {
+  written: "The secret was written.",
+  equal: "The secret is the webhook's.",
+  not_compared:
+    "Grafana does not show the secret, so it was not compared; after a change of WEBHOOK_SECRET add --rotate.",
+} as const;
+
+/** The rules as a JSON array; each element can be posted alone. */
 export function renderExport(documents: readonly RuleDocument[]): string {
   return `${JSON.stringify(documents, null, 2)}\n`;
 }
@@ -27,19 +35,19 @@ export function renderPlan(
   warnings: readonly string[],
   screen: Screen = NO_TERMINAL,
 ): string {
-  const rules = planned.flatMap((rule) => [
+  const lines = planned.flatMap((rule) => [
     `${VERB[rule.action]} ${nameOf(rule)}`,
     ...rule.changes.flatMap((change) => changeLines(change, screen)),
     ...(rule.conflictsWith === null
       ? []
       : [
-          `  the rule ${shown(rule.conflictsWith)} has this title in this group; rename or remove it by hand`,
+          `  the rule ${singleLine(rule.conflictsWith)} has this title in this group; rename or remove it manually`,
         ]),
   ]);
   const count = planned.filter(({ action }) => action !== "none").length;
   const summary =
-    count === 0 ? "Nothing to change." : `${count} of ${planned.length} rules differ from the platform.`;
-  return prose([...rules, ...warningLines(warnings), summary], screen, { indent: INDENT });
+    count === 0 ? "Nothing to change." : `${count} of ${planned.length} rules differ from Grafana.`;
+  return withWarnings(lines, warnings, summary, screen);
 }
 
 /** What `apply` did, for people: a line for each rule, with the reason where it failed. */
@@ -48,37 +56,43 @@ export function renderApplied(
   warnings: readonly string[],
   screen: Screen = NO_TERMINAL,
 ): string {
-  const rules = applied.flatMap((rule) => [
-    `${rule.result.padEnd(10)} ${nameOf(rule)}`,
-    ...(rule.code === null
-      ? []
-      : [`  ${rule.code}${rule.message === null ? "" : `: ${shown(rule.message)}`}`]),
+  const lines = applied.flatMap(({ result, code, message, ...rule }) => [
+    `${result.padEnd(10)} ${nameOf(rule)}`,
+    ...(code === null ? [] : [`  ${code}${message === null ? "" : `: ${singleLine(message)}`}`]),
   ]);
   const failed = applied.filter(({ code }) => code !== null).length;
   const summary =
     failed === 0 ? "All rules are in place." : `${failed} of ${applied.length} rules are NOT in place.`;
-  return prose([...rules, ...warningLines(warnings), summary], screen, { indent: INDENT });
+  return withWarnings(lines, warnings, summary, screen);
 }
 
-function warningLines(warnings: readonly string[]): string[] {
-  return warnings.map((warning) => `Warning: ${warning}`);
+/** What was done to the contact point, for people; no secret is in it. */
+export function renderPoint(
+  { name, uid, result, changes, secret }: AppliedPoint,
+  screen: Screen = NO_TERMINAL,
+): string {
+  const changed = changes.flatMap((change) => changeLines(change, screen));
+  return prose([`${result.padEnd(10)} ${name} (${uid})`, ...changed, SECRET[secret]], screen, {
+    indent: INDENT,
+  });
+}
+
+function withWarnings(lines: string[], warnings: readonly string[], summary: string, screen: Screen): string {
+  const warned = warnings.map((warning) => `Warning: ${warning}`);
+  return prose([...lines, ...warned, summary], screen, { indent: INDENT });
 }
 
 function nameOf({ group, title, uid }: { group: string; title: string; uid: string }): string {
   return `${group} / ${title} (${uid})`;
 }
 
-/** A field's old and new value; the platform may hold a word that is longer than any terminal. */
-export function changeLines({ path, from, to }: FieldChange, screen: Screen): string[] {
-  const line = `  ${shown(path)}: ${valueText(from)} -> ${valueText(to)}`;
+/** A field's old and new value; Grafana may hold a word that is longer than any terminal. */
+function changeLines({ path, from, to }: FieldChange, screen: Screen): string[] {
+  const line = `  ${singleLine(path)}: ${valueText(from)} -> ${valueText(to)}`;
   return proseLines(line, screen, { indent: INDENT, breaksWords: true });
 }
 
-/** A value of the platform as text: it may hold anything, and a terminal must not act on it. */
+/** A value of Grafana's as text: it may hold anything, and a terminal must not act on it. */
 function valueText(value: unknown): string {
-  return value === null ? "(none)" : shown(JSON.stringify(value));
-}
-
-function shown(text: string): string {
-  return singleLine(text);
+  return value === null ? "(none)" : singleLine(JSON.stringify(value));
 }

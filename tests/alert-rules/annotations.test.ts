@@ -1,5 +1,5 @@
 /**
- * Every annotation of every rule, expanded by the template engine that the platform itself uses (Prometheus' expander,
+ * Every annotation of every rule, expanded by the template engine that Grafana itself uses (Prometheus' expander,
  * here inside promtool's rule tester), with a value and without. The expander knows no `$values`, so the test puts it
  * before each text, made of a sample of the metrics store; its key is `arg0` there instead of `B`.
  */

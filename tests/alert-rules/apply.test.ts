@@ -134,7 +134,7 @@ describe("applyRules()", () => {
     },
   );
 
-  test("believes the platform's copy, not a lost answer", async () => {
+  test("believes Grafana's copy, not a lost answer", async () => {
     await using open = await openPlatform();
     const { platform, client } = open;
     platform.routes.create.next(
@@ -171,7 +171,7 @@ describe("applyRules()", () => {
     expect(platform.writes()).toHaveLength(7);
   });
 
-  test("says so when the platform keeps something else", async () => {
+  test("says so when Grafana keeps something else", async () => {
     await using open = await openPlatform();
     const { platform, client } = open;
     platform.routes.create.script = () => ({ accept: { status: 201, json: {} } });
@@ -184,7 +184,7 @@ describe("applyRules()", () => {
     expect(tally(results)).toEqual({ failed: 7 });
     expect(results[0]).toMatchObject({
       code: "rule_stored_differently",
-      message: "the platform kept something else: noDataState",
+      message: "Grafana stored something else: noDataState",
     });
   });
 

@@ -1,8 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { type AppliedPoint, applyPoint } from "../../lib/alert-rules/contact-point/apply.ts";
-import type { WantedPoint } from "../../lib/alert-rules/contact-point/changes.ts";
-import { pointUid } from "../../lib/alert-rules/contact-point/plan.ts";
-import { renderPoint } from "../../lib/alert-rules/contact-point/render.ts";
+import {
+  type AppliedPoint,
+  applyPoint,
+  pointUid,
+  type WantedPoint,
+} from "../../lib/alert-rules/contact-point/contact-point.ts";
+import { renderPoint } from "../../lib/alert-rules/render.ts";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
 import type { GrafanaClient } from "../../lib/providers/grafana/client.ts";
 import type { Json } from "../standins/grafana-rule.ts";
@@ -23,7 +26,7 @@ const SETTINGS = {
 const run = (client: GrafanaClient, isRotation = false, wanted = WANTED) =>
   applyPoint(client, wanted, { isRotation });
 
-/** What the platform keeps under the name. */
+/** What Grafana keeps under the name. */
 function kept(open: Awaited<ReturnType<typeof openPlatform>>): Json[] {
   return open.platform.points.filter(({ name }) => name === NAME).map(({ ...point }) => point);
 }
@@ -109,7 +112,7 @@ describe("applyPoint()", () => {
   });
 
   test.each([{ maxAlerts: "0" }, { maxAlerts: undefined }, { httpMethod: "" }, { authorization_scheme: "" }])(
-    "takes the platform's own way of saying the same for the same: %p",
+    "takes Grafana's own way of saying the same for the same: %p",
     async (change) => {
       await using open = await openPlatform();
       await run(open.client);
@@ -118,7 +121,7 @@ describe("applyPoint()", () => {
     },
   );
 
-  test("compares a secret that the platform shows", async () => {
+  test("compares a secret that Grafana shows", async () => {
     await using open = await openPlatform();
     await run(open.client);
     const shown = (credentials: string) => () => ({
@@ -173,7 +176,7 @@ describe("applyPoint()", () => {
     expect(open.platform.writes()).toHaveLength(1);
   });
 
-  test("believes the platform's copy, not a lost answer", async () => {
+  test("believes Grafana's copy, not a lost answer", async () => {
     await using open = await openPlatform();
     open.platform.routes.createPoint.next({ accept: "drop" });
     expect((await run(open.client)).result).toBe("created");
@@ -193,17 +196,17 @@ describe("applyPoint()", () => {
     expect(kept(open)).toHaveLength(1);
   });
 
-  test("says so when the platform keeps something else", async () => {
+  test("says so when Grafana keeps something else", async () => {
     await using open = await openPlatform();
     open.platform.routes.createPoint.script = () => ({ status: 202, json: {} });
     const error = await failureOf(run(open.client));
     expect([error.code, error.message]).toEqual([
       "CONTACT_POINT_STORED_DIFFERENTLY",
-      `Cannot set the contact point "${NAME}": the platform kept something else: everything`,
+      `Cannot set the contact point "${NAME}": Grafana stored something else: everything`,
     ]);
   });
 
-  test("reports what the platform refuses, without the secret that it may quote", async () => {
+  test("reports what Grafana refuses, without the secret that it may quote", async () => {
     await using open = await openPlatform();
     open.platform.routes.createPoint.next({ status: 400, json: { message: `invalid: Bearer ${BEARER}` } });
     const error = await failureOf(run(open.client));
@@ -251,7 +254,7 @@ describe("renderPoint()", () => {
 });
 
 describe("pointUid()", () => {
-  test("is one for each name, of the platform's form", () => {
+  test("is one for each name, of Grafana's form", () => {
     const uids = ["a", "b", "Plantão · É", "x".repeat(190)].map(pointUid);
     expect(new Set(uids).size).toBe(4);
     for (const uid of uids) expect(uid).toMatch(/^[a-z0-9-]{1,40}$/);

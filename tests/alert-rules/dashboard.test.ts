@@ -1,4 +1,4 @@
-/** The installed dashboard: its form is the platform's, and each query is of its grammar. */
+/** The installed dashboard: its form is Grafana's, and each query is of its grammar. */
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,7 +34,7 @@ function typeMistakes(queries: readonly string[]): string {
 }
 
 describe("the dashboard", () => {
-  test("has what the platform's import asks for, and no number of its own", () => {
+  test("has what Grafana's import asks for, and no number of its own", () => {
     expect(document).toMatchObject({ uid: "opsctl", schemaVersion: 39, timezone: "America/Sao_Paulo" });
     expect(document).not.toHaveProperty("id");
     expect(document.uid).toMatch(/^[A-Za-z0-9_-]{1,40}$/);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Receivers } from "../../lib/alert-rules/receivers.ts";
 import { renderPlan } from "../../lib/alert-rules/render.ts";
+import type { Receivers } from "../../lib/alert-rules/rule-document.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import type { RuleDocument } from "../../lib/providers/grafana/document.ts";
 import type { Scripted } from "../standins/standin.ts";
@@ -48,7 +48,7 @@ describe("planRules()", () => {
     expect(text).toContain("update     vps-infra / Disco Raiz Baixo (opsctl-root-disk)\n");
     expect(text).toContain('  data.C.model.expression: "$B < 5" -> "$B < 15"\n');
     expect(text).toContain("  annotations.summary: (none) -> ");
-    expect(text).toContain("Warning: beware\n1 of 7 rules differ from the platform.\n");
+    expect(text).toContain("Warning: beware\n1 of 7 rules differ from Grafana.\n");
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
   });
@@ -131,7 +131,7 @@ describe("planRules()", () => {
 const [FIRST] = documents();
 const LOGS = documents().find(({ title }) => title === "SSH Brute Force")!;
 
-/** The changes that a plan names when the platform has a rule in another form. */
+/** The changes that a plan names when Grafana has a rule in another form. */
 async function changesOf(
   wanted: LooseRule,
   change: (rule: LooseRule) => unknown,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Receivers } from "../../lib/alert-rules/receivers.ts";
 import { renderPlan } from "../../lib/alert-rules/render.ts";
+import type { Receivers } from "../../lib/alert-rules/rule-document.ts";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import { documents, type LooseRule, loose } from "./support/documents.ts";
@@ -17,7 +17,7 @@ async function openWithPoints(options = {}) {
   return open;
 }
 
-/** The receiver of each rule that the platform keeps. */
+/** The receiver of each rule that Grafana keeps. */
 function receiversOf(rules: ReadonlyMap<string, LooseRule>): Record<string, string | undefined> {
   return Object.fromEntries([...rules].map(([uid, rule]) => [uid, rule.notification_settings?.receiver]));
 }
@@ -90,7 +90,7 @@ describe("planRules() with receivers", () => {
     ["main", { main: "ausente", fallback: null }],
     ["fallback", { main: "opsctl-webhook", fallback: "ausente" }],
   ] as const)(
-    "ends on a %s that the platform does not have, before anything is written",
+    "ends on a %s that Grafana does not have, before anything is written",
     async (_which, receivers) => {
       await using open = await openWithPoints();
       const error = await apply(open.client, true, receivers).catch((reason) => reason);
@@ -102,7 +102,7 @@ describe("planRules() with receivers", () => {
     },
   );
 
-  test("leaves it to the platform when the token may not look; the write then tells", async () => {
+  test("leaves it to Grafana when the token may not look; the write then tells", async () => {
     await using open = await openWithPoints();
     open.platform.routes.points.script = () => ({ status: 403, json: { message: "Access denied" } });
     expect(tally(await apply(open.client, false, MAIN))).toEqual({ created: 7 });
@@ -117,7 +117,7 @@ describe("planRules() with receivers", () => {
     expect(open.platform.routes.points.calls).toEqual([]);
   });
 
-  test("says so when the platform is too old to keep a receiver", async () => {
+  test("says so when Grafana is too old to keep a receiver", async () => {
     await using open = await openWithPoints();
     const { platform, client } = open;
     const without = (path: string) => {
@@ -132,7 +132,7 @@ describe("planRules() with receivers", () => {
     const [first] = await applyRules(client, planned);
     expect(first).toMatchObject({
       code: "rule_stored_differently",
-      message: "the platform kept something else: notification_settings.receiver",
+      message: "Grafana stored something else: notification_settings.receiver",
     });
   });
 

@@ -1,13 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { policyReceivers } from "../../lib/alert-rules/routing/policy-receivers.ts";
-import { ruleReach } from "../../lib/alert-rules/routing/rule-reach.ts";
+import { policyReceivers, ruleReach } from "../../lib/alert-rules/routing.ts";
 import type { ListedRule } from "../../lib/providers/grafana/client.ts";
 import type { ContactPoint } from "../../lib/providers/grafana/contact-point.ts";
 import { type Policy, parsePolicies } from "../../lib/providers/grafana/policy.ts";
 
 const LABELS = { severity: "critical", ruleGroup: "vps-infra", alertname: "Disco Raiz Baixo" };
 
-/** A tree as the platform's API shows it. */
+/** A tree as Grafana's API shows it. */
 function tree(json: object): Policy {
   return parsePolicies(json)!;
 }

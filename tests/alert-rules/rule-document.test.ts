@@ -27,7 +27,7 @@ const EXTRAS = [
   ["Coletor com falha", "vps-infra", "$B < 1", "10m"],
   ["Webhook de alertas parado", "vps-infra", "$B < 1", "0s"],
   ["Webhook com alertas parados", "vps-infra", "$B > 600", "0s"],
-  ["Alertas desistidos", "vps-infra", "$B > 0", "0s"],
+  ["Alertas não entregues", "vps-infra", "$B > 0", "0s"],
   ["Gateway desconectado", "vps-infra", "$B < 1", "5m"],
   ["WhatsApp sem confirmação", "vps-infra", "$B > 2", "10m"],
   ["Log de segurança parado", "vps-security", "$B < 1", "0s"],
@@ -55,7 +55,7 @@ test("the rules are the reference's seven, and with extras twelve more", () => {
   for (const { title } of documents(true)) expect(title).toBe(title.normalize("NFC"));
 });
 
-test("uids and titles are unique, and uids are of the platform's form", () => {
+test("uids and titles are unique, and uids are of Grafana's form", () => {
   const rules = alertRules({ withExtras: true });
   expect(new Set(rules.map(({ uid }) => uid)).size).toBe(rules.length);
   expect(new Set(rules.map(({ title }) => title)).size).toBe(rules.length);
@@ -67,7 +67,7 @@ describe.each(documents(true).map((document) => [document.title, document] as co
   (_title, document) => {
     const { data, labels, annotations } = loose(document);
 
-    test("has exactly the fields of the contract, and the platform takes it", () => {
+    test("has exactly the fields of the contract, and Grafana takes it", () => {
       expect(Object.keys(document).sort()).toEqual(
         [
           ...["annotations", "condition", "data", "execErrState", "folderUID", "for"],

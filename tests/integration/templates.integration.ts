@@ -1,5 +1,5 @@
 /**
- * Every annotation of every rule, expanded by Go's own text/template in the way of the platform. Debian's Go is taken
+ * Every annotation of every rule, expanded by Go's own text/template in the way of Grafana. Debian's Go is taken
  * out of its packages into `.tools/go`, which needs no root.
  */
 import { spawnSync } from "node:child_process";

@@ -1,7 +1,7 @@
-/** What the platform demands of a contact point, what it keeps of it, and what it shows. */
+/** What Grafana demands of a contact point, what it keeps of it, and what it shows. */
 import type { Json } from "./grafana-rule.ts";
 
-/** One integration of a contact point as the platform keeps it, its secrets opened. */
+/** One integration of a contact point as Grafana keeps it, its secrets opened. */
 export type KeptPoint = {
   uid: string;
   name: string;
@@ -18,7 +18,7 @@ const SECRETS: Record<string, string[]> = {
   email: [],
 };
 
-/** Why the platform refuses a contact point with these settings, or null. */
+/** Why Grafana refuses a contact point with these settings, or null. */
 export function contactPointProblem(body: unknown, settings: unknown): string | null {
   if (!isObject(body)) return "bad request data";
   const { uid, name, type, disableResolveMessage } = body;
@@ -34,7 +34,7 @@ export function contactPointProblem(body: unknown, settings: unknown): string | 
   return type === "webhook" ? webhookProblem(settings) : null;
 }
 
-/** Each setting is of the type that the platform decodes it into; the two ways of authentication exclude each other. */
+/** Each setting is of the type that Grafana decodes it into; the two ways of authentication exclude each other. */
 function webhookProblem(settings: Json): string | null {
   const { url, httpMethod, maxAlerts } = settings;
   const texts = [

@@ -1,4 +1,4 @@
-/** What the platform sends when a rule fires: to the rule's receiver, by the settings of its contact point, once. */
+/** What Grafana sends when a rule fires: to the rule's receiver, by the settings of its contact point, once. */
 import { createHash } from "node:crypto";
 import type { Monitoring } from "./grafana.ts";
 import type { KeptPoint } from "./grafana-contact-point.ts";
@@ -18,7 +18,7 @@ export type Notified = { uid: string; status: number };
  */
 export async function notify(platform: Monitoring, uid: string, alert: FiredAlert): Promise<Notified[]> {
   const rule = platform.rules.get(uid);
-  if (rule === undefined) throw new Error(`no rule ${uid} on the platform`);
+  if (rule === undefined) throw new Error(`no rule ${uid} in Grafana`);
   const settings = rule.notification_settings as Json | null | undefined;
   const receiver = String(settings?.receiver ?? platform.policies.receiver);
   const told = platform.points.filter(
@@ -51,7 +51,7 @@ async function post({ uid, settings }: KeptPoint, body: object): Promise<Notifie
   return { uid, status: response.status };
 }
 
-/** The body of the platform's webhook, with the automatic labels and the annotations as they are without values. */
+/** The body of Grafana's webhook, with the automatic labels and the annotations as they are without values. */
 function bodyOf(rule: Json, receiver: string, { status, value, startsAt, endsAt }: FiredAlert): object {
   const labels = { alertname: rule.title, grafana_folder: "VPS", ...(rule.labels as Json) };
   const alert = {

@@ -1,9 +1,9 @@
-/** What the platform demands of a rule document, and what it makes of one that it keeps. */
+/** What Grafana demands of a rule document, and what it makes of one that it keeps. */
 
 /** A JSON object. */
 export type Json = Record<string, unknown>;
 
-/** Why the platform refuses a rule document, or null. */
+/** Why Grafana refuses a rule document, or null. */
 export function ruleProblem(body: unknown): string | null {
   if (!isObject(body)) return "bad request data";
   return (
@@ -15,7 +15,7 @@ export function ruleProblem(body: unknown): string | null {
   );
 }
 
-/** The rule as the platform answers it: defaults added, durations rewritten, its own keys, another order. */
+/** The rule as Grafana answers it: defaults added, durations rewritten, its own keys, another order. */
 export function storedRule(body: Json, id: number, provenance: string): Json {
   const data = (body.data as Json[]).map((step) => {
     const model = { intervalMs: 1000, maxDataPoints: 43_200, ...(step.model as Json) };
@@ -72,7 +72,7 @@ function mapProblem(body: Json, key: string): string | null {
 const SETTINGS = ["receiver", "group_by", "group_wait", "group_interval", "repeat_interval"];
 const TIME_INTERVALS = ["mute_time_intervals", "active_time_intervals"];
 
-/** What a rule says of its own notifications; whether its receiver exists is for the platform to look up. */
+/** What a rule says of its own notifications; whether its receiver exists is for Grafana to look up. */
 function settingsProblem(settings: unknown): string | null {
   if (settings === undefined || settings === null) return null;
   if (!isObject(settings)) return "bad request data";
@@ -136,7 +136,7 @@ function expressionProblem(
     : "invalid math expression";
 }
 
-/** A duration as the platform writes it, `90s` as `1m30s`; null when it is none. */
+/** A duration as Grafana writes it, `90s` as `1m30s`; null when it is none. */
 function promDuration(text: string): string | null {
   const match = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(text);
   if (match === null || text === "") return null;

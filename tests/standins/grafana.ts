@@ -9,7 +9,7 @@ import {
 import { type Json, ruleProblem, storedRule } from "./grafana-rule.ts";
 import { type Answer, type LedgerEntry, type StandIn, type StandInOptions, startStandIn } from "./standin.ts";
 
-/** Settings of the platform. */
+/** Settings of Grafana. */
 export type MonitoringOptions = StandInOptions & {
   token: string;
   /** Uids of the folders that exist. */

@@ -28,12 +28,12 @@ export const alertRulesContactPointApply = defineCommand({
 
   async run({ url, receiver, rotate }, { env, log }) {
     const { loadContactPointConfig } = await import("../../../lib/alert-rules/contact-point/config.ts");
-    const { platform, point } = await loadContactPointConfig(env, { url, receiver });
-    const { applyPoint } = await import("../../../lib/alert-rules/contact-point/apply.ts");
-    const { renderPoint } = await import("../../../lib/alert-rules/contact-point/render.ts");
+    const { grafana, point } = await loadContactPointConfig(env, { url, receiver });
+    const { applyPoint } = await import("../../../lib/alert-rules/contact-point/contact-point.ts");
+    const { renderPoint } = await import("../../../lib/alert-rules/render.ts");
     const { openGrafana } = await import("../../wiring/grafana.ts");
-    const applied = await applyPoint(openGrafana(platform, log), point, { isRotation: rotate === true });
-    log.info("The contact point was handled", { uid: applied.uid, result: applied.result });
+    const applied = await applyPoint(openGrafana(grafana, log), point, { isRotation: rotate === true });
+    log.info("The contact point was applied", { uid: applied.uid, result: applied.result });
     return { fields: applied, text: (screen) => renderPoint(applied, screen) };
   },
 });

@@ -1,5 +1,5 @@
 /**
- * `opsctl alert-rules dashboard`: the dashboard of host, alarm and weekly run.
+ * `opsctl alert-rules dashboard`: the dashboard of host, alerts and weekly run.
  *
  * JSON:   `dashboard`: the object that Grafana imports. Without `--json` standard output is that object alone.
  */

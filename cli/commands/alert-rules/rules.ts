@@ -2,23 +2,23 @@
  * `opsctl alert-rules export|plan|apply`: the alert rules as code, against Grafana's provisioning API.
  *
  * Writes: `apply` one rule for each that differs, by its uid; it deletes nothing and leaves groups alone. Both, `plan`
- *         and `apply`, leave what they found in `{OPSCTL_LOG_DIR}/alert-rules.last.json`, for `opsctl status`.
+ *         and `apply`, write their result to `{OPSCTL_LOG_DIR}/alert-rules.last.json`, for `opsctl status`.
  * JSON:   export: `rules`, each as Grafana takes it. plan: `changed` (how many rules differ), `warnings`, `rules` (each
  *         `uid`, `title`, `group`, `action`: create, update, none or conflict, `changes` of `path`, `from`, `to`,
  *         `conflictsWith`). apply: `warnings`, `rules` (each `uid`, `title`, `group`, `result`: created, updated,
  *         unchanged, conflict or failed, `code`, `message`).
  */
 import type { LastPlan } from "../../../lib/alert-rules/last-plan.ts";
-import { isPlatformUid } from "../../../lib/alert-rules/platform-uid.ts";
+import { isGrafanaUid } from "../../../lib/providers/grafana/document.ts";
 import { flag, option, type ValueCheck } from "../../args/options.ts";
 import { type CommandContext, defineCommand } from "../../framework/command.ts";
 import { warnOfUnknownSettings } from "../../framework/command-settings.ts";
 import { EXIT } from "../../framework/exit-status.ts";
 
-const aPlatformUid: ValueCheck = (value) =>
-  isPlatformUid(value) ? undefined : "expects a uid: 1 to 40 letters, digits, - or _";
+const aGrafanaUid: ValueCheck = (value) =>
+  isGrafanaUid(value) ? undefined : "expects a uid: 1 to 40 letters, digits, - or _";
 
-const uidOption = (what: string) => option("uid", what, { check: aPlatformUid });
+const uidOption = (what: string) => option("uid", what, { check: aGrafanaUid });
 
 const ARGS = {
   "with-extras": flag("Also the rules beyond the basic seven: sockets, watchdogs"),
@@ -70,12 +70,12 @@ export const alertRulesPlan = defineCommand({
 
   async run(args, context) {
     await warnOfUnknownSettings(context.settingsFile, context.log);
-    const { config, platform, rules, receiverWarnings } = await openPlatform(args, context);
+    const { config, grafana, rules, receiverWarnings } = await openRules(args, context);
     const { planRules } = await import("../../../lib/alert-rules/plan.ts");
-    const { groupWarnings } = await import("../../../lib/alert-rules/group-warnings.ts");
+    const { groupWarnings } = await import("../../../lib/alert-rules/warnings.ts");
     const { renderPlan } = await import("../../../lib/alert-rules/render.ts");
-    const planned = await planRules(platform, rules, config.uids, config.receivers);
-    const warnings = [...receiverWarnings, ...(await groupWarnings(platform, rules, config.uids.folder))];
+    const planned = await planRules(grafana, rules, config.uids, config.receivers);
+    const warnings = [...receiverWarnings, ...(await groupWarnings(grafana, rules, config.uids.folder))];
     const changed = planned.filter(({ action }) => action !== "none").length;
     await remember(context, "plan", args, { rules: planned.length, differ: changed });
     const isFound = args.check === true && changed > 0;
@@ -98,14 +98,14 @@ export const alertRulesApply = defineCommand({
   example: "opsctl alert-rules apply --with-extras --receiver opsctl-webhook",
 
   async run(args, context) {
-    const { config, platform, rules, receiverWarnings: warnings } = await openPlatform(args, context);
+    const { config, grafana, rules, receiverWarnings: warnings } = await openRules(args, context);
     const { planRules } = await import("../../../lib/alert-rules/plan.ts");
     const { applyRules } = await import("../../../lib/alert-rules/apply.ts");
     const { renderApplied } = await import("../../../lib/alert-rules/render.ts");
-    const planned = await planRules(platform, rules, config.uids, config.receivers);
+    const planned = await planRules(grafana, rules, config.uids, config.receivers);
     // The result names each rule; this is for a run that ended before its result.
-    const applied = await applyRules(platform, planned, ({ uid, result, code }) =>
-      context.log.debug("An alert rule was handled", { uid, result, code }),
+    const applied = await applyRules(grafana, planned, ({ uid, result, code }) =>
+      context.log.debug("An alert rule was applied", { uid, result, code }),
     );
     const failed = applied.filter(({ code }) => code !== null).length;
     await remember(context, "apply", args, { rules: applied.length, differ: failed });
@@ -137,7 +137,7 @@ async function remember(
   };
   const problem = logDir === null ? "CONFIG_INVALID" : writeLastPlan(logDir, found);
   if (problem !== null && problem !== "ENOENT")
-    log.warn("What was found is not kept for opsctl status", { file: LAST_PLAN_FILE, code: problem });
+    log.warn("The result was not saved for opsctl status", { file: LAST_PLAN_FILE, code: problem });
 }
 
 function withOverrides(env: CommandContext["env"], given: Given): CommandContext["env"] {
@@ -146,16 +146,16 @@ function withOverrides(env: CommandContext["env"], given: Given): CommandContext
   return { ...env, ...Object.fromEntries(overrides.map((name) => [VARIABLES[name], given[name]])) };
 }
 
-async function openPlatform(args: Given, { env, log }: CommandContext) {
+async function openRules(args: Given, { env, log }: CommandContext) {
   const { loadAlertRulesConfig } = await import("../../../lib/alert-rules/config.ts");
   const config = await loadAlertRulesConfig(withOverrides(env, args));
   const { alertRules } = await import("../../../lib/alert-rules/rules/all.ts");
-  const { receiverWarnings } = await import("../../../lib/alert-rules/receivers.ts");
+  const { receiverWarnings } = await import("../../../lib/alert-rules/warnings.ts");
   const { openGrafana } = await import("../../wiring/grafana.ts");
   const rules = alertRules({ withExtras: args["with-extras"] === true });
   return {
     config,
-    platform: openGrafana(config, log),
+    grafana: openGrafana(config, log),
     rules,
     receiverWarnings: receiverWarnings(rules, config.receivers),
   };

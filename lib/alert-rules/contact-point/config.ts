@@ -3,20 +3,20 @@ import { type Kind, url } from "../../platform/config/kinds.ts";
 import { loadSettings } from "../../platform/config/load.ts";
 import { withWebhookSettings } from "../../platform/config/webhook-settings.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
-import type { PlatformConfig } from "../config.ts";
-import type { WantedPoint } from "./changes.ts";
+import type { GrafanaConfig } from "../config.ts";
+import type { WantedPoint } from "./contact-point.ts";
 
 /** The settings of `contact-point apply`. */
-export type ContactPointConfig = { platform: PlatformConfig; point: WantedPoint };
+export type ContactPointConfig = { grafana: GrafanaConfig; point: WantedPoint };
 
-/** The service takes alerts at this path and at no other; a proxy may put more before it. */
+/** The service accepts alerts at this path only; a proxy may put more before it. */
 const webhookUrl: Kind<string> = {
   schema: (env) =>
     v.pipe(
       url.schema(env),
       v.check((text) => new URL(text).pathname.endsWith("/webhook"), "does not end in /webhook"),
     ),
-  expected: "the https URL at which the platform reaches the webhook",
+  expected: "the https URL at which Grafana reaches the webhook",
   example: "https://alerts.example.com/webhook",
 };
 
@@ -41,7 +41,7 @@ export async function loadContactPointConfig(
     { ...withWebhookSettings("alert-rules", env), ...receiver },
   );
   return {
-    platform: { url: values.MONITORING_URL, token: values.MONITORING_TOKEN },
+    grafana: { url: values.MONITORING_URL, token: values.MONITORING_TOKEN },
     point: { name: values.MONITORING_RECEIVER, url: values["--url"], bearer: values.WEBHOOK_SECRET },
   };
 }

@@ -1,13 +1,10 @@
 import type { AlertRule } from "../rules/rule.ts";
-import type { Panel } from "./panel.ts";
-import { dashboardSections, type Section } from "./sections.ts";
+import { dashboardSections, type Panel } from "./sections.ts";
 
-/** The version of the platform's form of a dashboard; newer platforms migrate it as they load it. */
-const SCHEMA_VERSION = 39;
 const COLUMNS = 24;
 const PANEL = { width: 8, height: 7 };
 
-/** The variables that stand for the data sources: they are chosen when the dashboard is imported. */
+/** The variables of the data sources, which are chosen when the dashboard is imported. */
 const SOURCES = {
   metrics: { type: "prometheus", uid: `\${metrics}` },
   logs: { type: "loki", uid: `\${logs}` },
@@ -16,9 +13,10 @@ const SOURCES = {
 type Place = { x: number; y: number; w: number; h: number };
 
 /**
- * The dashboard of host, alarm and weekly run, as the platform imports it.
+ * The dashboard of host, alerts and weekly run, as Grafana imports it.
  *
- * Shape:  no `id`, and a `uid` that never changes, so that a later import replaces it.
+ * Shape:  no `id`, and a `uid` that never changes, so that a later import replaces it. Newer versions of Grafana migrate
+ *         `schemaVersion` as they load it.
  * Source: Grafana docs, Dashboard JSON model, read 2026-11-22.
  */
 export function dashboard(): object {
@@ -26,7 +24,7 @@ export function dashboard(): object {
     uid: "opsctl",
     title: "opsctl: VPS, alarme e relatório semanal",
     tags: ["opsctl"],
-    schemaVersion: SCHEMA_VERSION,
+    schemaVersion: 39,
     version: 1,
     editable: true,
     graphTooltip: 1,
@@ -35,13 +33,8 @@ export function dashboard(): object {
     timezone: "America/Sao_Paulo",
     annotations: { list: [] },
     links: [],
-    templating: {
-      list: [
-        sourceVariable("metrics", "Métricas", SOURCES.metrics.type),
-        sourceVariable("logs", "Logs", SOURCES.logs.type),
-      ],
-    },
-    panels: placed(dashboardSections()),
+    templating: { list: [sourceVariable("metrics", "Métricas"), sourceVariable("logs", "Logs")] },
+    panels: placedPanels(),
   };
 }
 
@@ -50,31 +43,28 @@ export function renderDashboard(): string {
   return `${JSON.stringify(dashboard(), null, 2)}\n`;
 }
 
-function sourceVariable(name: string, label: string, query: string): object {
+function sourceVariable(name: keyof typeof SOURCES, label: string): object {
   const fixed = { type: "datasource", refresh: 1, hide: 0, regex: "", multi: false, includeAll: false };
-  return { name, label, query, ...fixed, current: {}, options: [] };
+  return { name, label, query: SOURCES[name].type, ...fixed, current: {}, options: [] };
 }
 
 /** The panels in rows of three, each section below a heading. */
-function placed(sections: readonly Section[]): object[] {
-  const found: object[] = [];
+function placedPanels(): object[] {
+  const placed: object[] = [];
   const perRow = COLUMNS / PANEL.width;
   let y = 0;
-  for (const { title, panels } of sections) {
-    found.push(heading(title, found.length + 1, { x: 0, y, w: COLUMNS, h: 1 }));
+  for (const { title, panels } of dashboardSections()) {
+    const gridPos = { x: 0, y, w: COLUMNS, h: 1 };
+    placed.push({ id: placed.length + 1, type: "row", title, collapsed: false, gridPos, panels: [] });
     y += 1;
     for (const [at, panel] of panels.entries()) {
       const x = (at % perRow) * PANEL.width;
       const top = y + Math.floor(at / perRow) * PANEL.height;
-      found.push(panelDocument(panel, found.length + 1, { x, y: top, w: PANEL.width, h: PANEL.height }));
+      placed.push(panelDocument(panel, placed.length + 1, { x, y: top, w: PANEL.width, h: PANEL.height }));
     }
     y += Math.ceil(panels.length / perRow) * PANEL.height;
   }
-  return found;
-}
-
-function heading(title: string, id: number, gridPos: Place): object {
-  return { id, type: "row", title, collapsed: false, gridPos, panels: [] };
+  return placed;
 }
 
 function panelDocument({ title, source, unit, lines, limit }: Panel, id: number, gridPos: Place): object {

@@ -1,15 +1,33 @@
 import { METRIC } from "../../host/metric-names.ts";
-import { webhookMetric } from "../../host/webhook-metric-names.ts";
+import { type WebhookMetric, webhookMetric } from "../../host/webhook-metric-names.ts";
 import { alertRules } from "../rules/all.ts";
-import { type Line, type Panel, plainPanel, rulePanel, type Unit } from "./panel.ts";
+import type { AlertRule } from "../rules/rule.ts";
+
+/** One line of a panel: its query, and its legend, in which `{{label}}` is Grafana's template. */
+type Line = { query: string; legend: string };
+
+/** Grafana's names of the units that are used. */
+type Unit = "short" | "bytes" | "percent" | "s" | "bool";
+
+/**
+ * One panel of the dashboard.
+ *
+ * Shape: `limit` is the condition whose threshold is drawn in. `title` is for people (pt-BR).
+ */
+export type Panel = {
+  title: string;
+  source: AlertRule["source"];
+  unit: Unit;
+  lines: readonly Line[];
+  limit: AlertRule["condition"] | null;
+};
 
 /** A row of the dashboard with its panels, in the order in which they are shown. */
 export type Section = { title: string; panels: readonly Panel[] };
 
 const RULES = new Map(alertRules({ withExtras: true }).map((rule) => [rule.uid, rule]));
-const PERCENTILE = 0.95;
 
-/** The dashboard's content: the host, the alarm, the weekly run. Every rule has a panel. */
+/** The dashboard's content: the host, the alerts, the weekly run. Every rule has a panel. */
 export function dashboardSections(): Section[] {
   return [
     { title: "VPS", panels: hostPanels() },
@@ -26,21 +44,18 @@ function hostPanels(): Panel[] {
     ofRule("opsctl-traefik-ram", "bytes"),
     ofRule("opsctl-tcp-close-wait", "short"),
     ofRule("opsctl-tcp-sockets", "short"),
-    ofRule(
-      "opsctl-deploy-failed",
-      "bool",
-      line(`max by (project) (${METRIC.hostingDeployFailed})`, "project"),
-    ),
+    ofRule("opsctl-deploy-failed", "bool", by("project", METRIC.hostingDeployFailed)),
     ofRule("opsctl-ssh-brute-force", "short"),
     ofRule("opsctl-security-log-silent", "short"),
   ];
 }
 
 function collectorPanels(): Panel[] {
+  const failing = line(`min by (source) (${METRIC.collectorUp})`, "{{source}}");
   return [
     ofRule("opsctl-collector-stopped", "s"),
-    ofRule("opsctl-collector-failing", "bool", line(`min by (source) (${METRIC.collectorUp})`, "source")),
-    plainPanel("Duração da coleta", "s", line(`max by (source) (${METRIC.collectorDuration})`, "source")),
+    ofRule("opsctl-collector-failing", "bool", failing),
+    panel("Duração da coleta", "s", by("source", METRIC.collectorDuration)),
   ];
 }
 
@@ -48,30 +63,26 @@ function webhookPanels(): Panel[] {
   const requests = `sum by (status) (increase(${webhookMetric("requests_total")}[10m]))`;
   return [
     ofRule("opsctl-webhook-stopped", "bool"),
-    ofRule("opsctl-webhook-stuck", "s", line(byKind("oldest_undelivered_age_seconds"), "kind")),
+    ofRule("opsctl-webhook-stuck", "s", byKind("oldest_undelivered_age_seconds")),
     ofRule("opsctl-gateway-disconnected", "bool"),
     ofRule("opsctl-messages-unacknowledged", "short"),
     ofRule(
       "opsctl-webhook-given-up",
       "short",
-      line(byKind("dead"), "kind", "desistidos"),
-      line(byKind("in_doubt"), "kind", "em dúvida"),
+      byKind("dead", "não entregues {{kind}}"),
+      byKind("in_doubt", "em dúvida {{kind}}"),
     ),
-    plainPanel("Fila", "short", line(byKind("queued"), "kind")),
-    plainPanel("Retido pelo destino", "bool", line(byKind("held"), "kind")),
-    plainPanel("Pedidos por resposta em 10 minutos", "short", line(requests, "status")),
-    plainPanel(
+    panel("Fila", "short", byKind("queued")),
+    panel("Retido pelo destino", "bool", byKind("held")),
+    panel("Pedidos por resposta em 10 minutos", "short", line(requests, "{{status}}")),
+    panel(
       "Alertas aceitos e recusados em 10 minutos",
       "short",
-      plain(increaseOf("alerts_accepted_total"), "aceitos"),
-      plain(increaseOf("alerts_rejected_total"), "recusados"),
-      plain(increaseOf("previous_secret_total"), "com o segredo anterior"),
+      line(increaseOf("alerts_accepted_total"), "aceitos"),
+      line(increaseOf("alerts_rejected_total"), "recusados"),
+      line(increaseOf("previous_secret_total"), "com o segredo anterior"),
     ),
-    plainPanel(
-      "Reserva para disco cheio",
-      "bytes",
-      plain(`min(${webhookMetric("reserve_bytes")})`, "reserva"),
-    ),
+    panel("Reserva para disco cheio", "bytes", line(`min(${webhookMetric("reserve_bytes")})`, "reserva")),
   ];
 }
 
@@ -79,65 +90,59 @@ function deliveryPanels(): Panel[] {
   const buckets = `sum by (le, kind) (rate(${webhookMetric("delivery_latency_seconds")}_bucket[10m]))`;
   const failed = `sum by (kind, reason) (increase(${webhookMetric("failed_total")}[10m]))`;
   const sent = `sum by (kind) (increase(${webhookMetric("sent_total")}[10m]))`;
+  const pending = line(`max(${webhookMetric("pending_messages")})`, "pendentes");
   return [
-    plainPanel("Envios em 10 minutos", "short", line(sent, "kind")),
-    plainPanel("Tentativas que falharam em 10 minutos", "short", {
-      query: failed,
-      legend: "{{kind}} {{reason}}",
-    }),
-    plainPanel(
-      "Do aceite à entrega (95 %)",
-      "s",
-      line(`histogram_quantile(${PERCENTILE}, ${buckets})`, "kind"),
-    ),
-    plainPanel(
-      "Mensagens sem confirmação do gateway",
-      "short",
-      plain(`max(${webhookMetric("pending_messages")})`, "pendentes"),
-    ),
+    panel("Envios em 10 minutos", "short", line(sent, "{{kind}}")),
+    panel("Tentativas que falharam em 10 minutos", "short", line(failed, "{{kind}} {{reason}}")),
+    panel("Do aceite à entrega (95 %)", "s", line(`histogram_quantile(0.95, ${buckets})`, "{{kind}}")),
+    panel("Mensagens sem confirmação do gateway", "short", pending),
   ];
 }
 
 function weeklyPanels(): Panel[] {
   const open = `max by (channel, state) (${METRIC.weeklyOpenDeliveries})`;
+  const left = `clamp_min(max(${METRIC.weeklyRetryableUntil}) - time(), 0)`;
   return [
     ofRule("opsctl-weekly-report-late", "s"),
     ofRule("opsctl-weekly-report-not-run", "bool"),
     ofRule("opsctl-weekly-report-incomplete", "bool"),
-    plainPanel("Desde a última execução", "s", plain(`time() - max(${METRIC.weeklyLastRun})`, "idade")),
-    plainPanel(
+    panel("Desde a última execução", "s", line(`time() - max(${METRIC.weeklyLastRun})`, "idade")),
+    panel(
       "Última execução",
       "bool",
-      plain(`max(${METRIC.weeklyLastRunSuccess})`, "com sucesso"),
-      plain(`max(${METRIC.weeklyRunning})`, "em andamento"),
+      line(`max(${METRIC.weeklyLastRunSuccess})`, "com sucesso"),
+      line(`max(${METRIC.weeklyRunning})`, "em andamento"),
     ),
-    plainPanel("Entregas em aberto", "short", { query: open, legend: "{{channel}} {{state}}" }),
-    plainPanel(
-      "Tempo restante para repetir a semana",
-      "s",
-      plain(`clamp_min(max(${METRIC.weeklyRetryableUntil}) - time(), 0)`, "restante"),
-    ),
+    panel("Entregas em aberto", "short", line(open, "{{channel}} {{state}}")),
+    panel("Tempo restante para repetir a semana", "s", line(left, "restante")),
   ];
 }
 
-function ofRule(uid: string, unit: Unit, ...beside: Line[]): Panel {
+/** A panel of metrics without a threshold. */
+function panel(title: string, unit: Unit, ...lines: readonly Line[]): Panel {
+  return { title, source: "metrics", unit, lines, limit: null };
+}
+
+/** The panel of a rule: its own query with its threshold, and further lines. */
+function ofRule(uid: string, unit: Unit, ...further: Line[]): Panel {
   const rule = RULES.get(uid);
-  if (rule === undefined) throw new Error(`Cannot make the dashboard: there is no rule ${uid}`);
-  return rulePanel(rule, unit, ...beside);
+  if (rule === undefined) throw new Error(`Cannot render the dashboard: there is no rule ${uid}`);
+  const lines = [line(rule.query, "alerta"), ...further];
+  return { title: rule.title, source: rule.source, unit, lines, limit: rule.condition };
 }
 
-function byKind(name: Parameters<typeof webhookMetric>[0]): string {
-  return `max by (kind) (${webhookMetric(name)})`;
-}
-
-function increaseOf(name: Parameters<typeof webhookMetric>[0]): string {
-  return `sum(increase(${webhookMetric(name)}[10m]))`;
-}
-
-function line(query: string, label: string, word?: string): Line {
-  return { query, legend: word === undefined ? `{{${label}}}` : `${word} {{${label}}}` };
-}
-
-function plain(query: string, legend: string): Line {
+function line(query: string, legend: string): Line {
   return { query, legend };
+}
+
+function by(label: string, metric: string, legend = `{{${label}}}`): Line {
+  return line(`max by (${label}) (${metric})`, legend);
+}
+
+function byKind(name: WebhookMetric, legend?: string): Line {
+  return by("kind", webhookMetric(name), legend);
+}
+
+function increaseOf(name: WebhookMetric): string {
+  return `sum(increase(${webhookMetric(name)}[10m]))`;
 }

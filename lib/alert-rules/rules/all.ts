@@ -1,11 +1,9 @@
-import { EXTRA_RULES } from "./extra.ts";
-import { INFRA_RULES } from "./infra.ts";
+import { BASIC_RULES } from "./basic.ts";
+import { EXTRA_RULES, SECURITY_LOG_RULE } from "./extra.ts";
 import type { AlertRule } from "./rule.ts";
-import { EXTRA_SECURITY_RULES, SECURITY_RULES } from "./security.ts";
 import { WEBHOOK_RULES } from "./webhook.ts";
 
 /** The rules of the reference, and with `withExtras` those beyond it, in the order in which they are shown. */
 export function alertRules({ withExtras }: { withExtras: boolean }): readonly AlertRule[] {
-  const extras = [...EXTRA_RULES, ...WEBHOOK_RULES, ...EXTRA_SECURITY_RULES];
-  return [...INFRA_RULES, ...SECURITY_RULES, ...(withExtras ? extras : [])];
+  return [...BASIC_RULES, ...(withExtras ? [...EXTRA_RULES, ...WEBHOOK_RULES, SECURITY_LOG_RULE] : [])];
 }

@@ -1,16 +1,8 @@
 import { WEBHOOK_KIND, webhookMetric } from "../../host/webhook-metric-names.ts";
-import { newestValue } from "./newest-value.ts";
-import type { AlertRule } from "./rule.ts";
-import { THRESHOLDS as LIMIT } from "./thresholds.ts";
+import { type AlertRule, newestValue, ON_METRICS } from "./rule.ts";
 
-const MINUTE = 60;
-const BASE = {
-  group: "vps-infra",
-  source: "metrics",
-  lookbackSeconds: 0,
-  watchesWebhook: true,
-} as const;
-const NOW = newestValue({ decimals: 0 });
+const BASE = { ...ON_METRICS, watchesWebhook: true } as const;
+const NOW = newestValue();
 
 const LEADING = webhookMetric("leading");
 /** A comment on an issue says only what a message has said already. */
@@ -20,7 +12,7 @@ const SENT = webhookMetric("sent_total");
 const GATEWAY_OPEN = webhookMetric("gateway_open");
 /** Of five minutes: a restart of the service, which has to ask the gateway first, does not reset the rule's time. */
 const UNACKNOWLEDGED = `last_over_time(${webhookMetric("newest_unacknowledged_messages")}[5m])`;
-const GIVEN_UP = `{__name__=~"${webhookMetric("dead")}|${webhookMetric("in_doubt")}",${ALERTS}}`;
+const UNDELIVERED = `{__name__=~"${webhookMetric("dead")}|${webhookMetric("in_doubt")}",${ALERTS}}`;
 
 /**
  * The rules on the webhook itself.
@@ -36,8 +28,7 @@ export const WEBHOOK_RULES: readonly AlertRule[] = [
     title: "Webhook de alertas parado",
     // Five minutes bear a restart of the service or of the agent.
     query: `max(max_over_time(${LEADING}[5m])) or vector(0)`,
-    condition: { operator: "<", threshold: LIMIT.leadingWebhooks },
-    forSeconds: 0,
+    condition: { operator: "<", threshold: 1 },
     severity: "critical",
     summary: "O webhook que envia os alertas não dá sinal há 5 minutos",
     description:
@@ -54,8 +45,7 @@ export const WEBHOOK_RULES: readonly AlertRule[] = [
       `max(max by (instance, kind) (${OLDEST}) ` +
       `* on (instance, kind) (sum by (instance, kind) (increase(${SENT}[10m])) == bool 0) ` +
       `* on (instance) group_left () max by (instance) (${LEADING}))`,
-    condition: { operator: ">", threshold: LIMIT.undeliveredAgeSeconds },
-    forSeconds: 0,
+    condition: { operator: ">", threshold: 600 },
     severity: "critical",
     summary: "Há alertas esperando, e o webhook não envia nada há 10 minutos",
     description:
@@ -66,14 +56,13 @@ export const WEBHOOK_RULES: readonly AlertRule[] = [
   {
     ...BASE,
     uid: "opsctl-webhook-given-up",
-    title: "Alertas desistidos",
-    query: `max(sum by (instance) (${GIVEN_UP}))`,
-    condition: { operator: ">", threshold: LIMIT.givenUpRows },
-    forSeconds: 0,
+    title: "Alertas não entregues",
+    query: `max(sum by (instance) (${UNDELIVERED}))`,
+    condition: { operator: ">", threshold: 0 },
     severity: "high",
-    summary: "O webhook desistiu de enviar alertas ou issues, ou não sabe se chegaram",
+    summary: "O webhook não entregou alertas ou issues, ou não sabe se chegaram",
     description:
-      `Mensagens e issues nessa situação: ${NOW}. Elas ficam guardadas e não são mais tentadas sozinhas. ` +
+      `Mensagens e issues nessa situação: ${NOW}. Elas ficam guardadas e não são mais tentadas automaticamente. ` +
       "Veja primeiro quais: `opsctl webhook dead list`. Corrija a causa e envie de novo com `opsctl webhook dead retry`, " +
       "ou descarte com `opsctl webhook dead drop`; o alerta termina quando não restar nenhuma.",
   },
@@ -82,8 +71,8 @@ export const WEBHOOK_RULES: readonly AlertRule[] = [
     uid: "opsctl-gateway-disconnected",
     title: "Gateway desconectado",
     query: `min(min by (instance) (${GATEWAY_OPEN}) and on (instance) max by (instance) (${LEADING}) == 1)`,
-    condition: { operator: "<", threshold: LIMIT.gatewayOpen },
-    forSeconds: 5 * MINUTE,
+    condition: { operator: "<", threshold: 1 },
+    forSeconds: 300,
     severity: "critical",
     summary: "O gateway do WhatsApp perdeu a conexão com o telefone há 5 minutos",
     description:
@@ -96,8 +85,8 @@ export const WEBHOOK_RULES: readonly AlertRule[] = [
     uid: "opsctl-messages-unacknowledged",
     title: "WhatsApp sem confirmação",
     query: `max(max by (instance) (${UNACKNOWLEDGED}) and on (instance) max by (instance) (max_over_time(${LEADING}[5m])) == 1)`,
-    condition: { operator: ">", threshold: LIMIT.unacknowledgedMessages },
-    forSeconds: 10 * MINUTE,
+    condition: { operator: ">", threshold: 2 },
+    forSeconds: 600,
     severity: "critical",
     summary: "O gateway aceita os alertas, mas o WhatsApp não confirma nenhum há 10 minutos",
     description:

@@ -1,64 +1,63 @@
-import { member, type PeerAnswer } from "../../platform/http/answer.ts";
+import { member } from "../../platform/http/answer.ts";
 import type { CallResult } from "../../platform/http/call-peer.ts";
+import { redact } from "../../platform/secrets/redact.ts";
 import { singleLine } from "../../text/single-line.ts";
 import { codeOfCall } from "../send-outcome.ts";
 
 /**
- * Why the platform did not do what was asked.
+ * Why a call to Grafana failed.
  *
- * Shape: `code` is `monitoring_…`; `message` is the platform's own sentence when it gave one that may be shown.
+ * Shape: `code` is `monitoring_…`; `message` is Grafana's own sentence when it gave one that may be shown.
  */
-export type PlatformProblem = { code: string; status: number | null; message: string | null };
+export type GrafanaProblem = { code: string; status: number | null; message: string | null };
 
-/** What was read, null when the platform says that it does not exist; or why it could not be read. */
-export type PlatformReading<T> =
+/** What was read, null when Grafana answers that it does not exist; or why it could not be read. */
+export type GrafanaReading<T> =
   | { status: "ok"; value: T | null }
-  | { status: "failed"; problem: PlatformProblem };
+  | { status: "failed"; problem: GrafanaProblem };
 
 const MAX_MESSAGE = 300;
 
 /**
  * The result of a reading call; `read` returns undefined for what it does not understand.
  *
- * Behaviour: a 404 means absence only when the platform itself can have sent it: with JSON or nothing as its body. A
- *            page of a proxy is a problem, whatever its status.
+ * Behaviour: a 404 means absence only with JSON or nothing as its body; a page of a proxy is a problem, whatever its
+ *            status.
  */
-export function readingOf<T>(result: CallResult, read: (json: unknown) => T | undefined): PlatformReading<T> {
+export function readingOf<T>(result: CallResult, read: (json: unknown) => T | undefined): GrafanaReading<T> {
   const { answer } = result;
-  if (answer !== null && answer.text !== null) {
-    if (answer.status === 404 && isOfPlatform(answer)) return { status: "ok", value: null };
-    const value = answer.status === 200 ? read(answer.json) : undefined;
-    if (value !== undefined) return { status: "ok", value };
-  }
-  return { status: "failed", problem: problemOf(result) };
+  if (answer?.status === 404 && isOfGrafana(answer)) return { status: "ok", value: null };
+  const value = answer?.status === 200 && answer.text !== null ? read(answer.json) : undefined;
+  return value === undefined ? { status: "failed", problem: problemOf(result) } : { status: "ok", value };
 }
 
-/** Why a call failed; a success that cannot be understood is a failure too. */
-export function problemOf(result: CallResult): PlatformProblem {
-  const { answer } = result;
+/** Why a call failed; a success that cannot be understood is a failure as well. */
+export function problemOf(result: CallResult): GrafanaProblem {
+  const { answer, problem } = result;
   const status = answer?.status ?? null;
   const isUnreadable =
-    result.problem === null && answer !== null && (isSuccess(answer) || !isOfPlatform(answer));
-  const said = isUnreadable && status !== null && status < 500 ? "monitoring_answer_unreadable" : null;
-  return { code: said ?? codeOfCall("monitoring", result), status, message: messageOf(answer?.json) };
+    problem === null &&
+    answer !== null &&
+    answer.status < 500 &&
+    (answer.status <= 299 || !isOfGrafana(answer));
+  const code = isUnreadable ? "monitoring_answer_unreadable" : codeOfCall("monitoring", result);
+  return { code, status, message: messageOf(answer?.json) };
 }
 
-/** One text of the platform's JSON; empty for anything else. */
+/** A text of Grafana's JSON; empty for anything else. */
 export function textOf(json: unknown, key: string): string {
   const text = member(json, key);
   return typeof text === "string" ? text : "";
 }
 
-function isSuccess({ status }: PeerAnswer): boolean {
-  return status >= 200 && status <= 299;
-}
-
-function isOfPlatform({ text, json }: PeerAnswer): boolean {
+/** Whether an answer can be Grafana's own: it has JSON or nothing as its body. */
+function isOfGrafana({ text, json }: { text: string | null; json: unknown }): boolean {
   return json !== undefined || text === "";
 }
 
+/** Grafana's sentence; a validation error may quote a secret that was sent. */
 function messageOf(json: unknown): string | null {
-  const message = member(json, "message");
-  if (typeof message !== "string" || /<[a-z!/]/i.test(message)) return null;
-  return singleLine(message).slice(0, MAX_MESSAGE) || null;
+  const message = textOf(json, "message");
+  if (/<[a-z!/]/i.test(message)) return null;
+  return redact(singleLine(message)).slice(0, MAX_MESSAGE) || null;
 }

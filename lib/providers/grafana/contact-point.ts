@@ -2,11 +2,11 @@ import { member } from "../../platform/http/answer.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import { textOf } from "./answer.ts";
 
-/** What the platform shows in the place of a secret setting; written back, it keeps the stored secret. */
+/** Shown by Grafana in place of a secret setting; written back, it keeps the stored secret. */
 export const HIDDEN_SETTING = "[REDACTED]";
 
 /**
- * One integration of a contact point, as the platform shows it; several may have one `name`.
+ * One integration of a contact point, as Grafana shows it; several may have one `name`.
  *
  * Shape: secret settings are `HIDDEN_SETTING`.
  */
@@ -18,7 +18,7 @@ export type ContactPoint = {
   settings: Readonly<Record<string, unknown>>;
 };
 
-/** A webhook integration as it is to be written; `bearer` is what it presents itself with. */
+/** A webhook integration to write; it authenticates with `bearer`. */
 export type WebhookContactPoint = {
   uid: string;
   name: string;
@@ -26,7 +26,7 @@ export type WebhookContactPoint = {
   bearer: Secret;
 };
 
-/** The list of contact points; undefined for what is no such list. */
+/** The list of contact points; undefined for any other JSON. */
 export function parseContactPoints(json: unknown): ContactPoint[] | undefined {
   if (!Array.isArray(json)) return undefined;
   return json.map((point) => {
@@ -45,7 +45,7 @@ export function parseContactPoints(json: unknown): ContactPoint[] | undefined {
  * The body that creates or replaces a webhook integration; it holds the opened secret.
  *
  * Source: grafana/alerting receivers/webhook/config.go, read 2026-11-22: the credentials are a secure setting, which
- *         the platform never shows again, while `headers` are stored in the clear.
+ *         Grafana never shows again, while `headers` are stored in the clear.
  */
 export function contactPointBody({ uid, name, settings, bearer }: WebhookContactPoint): object {
   return {

@@ -8,9 +8,9 @@ export type RuleStep = {
 };
 
 /**
- * A rule as the platform's provisioning API takes it.
+ * A rule as Grafana's provisioning API accepts it.
  *
- * Shape:  `for` is a Prometheus duration; the platform adds `id`, `orgID`, `updated`, `provenance` and defaults.
+ * Shape:  `for` is a Prometheus duration; Grafana adds `id`, `orgID`, `updated`, `provenance` and defaults.
  * Source: grafana/grafana docs/sources/shared/alerts/alerting_provisioning.md, ProvisionedAlertRule, read 2026-11-21.
  */
 export type RuleDocument = {
@@ -25,12 +25,17 @@ export type RuleDocument = {
   labels: Readonly<Record<string, string>>;
   annotations: Readonly<Record<string, string>>;
   data: readonly RuleStep[];
-  /** Who receives the rule; without it, or null, the notification policies decide. */
+  /** The receiver of the rule; without it, or null, the notification policies decide. */
   notification_settings?: NotificationSettings | null;
 };
 
-/** A rule's own way to its receiver; the keys beside `receiver` (grouping, repetition, mute times) are a person's. */
+/** A rule's own receiver; the keys beside `receiver` (grouping, repetition, mute times) belong to a person. */
 export type NotificationSettings = Readonly<Record<string, unknown>> & { receiver: string };
 
 /** The data source of a step that is an expression. */
 export const EXPRESSION_SOURCE = "__expr__";
+
+/** Whether a text can be a uid of Grafana: of a rule, a folder or a data source. */
+export function isGrafanaUid(text: string): boolean {
+  return /^[A-Za-z0-9_-]{1,40}$/.test(text);
+}

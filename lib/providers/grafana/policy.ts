@@ -1,12 +1,12 @@
 import { member } from "../../platform/http/answer.ts";
 
-/** One condition of a notification policy: a label, `=`, `!=`, `=~` or `!~`, and what it is compared with. */
+/** One condition of a notification policy: a label, `=`, `!=`, `=~` or `!~`, and a value. */
 export type PolicyMatcher = { label: string; operator: string; value: string };
 
 /**
- * A notification policy with those below it; `receiver` is null where it takes its parent's.
+ * A notification policy with its children; `receiver` is null where it inherits its parent's.
  *
- * Shape: `matchers` all have to hold; `goesOn` says that the policies after a matching one are asked too.
+ * Shape: `matchers` all have to hold; `goesOn`: the policies after this one are evaluated even when it matches.
  */
 export type Policy = {
   receiver: string | null;
@@ -15,11 +15,11 @@ export type Policy = {
   policies: readonly Policy[];
 };
 
-/** A matcher written as one text: `severity="critical"`. */
+/** A matcher in one text: `severity="critical"`. */
 const WRITTEN_MATCHER = /^\s*"?([^"=!~]+?)"?\s*(=~|!~|!=|=)\s*"?([\s\S]*?)"?\s*$/;
 
 /**
- * The tree of notification policies; undefined for what is no such tree.
+ * The tree of notification policies; undefined for any other JSON.
  *
  * Source: grafana/grafana pkg/services/ngalert/api/tooling/definitions/alertmanager.go, Route, read 2026-11-22.
  */
@@ -37,7 +37,7 @@ export function parsePolicies(json: unknown): Policy | undefined {
   };
 }
 
-/** All matchers, in each of the forms that the platform has had. */
+/** All matchers, in each of the forms that Grafana has had. */
 function matchersOf(route: object): PolicyMatcher[] {
   const triples = listOf(member(route, "object_matchers")).map((triple) => listOf(triple).map(String));
   const written = listOf(member(route, "matchers")).map(

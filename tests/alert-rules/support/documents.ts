@@ -1,12 +1,12 @@
 /** The rules as documents, with uids that the tests use. */
-import { type PlatformUids, ruleDocument } from "../../../lib/alert-rules/rule-document.ts";
+import { type GrafanaUids, ruleDocument } from "../../../lib/alert-rules/rule-document.ts";
 import { alertRules } from "../../../lib/alert-rules/rules/all.ts";
 import type { RuleDocument } from "../../../lib/providers/grafana/document.ts";
 
 /** The uids of the tests' platform. */
-export const UIDS: PlatformUids = { folder: "vps", metrics: "prom-1", logs: "loki-1" };
+export const UIDS: GrafanaUids = { folder: "vps", metrics: "prom-1", logs: "loki-1" };
 
-/** The rules as the platform takes them. */
+/** The rules as Grafana takes them. */
 export function documents(withExtras = false): RuleDocument[] {
   return alertRules({ withExtras }).map((rule) => ruleDocument(rule, UIDS));
 }

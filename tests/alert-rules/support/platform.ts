@@ -1,7 +1,7 @@
-/** The platform's stand-in and what a test does with it. */
+/** Grafana's stand-in and what a test does with it. */
 import { applyRules } from "../../../lib/alert-rules/apply.ts";
 import { planRules } from "../../../lib/alert-rules/plan.ts";
-import { NO_RECEIVERS } from "../../../lib/alert-rules/receivers.ts";
+import { NO_RECEIVERS } from "../../../lib/alert-rules/rule-document.ts";
 import { alertRules } from "../../../lib/alert-rules/rules/all.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { type GrafanaClient, grafanaClient } from "../../../lib/providers/grafana/client.ts";
@@ -35,7 +35,7 @@ export async function apply(client: GrafanaClient, withExtras = false, receivers
   return await applyRules(client, await plan(client, withExtras, receivers));
 }
 
-/** A contact point that the platform has, as made on its pages. */
+/** A contact point that Grafana has, as made on its pages. */
 export function pointOf(name: string, more: Partial<KeptPoint> = {}): KeptPoint {
   const settings = { url: "https://alerts.example.com/webhook" };
   return {

@@ -5,10 +5,10 @@ export type ValueCase = { name: string; sample: string; shown: { 0: string; 2: s
 
 const NO_VALUE = { 0: "(sem valor)", 2: "(sem valor)" };
 
-/** In the case `none` there is no value at all: the platform's map of values is empty. */
+/** In the case `none` there is no value at all: Grafana's map of values is empty. */
 export const VALUE_CASES: readonly ValueCase[] = [
   { name: "none", sample: "1", shown: NO_VALUE },
-  // The platform makes NaN of a step that ran and yielded no number.
+  // Grafana makes NaN of a step that ran and yielded no number.
   { name: "nan", sample: "NaN", shown: NO_VALUE },
   { name: "usual", sample: "612368384", shown: { 0: "612368384", 2: "612368384.00" } },
   { name: "fraction", sample: "1.256", shown: { 0: "1", 2: "1.26" } },

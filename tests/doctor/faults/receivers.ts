@@ -3,7 +3,7 @@ import type { Json } from "../../standins/grafana-rule.ts";
 import type { Host } from "../support/host.ts";
 import type { Faults } from "./fault.ts";
 
-/** Lets the platform's policies decide who receives every rule. */
+/** Lets Grafana's policies decide who receives every rule. */
 function leaveToPolicies({ monitoring }: Host, policies: object): void {
   for (const rule of monitoring.rules.values()) rule.notification_settings = null;
   monitoring.policies = { ...policies };
@@ -11,11 +11,11 @@ function leaveToPolicies({ monitoring }: Host, policies: object): void {
 
 /** Faults that doctor finds of the rules' receivers. */
 export const RECEIVERS: Faults = {
-  "no rule of ours is on the platform": {
+  "no rule of ours is in Grafana": {
     finds: ["alert-rules", "receivers", "fail", "RULES_MISSING"],
     spoil: ({ monitoring }) => monitoring.rules.clear(),
   },
-  "no rule of ours is on the platform, and no setting names a receiver": {
+  "no rule of ours is in Grafana, and no setting names a receiver": {
     finds: ["alert-rules", "receivers", "fail", "RULES_MISSING"],
     about: "--receiver <contact point>",
     spoil: (host) => {
@@ -100,6 +100,16 @@ export const RECEIVERS: Faults = {
     spoil: (host) => {
       host.setting("alert-rules", "MONITORING_RECEIVER", null);
       host.monitoring.points.find(({ name }) => name === "opsctl-webhook")!.disableResolveMessage = true;
+    },
+  },
+  "the contact point that the policies choose has no secret, where no setting and no rule names it": {
+    finds: ["alert-rules", "contact point", "fail", "CONTACT_POINT_DIFFERS"],
+    about: "settings.authorization_credentials",
+    spoil: (host) => {
+      host.setting("alert-rules", "MONITORING_RECEIVER", null);
+      leaveToPolicies(host, { receiver: "opsctl-webhook" });
+      const point = host.monitoring.points.find(({ name }) => name === "opsctl-webhook")!;
+      point.settings.authorization_credentials = "";
     },
   },
   "the notification policies cannot be read": {

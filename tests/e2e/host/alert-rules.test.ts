@@ -38,7 +38,7 @@ function expectNoToken({ stdout, stderr }: Ended): void {
 }
 
 describe("opsctl alert-rules", () => {
-  test("export prints every rule as the platform takes it, without network, token or settings", async () => {
+  test("export prints every rule as Grafana takes it, without network, token or settings", async () => {
     const { exitCode, stdout, stderr } = await opsctl(
       ["alert-rules", "export", "--with-extras", ...UIDS],
       {},
@@ -90,7 +90,7 @@ describe("opsctl alert-rules apply", () => {
     platform.intervals.set(groupKey("vps", "vps-infra"), 60);
     expect(drift.exitCode).toBe(0);
     expect(drift.json.warnings).toEqual([
-      "The group vps-infra is evaluated every 10m, which is longer than the 2m that its quickest rule needs",
+      "The group vps-infra is evaluated every 10m, but its quickest rule needs an evaluation every 2m",
     ]);
     expect(
       (drift.json.rules as { uid: string; changes: object[] }[]).find(({ changes }) => changes.length > 0),
@@ -151,7 +151,7 @@ describe("opsctl alert-rules, whatever runs them", () => {
     expectNoToken(ended);
   });
 
-  test("a missing folder and a refused token are failures of the platform: 1", async () => {
+  test("a missing folder and a refused token are failures of Grafana: 1", async () => {
     const folder = await opsctl(["alert-rules", "apply", "--json", "--folder-uid", "absent"], {
       env: settings(),
     });
@@ -293,7 +293,7 @@ describe("opsctl alert-rules", () => {
     expect(text).not.toContain("hidden");
   });
 
-  test("takes the token from a secret file, and no path behind the platform's address is lost", async () => {
+  test("takes the token from a secret file, and no path behind Grafana's address is lost", async () => {
     const secrets = mkdtempSync(join(tmpdir(), "opsctl-secrets-"));
     const behind = await startMonitoring({ token: TOKEN, folders: ["vps"], prefix: "/grafana" });
     try {

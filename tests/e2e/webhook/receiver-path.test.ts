@@ -1,6 +1,6 @@
 /**
  * The way from nothing to an alert on the phone by opsctl's own commands: the contact point, the rules with their
- * receiver, doctor, and an alert that the platform posts by nothing but what these commands left there.
+ * receiver, doctor, and an alert that Grafana posts by nothing but what these commands left there.
  */
 import { expect, test } from "bun:test";
 import { type Monitoring, startMonitoring } from "../../standins/grafana.ts";
@@ -16,7 +16,7 @@ const FIRING: FiredAlert = { status: "firing", value: 11.2, startsAt: "2026-11-2
 
 let platform: Monitoring;
 
-/** Runs `opsctl alert-rules …` against the platform, and checks that it tells no secret. */
+/** Runs `opsctl alert-rules …` against Grafana, and checks that it tells no secret. */
 async function rules(args: string[], more: Record<string, string> = {}) {
   const env = {
     MONITORING_URL: platform.url,

@@ -198,7 +198,7 @@ const DEAD: DeadRow[] = [
   },
 ];
 const WARNING =
-  "the group opsctl-host is evaluated every 300 s on the platform; the rules are made for 60 s, so that they" +
+  "the group opsctl-host is evaluated every 300 s in Grafana; the rules are made for 60 s, so that they" +
   " fire late. Change it there: the API for rules cannot.";
 const rule = {
   ...{ uid: "opsctl-memory-high", title: "Memory pressure is high", group: "opsctl-host" },
