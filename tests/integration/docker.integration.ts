@@ -84,7 +84,7 @@ function stateOf({ docker }: RealEngine, name: string): string {
 }
 
 async function sampleOf({ socket }: RealEngine, name: string) {
-  const url = `http://localhost/v1.44/containers/${name}/stats?stream=false&one-shot=true`;
+  const url = `http://localhost/containers/${name}/stats?stream=false&one-shot=true`;
   const sample = (await (await fetch(url, { unix: socket })).json()) as {
     memory_stats: { usage: number; stats: Record<string, number> };
   };

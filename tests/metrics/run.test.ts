@@ -60,10 +60,9 @@ describe("collectMetrics()", () => {
     expect(Number(valuesOf(series, "tcp_sockets_total")[0])).toBeGreaterThan(0);
   });
 
-  test("makes its calls side by side, those of the engine and the first of the hosting provider", async () => {
+  test("calls the engine and the hosting provider at the same time", async () => {
     const { engine, hosting } = arena;
-    engine.arrival = () =>
-      until("all calls", () => engine.ledger.length === 2 && hosting.ledger.length === 1);
+    engine.arrival = () => until("both calls", () => engine.ledger.length > 0 && hosting.ledger.length > 0);
     expect((await collect()).problems).toEqual(fine);
   });
 

@@ -15,9 +15,6 @@ export type EngineContainer = {
 export type EngineOptions = StandInOptions & {
   containers: Record<string, EngineContainer>;
   generation?: GenerationName;
-  /** Other versions of the API than the generation's own. */
-  newest?: string;
-  oldest?: string;
 };
 
 /** A running engine; `containers` may be changed while it runs. */
@@ -42,17 +39,14 @@ export function runningContainer(parts: Partial<EngineContainer> = {}): EngineCo
 /** Starts an engine. */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
   const generation: Generation = GENERATIONS[options.generation ?? "Docker 28.5.2"];
-  const { newest = generation.newest, oldest = generation.oldest } = options;
   const containers = new Map(Object.entries(options.containers));
 
   async function looked(
     entry: LedgerEntry,
-    [, version, wanted]: RegExpMatchArray,
+    [, wanted]: RegExpMatchArray,
     work: () => Promise<void>,
     show: (name: string, container: EngineContainer) => Answer,
   ): Promise<Answer> {
-    const refused = generation.refusesVersions ? refusedVersion(version!, oldest, newest) : null;
-    if (refused !== null) return refused;
     await engine.arrival?.(entry);
     const found = find(containers, decodeURIComponent(wanted!), generation);
     await work();
@@ -63,16 +57,16 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     {
       inspect: {
         method: "GET",
-        pattern: /^\/v(\d\.\d+)\/containers\/([^/]+)\/json$/,
+        pattern: /^\/containers\/([^/]+)\/json$/,
         handle: (entry, match, work) =>
           looked(entry, match, work, (name, container) => inspection(name, container, entry)),
       },
       stats: {
         method: "GET",
-        pattern: /^\/v(\d\.\d+)\/containers\/([^/]+)\/stats$/,
+        pattern: /^\/containers\/([^/]+)\/stats$/,
         handle: (entry, match, work) =>
           looked(entry, match, work, (name, container) => {
-            const isSample = queryOf(entry).get("one-shot") === "true" && minor(match[1]!) >= 41;
+            const isSample = queryOf(entry).get("one-shot") === "true";
             return sample(name, container, entry, isSample ? generation : GENERATIONS["Docker 29.0"]);
           }),
       },
@@ -80,23 +74,11 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     {
       ...options,
       notFound: () => refusal(404, "page not found"),
-      headers: () => ({ "api-version": newest, ostype: "linux" }),
+      headers: () => ({ "api-version": generation.newest, ostype: "linux" }),
     },
   );
   const engine: Engine = Object.assign(standIn, { containers, arrival: null });
   return engine;
-}
-
-function refusedVersion(version: string, oldest: string, newest: string): Answer | null {
-  if (minor(version) > minor(newest))
-    return refusal(400, `client version ${version} is too new. Maximum supported API version is ${newest}`);
-  if (minor(version) < minor(oldest))
-    return refusal(
-      400,
-      `client version ${version} is too old. Minimum supported API version is ${oldest}, ` +
-        "please upgrade your client to a newer version",
-    );
-  return null;
 }
 
 /** The full id first, then the exact name, then the one id that begins so. */
@@ -175,9 +157,4 @@ function queryOf({ path }: LedgerEntry): URLSearchParams {
 
 function refusal(status: number, message: string): Answer {
   return { status, json: { message } };
-}
-
-function minor(version: string): number {
-  const [major, minor] = version.split(".").map(Number);
-  return (major! - 1) * 1_000 + minor!;
 }

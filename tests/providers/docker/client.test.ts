@@ -17,7 +17,7 @@ const MEMORY = { status: "ok", bytes: 524_288_000 } as const;
 const MISSING = { status: "failed", code: "docker_container_missing" } as const;
 const STOPPED = { status: "failed", code: "docker_container_not_running" } as const;
 const UNREADABLE = { status: "failed", code: "docker_answer_unreadable" } as const;
-/** Docker engines of this age send a sample without the container's name, and are asked without negotiation. */
+/** Docker engines of this age send a sample without the container's name. */
 const NAMELESS: GenerationName = "Docker 26.1.5";
 
 let folder: string;
@@ -93,13 +93,13 @@ describe.each(GENERATION_NAMES)("readContainerMemory() of %s", (generation) => {
     expect(await read("cafe", one.path)).toEqual(MISSING);
   });
 
-  test("is that of the new container when the old one is replaced between the two calls", async () => {
+  test("is not known when the container is replaced between the two calls", async () => {
     await using one = await openEngine({ generation });
     const replaced = runningContainer({ id: "beef".padEnd(64, "0"), usage: 1_000, stats: {} });
     one.engine.arrival = async ({ path }) => {
       if (path.includes("/stats?")) one.engine.containers.set("traefik", replaced);
     };
-    expect(await read("traefik", one.path)).toEqual({ status: "ok", bytes: 1_000 });
+    expect(await read("traefik", one.path)).toEqual(MISSING);
   });
 
   test("is not known when the container goes between the two calls", async () => {
@@ -112,26 +112,12 @@ describe.each(GENERATION_NAMES)("readContainerMemory() of %s", (generation) => {
 });
 
 describe("readContainerMemory()", () => {
-  test("asks twice, side by side, and takes the inactive pages off", async () => {
-    const both = Promise.withResolvers<void>();
-    engine.arrival = () => {
-      if (engine.ledger.length === 2) both.resolve();
-      return both.promise;
-    };
-    expect(await read()).toEqual(MEMORY);
-    expect(engine.ledger.map(({ path }) => path).sort()).toEqual([
-      "/v1.44/containers/traefik/json",
-      "/v1.44/containers/traefik/stats?stream=false&one-shot=true",
-    ]);
-  });
-
-  test("asks for the sample by the full id when the name could be the beginning of one", async () => {
+  test("inspects the name, and reads one sample by the full id", async () => {
     const { id } = runningContainer();
-    engine.containers.set("decade", runningContainer());
-    expect(await read("decade")).toEqual(MEMORY);
+    expect(await read()).toEqual(MEMORY);
     expect(engine.ledger.map(({ path }) => path)).toEqual([
-      "/v1.44/containers/decade/json",
-      `/v1.44/containers/${id}/stats?stream=false&one-shot=true`,
+      "/containers/traefik/json",
+      `/containers/${id}/stats?stream=false&one-shot=true`,
     ]);
   });
 
@@ -160,35 +146,25 @@ describe("readContainerMemory()", () => {
   const NEVER = "0001-01-01T00:00:00Z";
   // What an engine sends that has begun to answer before it measures: seen with 26.1.5.
   const LATE = answer({ message: "no metrics received" });
-  const FAILED = { message: "ttrpc: closed" };
-  test.each<[string, "running" | "exited", Answer, object]>([
-    ["no body", "running", { status: 200, text: "" }, STOPPED],
-    ["never read", "running", sample({}, NEVER), STOPPED],
-    ["never read, zero", "running", sample({ usage: 0 }, NEVER), STOPPED],
-    ["409 for a container that has ended", "exited", answer(FAILED, 409), STOPPED],
-    ["500 for a container that has ended", "exited", answer(FAILED, 500), STOPPED],
-    ["too late for a container that has ended", "exited", LATE, STOPPED],
-    ["too late", "running", LATE, NO_MEMORY],
-    ["nothing measured", "running", sample({}), NO_MEMORY],
-    ["zero", "running", sample({ usage: 0 }), NO_MEMORY],
-    ["counters without the usage", "running", sample({ stats: { anon: 0 } }), NO_MEMORY],
-    ["500", "running", answer({ message: "no" }, 500), { status: "failed", code: "docker_http_500" }],
-    ["a usage as text", "running", answer({ memory_stats: { usage: "5" } }), UNREADABLE],
-    ["a negative usage", "running", answer({ memory_stats: { usage: -1 } }), UNREADABLE],
-    ["a usage of null", "running", answer({ memory_stats: { usage: null } }), UNREADABLE],
-    ["a word", "running", answer("traefik"), UNREADABLE],
-  ])("is never zero for a sample without memory: %s", async (_name, state, given, expected) => {
-    engine.containers.set("traefik", runningContainer({ state }));
+  test.each<[string, Answer, object]>([
+    ["no body", { status: 200, text: "" }, STOPPED],
+    ["never read", sample({}, NEVER), STOPPED],
+    ["never read, zero", sample({ usage: 0 }, NEVER), STOPPED],
+    ["too late", LATE, NO_MEMORY],
+    ["nothing measured", sample({}), NO_MEMORY],
+    ["zero", sample({ usage: 0 }), NO_MEMORY],
+    ["counters without the usage", sample({ stats: { anon: 0 } }), NO_MEMORY],
+    ["500", answer({ message: "no" }, 500), { status: "failed", code: "docker_http_500" }],
+    ["a usage as text", answer({ memory_stats: { usage: "5" } }), UNREADABLE],
+    ["a negative usage", answer({ memory_stats: { usage: -1 } }), UNREADABLE],
+    ["a usage of null", answer({ memory_stats: { usage: null } }), UNREADABLE],
+    ["a word", answer("traefik"), UNREADABLE],
+  ])("is never zero for a sample without memory: %s", async (_name, given, expected) => {
     engine.routes.stats.next(given);
     expect(await read()).toEqual(expected as Awaited<ReturnType<typeof read>>);
   });
 
-  test("takes no sample for the container's that says it is of another, or whose container is not proved", async () => {
-    const memory_stats = { usage: 1_000 };
-    const of = (parts: object) => ({ status: 200, json: { memory_stats, ...parts } });
-    engine.routes.stats.next(of({ name: "/traefik-dev" }), of({ id: "beef".padEnd(64, "0") }));
-    expect(await read()).toEqual(MISSING);
-    expect(await read()).toEqual(MISSING);
+  test("takes no container for the one that is wanted whose name and id are not proved", async () => {
     const inspection = (Name: string) => ({ status: 200, json: { Id: "9f3c0d".padEnd(64, "0"), Name } });
     for (const [inspected, code] of [
       [{ status: 500, json: { message: "no" } }, "docker_http_500"],
@@ -203,35 +179,9 @@ describe("readContainerMemory()", () => {
     ] as const) {
       // For every call: a dropped one is made again by the runtime.
       engine.routes.inspect.script = () => inspected;
-      engine.routes.stats.next(of({}));
       expect(await read()).toEqual({ status: "failed", code });
     }
-    engine.routes.stats.next(of({ name: "/traefik" }));
-    expect(await read()).toEqual({ status: "ok", bytes: 1_000 });
-  });
-
-  test.each(["1.41", "1.24"])("speaks the version of an older engine, %s", async (newest) => {
-    await using old = await openEngine({ newest, oldest: "1.12" });
-    expect(await read("traefik", old.path)).toEqual(MEMORY);
-    expect(old.engine.routes.stats.calls.map(({ path }) => path.split("/")[1])).toEqual([
-      "v1.44",
-      `v${newest}`,
-    ]);
-    expect(old.engine.ledger).toHaveLength(4);
-  });
-
-  test("speaks the version of an engine that has dropped ours", async () => {
-    await using future = await openEngine({ newest: "1.99", oldest: "1.60" });
-    expect(await read("traefik", future.path)).toEqual(MEMORY);
-  });
-
-  test("asks no other version where the refusal names none, or the same", async () => {
-    for (const version of ["", "1.44", "latest", "1.44/../.."]) {
-      engine.routes.inspect.next({ status: 400, headers: { "api-version": version }, json: {} });
-      engine.routes.stats.next({ status: 400, headers: { "api-version": version }, json: {} });
-      expect(await read()).toEqual({ status: "failed", code: "docker_http_400" });
-    }
-    expect(engine.ledger).toHaveLength(8);
+    expect(engine.ledger.filter(({ path }) => path.includes("/stats?"))).toEqual([]);
   });
 
   const faults = [
