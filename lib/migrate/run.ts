@@ -5,11 +5,14 @@ import { OpsError } from "../platform/errors.ts";
 import { readCatalog } from "../schema/catalog.ts";
 import { MIGRATIONS, type Migration } from "../schema/migrations.ts";
 import { grantProblems, platformProblems, rowSecurityProblems, schemaProblems } from "../schema/problems.ts";
+import { unusable } from "../schema/readiness.ts";
 import {
   compareMigrations,
   type MigrationStatus,
   migrationChecksum,
+  namesIn,
   readRecordedMigrations,
+  recordAccess,
 } from "../schema/recorded.ts";
 import { APPLICATION_REQUIREMENTS } from "../schema/requirements.ts";
 import { RECORD_TABLE } from "./record-table.ts";
@@ -36,17 +39,9 @@ const DEADLOCK_TRIES = 5;
  * Errors: DATABASE_GRANT_MISSING when the login may not read the record.
  */
 export async function migrationStatus({ sql, known }: MigrateDependencies): Promise<MigrationStatus[]> {
-  const [record] = await sql<[{ exists: boolean; readable: boolean; login: string }]>`
-    select count(*) > 0 as exists, current_user as login,
-           -- Its policy shows the rows to service_role and its members only.
-           coalesce(bool_and(has_table_privilege(c.oid, 'SELECT') and (
-             not row_security_active(c.oid)
-             or exists (select from pg_roles as r
-                        where r.rolname = 'service_role' and pg_has_role(current_user, r.oid, 'USAGE')))),
-             false) as readable
-    from pg_class as c
-    where c.relname = 'opsctl_migrations' and c.relnamespace = 'public'::regnamespace`;
-  if (record.exists && !record.readable)
+  const [record] = await sql<[{ login: string; exists: boolean; readable: boolean; visible: boolean }]>`
+    select current_user as login, a.* from (${recordAccess(sql)}) as a`;
+  if (record.exists && !(record.readable && record.visible))
     throw new OpsError({
       code: "DATABASE_GRANT_MISSING",
       message: `Cannot read the record of migrations: public.opsctl_migrations is closed to ${record.login}`,
@@ -123,16 +118,14 @@ async function applyOne(
 }
 
 function refuseForeignHistory(migrations: readonly MigrationStatus[]): void {
-  const named = (state: MigrationStatus["state"]) =>
-    migrations.filter((row) => row.state === state).map((row) => row.name);
-  const edited = named("edited");
+  const edited = namesIn(migrations, "edited");
   if (edited.length > 0)
     throw new OpsError({
       code: "MIGRATION_EDITED",
       message: `Cannot migrate: ${edited.join(", ")} was applied from another text than this opsctl carries`,
       hint: "A released migration is never edited: use the opsctl that applied it, or a newer one. Nothing was applied",
     });
-  const unknown = named("unknown");
+  const unknown = namesIn(migrations, "unknown");
   if (unknown.length > 0)
     throw new OpsError({
       code: "MIGRATION_UNKNOWN",
@@ -151,28 +144,20 @@ async function requirePrerequisites(sql: postgres.Sql): Promise<void> {
   });
   const owned = {
     ...catalog,
-    grants: catalog.grants.filter((grant) => grant.side === "owner"),
-    rowSecurity: catalog.rowSecurity.filter((row) => row.side === "owner"),
+    grants: catalog.grants.filter(({ side }) => side === "owner"),
+    hiddenTables: catalog.hiddenTables.filter(({ side }) => side === "owner"),
   };
-  for (const problems of [
+  const problems = [
     [...platformProblems(catalog), ...schemaProblems(catalog)],
     grantProblems(owned),
     rowSecurityProblems(owned),
-  ]) {
-    const [first] = problems;
-    if (first)
-      throw new OpsError({
-        code: first.code,
-        message: joined(problems.map((problem) => problem.message)),
-        hint: [...new Set(problems.map((problem) => problem.hint))].join("\n"),
-      });
-  }
-}
-
-/** Joins messages that have the same beginning. */
-function joined(messages: string[]): string {
-  const prefix = "Cannot use the database: ";
-  return prefix + messages.map((message) => message.replace(prefix, "")).join("; ");
+  ].find(({ length }) => length > 0);
+  if (problems?.[0] === undefined) return;
+  throw new OpsError({
+    code: problems[0].code,
+    message: unusable(...problems.map(({ reason }) => reason)),
+    hint: [...new Set(problems.map(({ hint }) => hint))].join("\n"),
+  });
 }
 
 function migrationError(migration: Migration, error: unknown): unknown {

@@ -1,43 +1,48 @@
 import type postgres from "postgres";
-import type { ColumnRequirement, FunctionRequirement } from "./requirements.ts";
+import { recordAccess } from "./recorded.ts";
+import type { FunctionRequirement, TableRequirement } from "./requirements.ts";
 
 /** A role that lacks a privilege on some columns of one table. */
 export type MissingGrant = {
-  side: "login" | "owner";
+  side: TableRequirement["side"];
   role: string;
   table: string;
   columns: string[];
   privilege: string;
+  /** Whether the privilege is missing on every column that is needed. */
+  isWhole: boolean;
   /** Whether `service_role` has what this role lacks. */
   serviceRoleHas: boolean;
 };
 
-/** What the database's catalog says about the requirements; every list holds faults only. */
+/** A table whose rows are hidden from a role: the side's own, or the owner of the view in the table's place. */
+export type HiddenTable = {
+  side: TableRequirement["side"];
+  role: string;
+  isViewOwner: boolean;
+  table: string;
+  origin: TableRequirement["origin"];
+};
+
+/** The database's catalog compared with the requirements; every list holds faults only. */
 export type Catalog = {
   login: string;
   serverVersion: number;
   /** Whether the login is, or has the privileges of, `service_role`; null when there is no such role. */
   isService: boolean | null;
-  /** Whether the login was made a member of `service_role`, perhaps without inheriting its privileges. */
+  /** Whether the login is a member of `service_role`, perhaps without inheriting its privileges. */
   isServiceMember: boolean | null;
   missingRoles: string[];
   missingAuthUid: boolean;
-  missingTables: { table: string; origin: "application" | "opsctl" }[];
-  missingColumns: { table: string; columns: string[]; origin: "application" | "opsctl" }[];
+  /** Tables and columns that do not exist; `columns` is null where the whole table is missing. */
+  missing: { table: string; columns: string[] | null; origin: TableRequirement["origin"] }[];
   missingFunctions: string[];
   schemaGrants: { role: string; schema: string; privilege: string }[];
   grants: MissingGrant[];
-  executeGrants: { name: string; args: string; serviceRoleHas: boolean }[];
-  rowSecurity: {
-    side: "login" | "owner";
-    /** From whom rows are hidden: that of the side, or who owns the view that stands in the place of the table. */
-    role: string;
-    isViewOwner: boolean;
-    table: string;
-    origin: "application" | "opsctl";
-  }[];
+  executeGrants: { name: string; serviceRoleHas: boolean }[];
+  hiddenTables: HiddenTable[];
   /** Whether the record of migrations exists, and whether the login may read it and sees its rows. */
-  recordTable: { exists: boolean; readable: boolean; visible: boolean };
+  record: { exists: boolean; readable: boolean; visible: boolean };
 };
 
 /**
@@ -47,70 +52,63 @@ export type Catalog = {
  *        them.
  */
 export type Wanted = {
-  requirements: readonly ColumnRequirement[];
+  requirements: readonly TableRequirement[];
   functions: readonly FunctionRequirement[];
   owner: "present" | "login";
 };
 
 /** Compares the requirements with the database's catalog in one statement, without touching a row. */
-export async function readCatalog(sql: postgres.Sql, wanted: Wanted): Promise<Catalog> {
+export async function readCatalog(
+  sql: postgres.Sql,
+  { requirements, functions, owner }: Wanted,
+): Promise<Catalog> {
+  const isCreator = owner === "login";
   const [row] = await sql<[{ catalog: Catalog }]>`
-    with recursive ${comparison(sql, wanted)}, ${faults(sql, wanted)}
-    select jsonb_build_object(
-      ${aboutLogin(sql)}, ${whatIsMissing(sql)}, ${whatIsForbidden(sql)}, ${recordTable(sql)}
-    ) as catalog`;
-  return row.catalog;
-}
-
-type Fragment = postgres.PendingQuery<postgres.Row[]>;
-
-/** The common table expressions of what is compared: each requirement beside what the database has, and the roles. */
-function comparison(sql: postgres.Sql, { requirements, functions, owner }: Wanted): Fragment {
-  return sql`
-    service as (
+    with recursive service as (
       select oid from pg_roles where rolname = 'service_role'
     ), wanted as materialized (
-      select w.*, c.oid as relation, a.attnum
+      select r.side, r.privilege, r."table", r.origin, n.name as "column", c.oid as relation, a.attnum
       from jsonb_to_recordset(${JSON.stringify(requirements)}::text::jsonb)
-        as w(side text, "table" text, "column" text, privilege text, origin text)
+        as r(side text, privilege text, "table" text, columns jsonb, origin text)
+      cross join jsonb_array_elements_text(r.columns) as n(name)
       left join pg_class as c
-        on c.relname = w."table" and c.relnamespace = 'public'::regnamespace
+        on c.relname = r."table" and c.relnamespace = 'public'::regnamespace
         and c.relkind in ('r', 'p', 'v', 'm', 'f')
       left join pg_attribute as a
-        on a.attrelid = c.oid and a.attname = w."column" and a.attnum > 0 and not a.attisdropped
+        on a.attrelid = c.oid and a.attname = n.name and a.attnum > 0 and not a.attisdropped
     ), function as materialized (
-      select f.name, f.args, p.oid, p.proowner, p.prosecdef
+      select format('%s(%s)', f.name, f.args) as name, p.oid, p.proowner, p.prosecdef
       from jsonb_to_recordset(${JSON.stringify(functions)}::text::jsonb) as f(name text, args text)
       left join pg_proc as p
         on p.proname = f.name and p.pronamespace = 'public'::regnamespace
         -- A login with quote_all_identifiers sees "uuid".
         and replace(oidvectortypes(p.proargtypes), '"', '') = f.args
     ), side as materialized (
-      select 'login' as side, r.oid, r.rolname, r.rolsuper, r.rolbypassrls
-      from pg_roles as r where r.rolname = current_user
+      select 'login' as side, r.oid, r.rolname from pg_roles as r where r.rolname = current_user
       union all
-      select 'owner', r.oid, r.rolname, r.rolsuper, r.rolbypassrls
-      from pg_roles as r
-      where case when ${owner === "login"}::boolean then r.rolname = current_user
+      select 'owner', r.oid, r.rolname from pg_roles as r
+      where case when ${isCreator}::boolean then r.rolname = current_user
                  else r.oid in (select f.proowner from function as f where f.prosecdef) end
-    )`;
-}
-
-/** The common table expressions of the faults, made from those of `comparison`. */
-function faults(sql: postgres.Sql, { owner }: Wanted): Fragment {
-  return sql`
-    faulty_grant as (
-      select s.side, s.rolname, w."table", w.privilege, jsonb_agg(w."column") as columns,
-             coalesce(bool_and(has_column_privilege(v.oid, w.relation, w.attnum, w.privilege)), false) as service_role_has
+    ), missing as (
+      select w."table", w.origin,
+             case when w.relation is not null then jsonb_agg(distinct w."column") end as columns
+      from wanted as w where w.attnum is null group by w."table", w.origin, w.relation
+    ), column_grant as (
+      select s.side, s.rolname as role, w."table", w."column", w.privilege,
+             has_column_privilege(s.oid, w.relation, w.attnum, w.privilege) as has,
+             coalesce(has_column_privilege(v.oid, w.relation, w.attnum, w.privilege), false) as service_has
       from wanted as w join side as s using (side) left join service as v on true
-      where w.attnum is not null and not has_column_privilege(s.oid, w.relation, w.attnum, w.privilege)
-      group by 1, 2, 3, 4
+      where w.attnum is not null
+    ), missing_grant as (
+      select side, role, "table", privilege, jsonb_agg("column") filter (where not has) as columns,
+             not bool_or(has) as "isWhole", bool_and(service_has) filter (where not has) as "serviceRoleHas"
+      from column_grant group by side, role, "table", privilege having not bool_and(has)
     ), reading as (
       select distinct s.side, s.oid as asker, s.oid as reader, w."table", w.origin, w.relation
       from wanted as w join side as s using (side)
       where w.relation is not null and w.privilege <> 'REFERENCES'
       union
-      -- A view reads as its owner; with security_invoker as whoever asks, even when it is asked by another view.
+      -- A view reads as its owner; with security_invoker as the reader, even when another view reads it.
       select r.side, r.asker,
              case when exists (select from pg_options_to_table(c.reloptions) as o
                                where o.option_name = 'security_invoker' and o.option_value::boolean)
@@ -121,8 +119,8 @@ function faults(sql: postgres.Sql, { owner }: Wanted): Fragment {
       join pg_rewrite as w on w.ev_class = c.oid
       join pg_depend as d on d.classid = 'pg_rewrite'::regclass and d.objid = w.oid
                          and d.refclassid = 'pg_class'::regclass and d.refobjid <> c.oid
-    ), covered as (
-      select distinct r.side, p.rolname, r.reader <> r.asker as is_view_owner, r."table", r.origin
+    ), hidden as (
+      select distinct r.side, p.rolname as role, r.reader <> r.asker as "isViewOwner", r."table", r.origin
       from reading as r
       join pg_class as c on c.oid = r.relation and c.relrowsecurity
       join pg_roles as p on p.oid = r.reader
@@ -133,77 +131,36 @@ function faults(sql: postgres.Sql, { owner }: Wanted): Fragment {
         and not (p.rolsuper or p.rolbypassrls
                  or (pg_has_role(r.reader, c.relowner, 'USAGE') and not c.relforcerowsecurity))
     ), schema_grant as (
-      select s.rolname, n.nspname, p.privilege
-      from side as s
-      join (values ('login', 'public', 'USAGE'), ('owner', 'public', 'USAGE'),
-                   ('creator', 'public', 'CREATE'), ('creator', 'auth', 'USAGE')) as p(side, nspname, privilege)
-        on p.side = s.side or (p.side = 'creator' and s.side = 'owner' and ${owner === "login"}::boolean)
-      join pg_namespace as n on n.nspname = p.nspname
-      where not has_schema_privilege(s.oid, n.oid, p.privilege)
-    )`;
-}
-
-/** Who is connected, and the server's version. */
-function aboutLogin(sql: postgres.Sql): Fragment {
-  return sql`
-    'login', current_user,
-    'serverVersion', current_setting('server_version_num')::integer,
-    'isService', (select pg_has_role(current_user, v.oid, 'USAGE') from service as v),
-    'isServiceMember', (select pg_has_role(current_user, v.oid, 'MEMBER') from service as v)`;
-}
-
-/** Roles, tables, columns and functions that do not exist. */
-function whatIsMissing(sql: postgres.Sql): Fragment {
-  return sql`
-    'missingRoles', (
-      select coalesce(jsonb_agg(r.name), '[]') from (values ('anon'), ('authenticated'), ('service_role')) as r(name)
-      where not exists (select from pg_roles as p where p.rolname = r.name)),
-    'missingAuthUid', not exists (
-      select from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
-      where n.nspname = 'auth' and p.proname = 'uid' and p.pronargs = 0),
-    'missingTables', (
-      select coalesce(jsonb_agg(distinct jsonb_build_object('table', w."table", 'origin', w.origin)), '[]')
-      from wanted as w where w.relation is null),
-    'missingColumns', (
-      select coalesce(jsonb_agg(to_jsonb(m)), '[]') from (
-        select w."table", w.origin, jsonb_agg(distinct w."column") as columns
-        from wanted as w where w.relation is not null and w.attnum is null group by 1, 2 order by 1) as m),
-    'missingFunctions', (
-      select coalesce(jsonb_agg(format('%s(%s)', f.name, f.args)), '[]') from function as f where f.oid is null)`;
-}
-
-/** Missing privileges, and tables whose rows stay hidden. */
-function whatIsForbidden(sql: postgres.Sql): Fragment {
-  return sql`
-    'schemaGrants', (
-      select coalesce(jsonb_agg(distinct jsonb_build_object(
-        'role', g.rolname, 'schema', g.nspname, 'privilege', g.privilege)), '[]') from schema_grant as g),
-    'grants', (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'side', g.side, 'role', g.rolname, 'table', g."table", 'columns', g.columns, 'privilege', g.privilege,
-        'serviceRoleHas', g.service_role_has) order by g.side, g."table", g.privilege), '[]')
-      from faulty_grant as g),
-    'executeGrants', (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'name', f.name, 'args', f.args,
-        'serviceRoleHas', coalesce(has_function_privilege(v.oid, f.oid, 'EXECUTE'), false))), '[]')
-      from function as f left join service as v on true
-      where f.oid is not null and not has_function_privilege(f.oid, 'EXECUTE')),
-    'rowSecurity', (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'side', c.side, 'role', c.rolname, 'isViewOwner', c.is_view_owner, 'table', c."table", 'origin', c.origin)
-                                order by c.side, c."table"), '[]') from covered as c)`;
-}
-
-/** The record of migrations. */
-function recordTable(sql: postgres.Sql): Fragment {
-  return sql`
-    'recordTable', (
-      select jsonb_build_object(
-        'exists', count(*) > 0,
-        'readable', coalesce(bool_and(has_table_privilege(c.oid, 'SELECT')), false),
-        'visible', coalesce(bool_and(
-          not row_security_active(c.oid) or pg_has_role(current_user, v.oid, 'USAGE')), false))
-      from pg_class as c left join service as v on true
-      where c.relname = 'opsctl_migrations' and c.relnamespace = 'public'::regnamespace)`;
+      select distinct s.rolname as role, p.schema, p.privilege
+      from (values ('login', 'public', 'USAGE', true), ('owner', 'public', 'USAGE', true),
+                   ('owner', 'public', 'CREATE', ${isCreator}::boolean),
+                   ('owner', 'auth', 'USAGE', ${isCreator}::boolean)) as p(side, schema, privilege, is_needed)
+      join side as s using (side) join pg_namespace as n on n.nspname = p.schema
+      where p.is_needed and not has_schema_privilege(s.oid, n.oid, p.privilege)
+    )
+    select jsonb_build_object(
+      'login', current_user,
+      'serverVersion', current_setting('server_version_num')::integer,
+      'isService', (select pg_has_role(current_user, v.oid, 'USAGE') from service as v),
+      'isServiceMember', (select pg_has_role(current_user, v.oid, 'MEMBER') from service as v),
+      'missingRoles', (
+        select coalesce(jsonb_agg(r.name), '[]') from (values ('anon'), ('authenticated'), ('service_role')) as r(name)
+        where not exists (select from pg_roles as p where p.rolname = r.name)),
+      'missingAuthUid', not exists (
+        select from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
+        where n.nspname = 'auth' and p.proname = 'uid' and p.pronargs = 0),
+      'missing', (select coalesce(jsonb_agg(m order by m.columns is not null, m."table"), '[]') from missing as m),
+      'missingFunctions', (select coalesce(jsonb_agg(f.name), '[]') from function as f where f.oid is null),
+      'schemaGrants', (select coalesce(jsonb_agg(g), '[]') from schema_grant as g),
+      'grants', (
+        select coalesce(jsonb_agg(g order by g.side, g."table", g.privilege), '[]') from missing_grant as g),
+      'executeGrants', (
+        select coalesce(jsonb_agg(jsonb_build_object('name', f.name,
+          'serviceRoleHas', coalesce(has_function_privilege(v.oid, f.oid, 'EXECUTE'), false))), '[]')
+        from function as f left join service as v on true
+        where f.oid is not null and not has_function_privilege(f.oid, 'EXECUTE')),
+      'hiddenTables', (select coalesce(jsonb_agg(h order by h.side, h."table"), '[]') from hidden as h),
+      'record', (select to_jsonb(a) from (${recordAccess(sql)}) as a)
+    ) as catalog`;
+  return row.catalog;
 }

@@ -19,6 +19,21 @@ export function migrationChecksum(migration: Migration): string {
   return createHash("sha256").update(migration.sql, "utf8").digest("hex");
 }
 
+/**
+ * A query with one row: whether the record of migrations `exists`, whether the login may read it (`readable`) and sees
+ * its rows (`visible`): its policy shows them only to `service_role` and its members.
+ */
+export function recordAccess(sql: postgres.Sql): postgres.PendingQuery<postgres.Row[]> {
+  return sql`
+    select count(*) > 0 as exists,
+           coalesce(bool_and(has_table_privilege(c.oid, 'SELECT')), false) as readable,
+           coalesce(bool_and(not row_security_active(c.oid) or exists (
+             select from pg_roles as r
+             where r.rolname = 'service_role' and pg_has_role(current_user, r.oid, 'USAGE'))), false) as visible
+    from pg_class as c
+    where c.relname = 'opsctl_migrations' and c.relnamespace = 'public'::regnamespace`;
+}
+
 /** The recorded migrations in the order of their versions; the table must exist. */
 export async function readRecordedMigrations(sql: postgres.ISql): Promise<RecordedMigration[]> {
   return await sql<RecordedMigration[]>`
@@ -34,18 +49,19 @@ export function compareMigrations(
 ): MigrationStatus[] {
   const rows = new Map(recorded.map((row) => [row.version, row]));
   const ours = known.map((migration): MigrationStatus => {
-    const row = rows.get(migration.version);
-    rows.delete(migration.version);
+    const { version, name } = migration;
+    const row = rows.get(version);
+    rows.delete(version);
     const state = !row ? "pending" : row.checksum === migrationChecksum(migration) ? "applied" : "edited";
-    return { version: migration.version, name: migration.name, state, appliedAt: row?.appliedAt ?? null };
+    return { version, name, state, appliedAt: row?.appliedAt ?? null };
   });
   const others = [...rows.values()].map(
-    (row): MigrationStatus => ({
-      version: row.version,
-      name: row.name,
-      state: "unknown",
-      appliedAt: row.appliedAt,
-    }),
+    ({ version, name, appliedAt }): MigrationStatus => ({ version, name, state: "unknown", appliedAt }),
   );
   return [...ours, ...others].sort((a, b) => a.version - b.version);
+}
+
+/** The names of the migrations in one state. */
+export function namesIn(migrations: readonly MigrationStatus[], state: MigrationStatus["state"]): string[] {
+  return migrations.filter((migration) => migration.state === state).map(({ name }) => name);
 }

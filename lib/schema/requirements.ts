@@ -1,10 +1,10 @@
-/** A privilege on one column of a table in schema `public`, needed by one side. */
-export type ColumnRequirement = {
+/** A privilege on columns of one table in schema `public`, needed by one side. */
+export type TableRequirement = {
   /** `login` connects for the weekly run, `owner` owns opsctl's functions. */
   side: "login" | "owner";
+  privilege: "SELECT" | "INSERT" | "REFERENCES";
   table: string;
-  column: string;
-  privilege: "SELECT" | "INSERT" | "UPDATE" | "REFERENCES";
+  columns: readonly string[];
   /** Whether opsctl's migrations make the table, or the application's. */
   origin: "application" | "opsctl";
 };
@@ -20,20 +20,8 @@ const LOGIN_READS: Columns = {
   social_connections: ["id", "tenant_id", "user_id", "network", "status", "created_at"],
   social_account_scores: ["id", "tenant_id", "user_id", "window_start", "window_end", "score"],
   social_channel_analyses: [
-    "id",
-    "tenant_id",
-    "user_id",
-    "connection_id",
-    "channel",
-    "window_start",
-    "window_end",
-    "coverage_status",
-    "reason",
-    "metrics",
-    "insights",
-    "evidence",
-    "triggers",
-    "updated_at",
+    ...["id", "tenant_id", "user_id", "connection_id", "channel", "window_start", "window_end"],
+    ...["coverage_status", "reason", "metrics", "insights", "evidence", "triggers", "updated_at"],
   ],
   messaging_instances: ["id", "tenant_id", "instance_name", "created_at"],
   resend_email_sends: ["id", "tenant_id", "user_id", "provider_email_id", "sent_at"],
@@ -64,18 +52,18 @@ const OWN_TABLES: Columns = {
 };
 
 /** What the application's tables must have and allow: every column that opsctl reads, references or fills. */
-export const APPLICATION_REQUIREMENTS: readonly ColumnRequirement[] = [
-  ...columns("login", "SELECT", "application", LOGIN_READS),
-  ...columns("owner", "SELECT", "application", OWNER_READS),
-  ...columns("owner", "REFERENCES", "application", OWNER_REFERENCES),
-  ...columns("owner", "INSERT", "application", OWNER_INSERTS),
+export const APPLICATION_REQUIREMENTS: readonly TableRequirement[] = [
+  ...onTables({ side: "login", privilege: "SELECT", origin: "application" }, LOGIN_READS),
+  ...onTables({ side: "owner", privilege: "SELECT", origin: "application" }, OWNER_READS),
+  ...onTables({ side: "owner", privilege: "REFERENCES", origin: "application" }, OWNER_REFERENCES),
+  ...onTables({ side: "owner", privilege: "INSERT", origin: "application" }, OWNER_INSERTS),
 ];
 
 /** What opsctl's own tables must allow once the migrations are in place. */
-export const OWN_REQUIREMENTS: readonly ColumnRequirement[] = [
-  ...columns("login", "SELECT", "opsctl", OWN_TABLES),
-  ...columns("owner", "SELECT", "opsctl", OWN_TABLES),
-  ...columns("owner", "INSERT", "opsctl", OWN_TABLES),
+export const OWN_REQUIREMENTS: readonly TableRequirement[] = [
+  ...onTables({ side: "login", privilege: "SELECT", origin: "opsctl" }, OWN_TABLES),
+  ...onTables({ side: "owner", privilege: "SELECT", origin: "opsctl" }, OWN_TABLES),
+  ...onTables({ side: "owner", privilege: "INSERT", origin: "opsctl" }, OWN_TABLES),
 ];
 
 const REPORT_KEY = "uuid, uuid, timestamp with time zone, timestamp with time zone, integer";
@@ -116,13 +104,9 @@ export const FUNCTION_REQUIREMENTS: readonly FunctionRequirement[] = [
   },
 ];
 
-function columns(
-  side: ColumnRequirement["side"],
-  privilege: ColumnRequirement["privilege"],
-  origin: ColumnRequirement["origin"],
+function onTables(
+  need: Pick<TableRequirement, "side" | "privilege" | "origin">,
   tables: Columns,
-): ColumnRequirement[] {
-  return Object.entries(tables).flatMap(([table, names]) =>
-    names.map((column) => ({ side, table, column, privilege, origin })),
-  );
+): TableRequirement[] {
+  return Object.entries(tables).map(([table, columns]) => ({ ...need, table, columns }));
 }
