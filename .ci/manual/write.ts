@@ -1,15 +1,14 @@
 /**
  * Writes the man pages and the completion scripts to `<folder>/man` and `<folder>/completions`, for `make man`.
  *
- * Behaviour: the bytes depend on the sources and on SOURCE_DATE_EPOCH alone. Pages of commands that are gone are
- *            removed.
+ * Behaviour: the bytes depend only on the sources and on SOURCE_DATE_EPOCH. Removes the pages of commands that no
+ *            longer exist.
  */
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { root } from "../../cli/root.ts";
-import { allPages } from "./all-pages.ts";
-import { pageName } from "./man-page.ts";
+import { manPages, pageName } from "./pages.ts";
 
 const SCRIPTS = fileURLToPath(new URL("../../cli/completion/scripts/", import.meta.url).href);
 
@@ -20,7 +19,7 @@ const [folder = "dist"] = process.argv.slice(2);
 const date = new Date(Number(process.env.SOURCE_DATE_EPOCH ?? 0) * 1000).toISOString().slice(0, 10);
 
 const man = fresh(join(folder, "man"));
-for (const { path, text } of await allPages("opsctl", root, date))
+for (const { path, text } of await manPages("opsctl", root, date))
   writeFileSync(join(man, `${pageName(path)}.1`), text);
 
 const completions = fresh(join(folder, "completions"));

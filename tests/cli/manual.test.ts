@@ -5,16 +5,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { allPages } from "../../.ci/manual/all-pages.ts";
-import { pageName } from "../../.ci/manual/man-page.ts";
-import { roff, roffLines } from "../../.ci/manual/roff.ts";
+import { manPages, pageName, roff, roffLines } from "../../.ci/manual/pages.ts";
 import { root } from "../../cli/root.ts";
 import { findDebianTool } from "../support/debian-tool.ts";
 import { requires } from "../support/requires.ts";
 import { eachCommand } from "./support/each-command.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const pages = await allPages("opsctl", root, "2026-11-23");
+const pages = await manPages("opsctl", root, "2026-11-23");
 const commands = await eachCommand();
 
 describe("the man pages", () => {
