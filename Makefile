@@ -84,7 +84,7 @@ uninstall: ## Take it back, but for secrets, state, logs and edited environment 
 # A tree with changes is refused before anything is built.
 release: ## Make what is published, in dist/release: tarballs, Debian packages, SBOMs, checksums, notes
 	@version=$$(sh packaging/version.sh) && $(MAKE) --no-print-directory build-all man && \
-		list="$(BUN) packaging/list-contents.ts $$version $$(git log -1 --format=%ct) $(BUN_VERSION)" && \
+		list="$(BUN) packaging/sbom.ts $$version $$(git log -1 --format=%ct) $(BUN_VERSION)" && \
 		$$list linux-x64 @oven/bun-linux-x64 $(BUN_SHA256_linux-x64) && \
 		$$list linux-arm64 @oven/bun-linux-aarch64 $(BUN_SHA256_linux-aarch64) && \
 		sh packaging/release.sh "$$version"

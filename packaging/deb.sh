@@ -15,10 +15,11 @@ trap 'exit 1' HUP INT TERM
 chmod 0755 "$stage"
 docs=$stage/usr/share/doc/opsctl
 
-# What postinst makes on the host is not in the package: settings are the operator's, and the account is not known yet.
+# What postinst creates on the host is not in the package: settings are the operator's, and the account is not known yet.
 put_files() {
 	DESTDIR=$stage PREFIX=/usr SYSCONFDIR=/etc UNITDIR=/usr/lib/systemd/system BINARY=$binary \
 		sh systemd/install.sh install >/dev/null
+	install -m 0755 systemd/install.sh "$stage/usr/share/opsctl/install.sh"
 	rm -rf "$stage/etc/opsctl/secrets" "$stage/etc/opsctl/root-secrets" "$stage"/etc/opsctl/*.env
 	# The cron file stays when the package is removed, and has to be silent then (Debian policy, 9.5).
 	sed -i -E 's,^([^#]* (opsctl|root) )((exec )?env ),\1[ ! -x /usr/bin/opsctl ] || \3,' "$stage/etc/cron.d/opsctl"
@@ -58,10 +59,7 @@ put_control() {
 	sed -e "s/@VERSION@/$version/" -e "s/@ARCHITECTURE@/$architecture/" -e "s/@SIZE@/$size/" $here/control >"$stage/DEBIAN/control"
 	(cd "$stage" && find etc -type f | LC_ALL=C sort | sed 's|^|/|' >DEBIAN/conffiles)
 	(cd "$stage" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum >DEBIAN/md5sums)
-	for script in preinst postinst prerm postrm; do
-		sed -e '/^#PREPARE_HOST#$/{' -e 'r systemd/prepare-host.sh' -e d -e '}' "$here/$script" >"$stage/DEBIAN/$script"
-		chmod 0755 "$stage/DEBIAN/$script"
-	done
+	for script in preinst postinst prerm postrm; do install -m 0755 "$here/$script" "$stage/DEBIAN/$script"; done
 }
 
 put_files

@@ -1,7 +1,32 @@
+/**
+ * `bun packaging/sbom.ts <version> <seconds since epoch> <Bun's version> <platform> <package of Bun> <SHA-256 of Bun>`:
+ * lists what is in `dist/opsctl-<platform>`, by the bundler's `dist/opsctl-<platform>.meta.json`.
+ *
+ * Writes: dist/opsctl-<platform>.cdx.json (CycloneDX) and dist/third-party-licences.txt.
+ */
 import { createHash } from "node:crypto";
-import type { BundledPackage } from "./bundled-packages.ts";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
 
-/** What an SBOM is made from; `secondsSinceEpoch` is the commit's time. */
+/**
+ * A package of npm whose code is in the binary.
+ *
+ * Shape: `integrity` as bun.lock has it: `sha512-` and base64. `licenceText` is its own file, null where its package
+ *        has none.
+ */
+export type BundledPackage = {
+  name: string;
+  version: string;
+  licence: string;
+  integrity: string;
+  licenceText: string | null;
+};
+
+/** The bundler's list of the files that it read (`bun build --metafile`). */
+export type Metafile = { inputs: Record<string, unknown> };
+
+/** The content of an SBOM; `secondsSinceEpoch` is the commit's time. */
 export type SbomSource = {
   version: string;
   platform: string;
@@ -12,10 +37,10 @@ export type SbomSource = {
 };
 
 /**
- * The list of what is in one binary: Bun, and the packages bundled into it.
+ * The content of one binary: Bun, and the packages bundled into it.
  *
  * Behaviour: the same source gives the same text.
- * Source:    CycloneDX 1.5, JSON; a test holds it against the published schema. Bun's parts: LICENSE.md of Bun.
+ * Source:    CycloneDX 1.5, JSON; a test compares it with the published schema. Bun's parts: LICENSE.md of Bun.
  */
 export function sbom(source: SbomSource): string {
   const { version, platform, binarySha256, packages } = source;
@@ -92,3 +117,72 @@ function uuidOf(text: string): string {
     hex.slice(20, 32),
   ].join("-");
 }
+
+/**
+ * The packages in the bundle, by name; not those that are only installed.
+ *
+ * Errors: a package that bun.lock does not have, or has in another version, and one that names no licence.
+ */
+export function bundledPackages(metafile: Metafile, root: string): BundledPackage[] {
+  const lock = lockedPackages(readFileSync(join(root, "bun.lock"), "utf8"));
+  return namesIn(metafile).map((name) => readPackage(name, join(root, "node_modules", name), lock));
+}
+
+function namesIn({ inputs }: Metafile): string[] {
+  const names = Object.keys(inputs).flatMap((path) => {
+    const [, inside] = path.split("node_modules/");
+    if (inside === undefined) return [];
+    if (path.split("node_modules/").length > 2)
+      throw new Error(`Cannot list ${path}: a package inside another`);
+    return [inside.split("/", inside.startsWith("@") ? 2 : 1).join("/")];
+  });
+  return [...new Set(names)].sort();
+}
+
+/** Name and version to integrity. */
+function lockedPackages(text: string): Map<string, string> {
+  const entries = text.matchAll(/^ {4}"[^"]+": \["([^"]+)", .*"(sha512-[^"]+)"\],?$/gm);
+  return new Map([...entries].map(([, id, integrity]) => [id!, integrity!]));
+}
+
+function readPackage(name: string, folder: string, lock: Map<string, string>): BundledPackage {
+  const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const integrity = lock.get(`${name}@${version}`);
+  if (integrity === undefined) throw new Error(`${name} ${version} is installed, and bun.lock has another`);
+  if (typeof license !== "string") throw new Error(`${name} ${version} names no licence`);
+  return { name, version, licence: license, integrity, licenceText: licenceText(folder) };
+}
+
+function licenceText(folder: string): string | null {
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e(\.|$)/i.test(entry));
+  return file === undefined ? null : readFileSync(join(folder, file), "utf8").trim();
+}
+
+function thirdPartyLicences(packages: readonly BundledPackage[], bun: string): string {
+  const head = `Bun ${bun}, MIT; its parts and their licences: https://github.com/oven-sh/bun/blob/bun-v${bun}/LICENSE.md`;
+  const texts = packages.map(
+    ({ name, version, licence, licenceText }) =>
+      `${name} ${version}, ${licence}\n\n${licenceText ?? "Its package has no text of it."}`,
+  );
+  return `${[head, ...texts].join(`\n\n${"-".repeat(80)}\n\n`)}\n`;
+}
+
+function main(): void {
+  const [version, seconds, bunVersion, platform, bunPackage, sha256] = process.argv.slice(2) as string[];
+  if (!sha256) throw new Error("expected six arguments: see the head of packaging/sbom.ts");
+  const root = join(import.meta.dirname, "..");
+  const binary = join(root, "dist", `opsctl-${platform}`);
+  const packages = bundledPackages(JSON.parse(readFileSync(`${binary}.meta.json`, "utf8")), root);
+  const document = sbom({
+    version: version!,
+    platform: platform!,
+    binarySha256: createHash("sha256").update(readFileSync(binary)).digest("hex"),
+    bun: { version: bunVersion!, package: bunPackage!, sha256 },
+    packages,
+    secondsSinceEpoch: Number(seconds),
+  });
+  writeFileSync(`${binary}.cdx.json`, document);
+  writeFileSync(join(root, "dist/third-party-licences.txt"), thirdPartyLicences(packages, bunVersion!));
+}
+
+if (import.meta.main) main();

@@ -1,9 +1,10 @@
 #!/bin/sh
-# install.sh install|uninstall, started by make in the clone or by hand in an unpacked release, with DESTDIR, PREFIX
-# (/usr/local) and SYSCONFDIR (/etc). A package also says UNITDIR, where units belong, and BINARY, which one below dist/.
+# install.sh install|uninstall, started by make in the clone or manually in an unpacked release, with DESTDIR, PREFIX
+# (/usr/local) and SYSCONFDIR (/etc). A package also sets UNITDIR, the place of units, and BINARY, the file below dist/.
+# install.sh prepare, started by the package: the service user, its directories and the environment files.
 #
-# The service user, its directories and systemd are touched on a host only: as root, without DESTDIR, with SYSCONFDIR
-# /etc. Everything else is an image, whose package or build makes the user.
+# The service user, its directories and systemd are touched only on a host: as root, without DESTDIR, with SYSCONFDIR
+# /etc. Everything else is an image, and its package or build creates the user.
 set -eu
 umask 022
 
@@ -24,8 +25,15 @@ esac
 UNITS="opsctl-webhook.socket opsctl-webhook.service"
 IS_ROOT=$([ "$(id -u)" -eq 0 ] && echo yes || echo no)
 IS_HOST=$([ -z "$DESTDIR" ] && [ "$SYSCONFDIR" = /etc ] && echo yes || echo no)
-# shellcheck source=systemd/prepare-host.sh
-. "$(dirname "$0")/prepare-host.sh"
+SETTINGS=$DESTDIR$SYSCONFDIR/opsctl
+# The commands that have an environment file. The collector's belongs to root: who writes it chooses where root's token
+# is sent.
+COMMANDS="webhook alert-rules weekly collect-metrics socket-monitor"
+
+fail() {
+	echo "opsctl: $1" >&2
+	exit 1
+}
 
 # Mode, source and target of everything that is installed as it is in the clone, but for the paths in it.
 files() {
@@ -35,11 +43,6 @@ files() {
 		0644 systemd/opsctl-webhook.socket $UNITDIR/opsctl-webhook.socket
 		0644 systemd/opsctl.cron $SYSCONFDIR/cron.d/opsctl
 		0644 systemd/opsctl.logrotate $SYSCONFDIR/logrotate.d/opsctl
-		0644 systemd/webhook.env.example $SYSCONFDIR/opsctl/webhook.env.example
-		0644 systemd/alert-rules.env.example $SYSCONFDIR/opsctl/alert-rules.env.example
-		0644 systemd/weekly.env.example $SYSCONFDIR/opsctl/weekly.env.example
-		0644 systemd/collect-metrics.env.example $SYSCONFDIR/opsctl/collect-metrics.env.example
-		0644 systemd/socket-monitor.env.example $SYSCONFDIR/opsctl/socket-monitor.env.example
 		0644 systemd/agent/config.alloy $SHARE/agent/config.alloy
 		0644 systemd/agent/alloy.env.example $SHARE/agent/alloy.env.example
 		0644 systemd/agent/dashboard.json $SHARE/agent/dashboard.json
@@ -50,7 +53,45 @@ files() {
 		0644 dist/completions/_opsctl $ZSH/_opsctl
 		0644 dist/completions/opsctl.fish $PREFIX/share/fish/vendor_completions.d/opsctl.fish
 	END
+	for name in $COMMANDS; do
+		echo "0644 systemd/$name.env.example $SYSCONFDIR/opsctl/$name.env.example"
+	done
 	for page in dist/man/*.1; do echo "0644 $page $MAN/${page##*/}"; done
+}
+
+own() { # owner:group path; in an image the service user has another number than on this host
+	[ "$IS_ROOT" = no ] || [ -n "$DESTDIR" ] || ! getent passwd opsctl >/dev/null || chown -h "$1" "$2"
+}
+
+make_directory() { # mode owner:group path; one that is there stays as it is
+	[ -d "$3" ] || { install -d -m "$1" "$3" && own "$2" "$3"; }
+}
+
+put() { # mode file target; whole or not at all, and not at all when nothing would change
+	if [ -f "$3" ] && [ ! -L "$3" ] && cmp -s "$2" "$3" && [ "0$(stat -c %a "$3")" = "$1" ]; then return; fi
+	# Neither cron nor logrotate reads a name that ends like this, and no editor's backup has it.
+	install -T -m "$1" "$2" "$3.new~"
+	mv -fT "$3.new~" "$3"
+	echo "$3"
+}
+
+# The account, its directories, and an environment file from each sample.
+prepare() {
+	if [ "$IS_HOST" = yes ]; then
+		getent group opsctl >/dev/null || groupadd --system opsctl
+		getent passwd opsctl >/dev/null || useradd --system --gid opsctl --home-dir /var/lib/opsctl --no-create-home \
+			--shell /usr/sbin/nologin opsctl
+		make_directory 0750 opsctl:opsctl /var/log/opsctl
+		make_directory 0700 opsctl:opsctl /var/lib/opsctl
+	fi
+	make_directory 0750 root:opsctl "$SETTINGS/secrets"
+	make_directory 0700 root:root "$SETTINGS/root-secrets"
+	for name in $COMMANDS; do
+		file=$SETTINGS/$name.env
+		if [ -e "$file" ] || [ -L "$file" ]; then continue; fi
+		put 0600 "$file.example" "$file"
+		[ "$name" = collect-metrics ] || own opsctl:opsctl "$file"
+	done
 }
 
 # A command that is gone since an older version has no page any more; all of them go with opsctl.
@@ -85,7 +126,7 @@ is_package_installed() {
 	[ "$(dpkg-query -W -f '${db:Status-Status}' opsctl 2>/dev/null)" = installed ]
 }
 
-# The directory of secrets that the environment file of a command names.
+# The directory of secrets that a command's environment file names.
 secrets_of() { # source
 	case $1 in
 	*collect-metrics*) echo root-secrets ;;
@@ -111,30 +152,22 @@ render() {
 }
 
 install_all() {
-	[ "$IS_HOST" = no ] || make_account
-	settings=$DESTDIR$SYSCONFDIR/opsctl
-	secure_settings_directory "$settings"
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
 	trap 'exit 1' HUP INT TERM
 	files | while read -r mode source target; do
-		make_directory 0755 root "$(dirname "$DESTDIR$target")"
+		make_directory 0755 root:root "$(dirname "$DESTDIR$target")"
 		case $source in
-		dist/*) put "$mode" root "$source" "$DESTDIR$target" ;;
+		dist/*) put "$mode" "$source" "$DESTDIR$target" ;;
 		*)
 			render "$source" >"$work/rendered"
-			put "$mode" root "$work/rendered" "$DESTDIR$target"
+			put "$mode" "$work/rendered" "$DESTDIR$target"
 			;;
 		esac
 	done
 	remove_pages "of no command"
-	prepare_settings
-	if [ "$IS_HOST" = yes ]; then
-		prepare_data
-		next_steps
-	else
-		next_steps_of_image
-	fi
+	prepare
+	if [ "$IS_HOST" = yes ]; then next_steps; else next_steps_of_image; fi
 }
 
 next_steps() {
@@ -158,7 +191,7 @@ next_steps() {
 next_steps_of_image() {
 	cat <<-END
 
-		Installed below ${DESTDIR:-/}, without the service user and its directories. A package makes them:
+		Installed below ${DESTDIR:-/}, without the service user and its directories. Create them:
 		  groupadd --system opsctl
 		  useradd --system --gid opsctl --home-dir /var/lib/opsctl --no-create-home --shell /usr/sbin/nologin opsctl
 		  install -d -o opsctl -g opsctl -m 0750 /var/log/opsctl
@@ -176,13 +209,12 @@ uninstall_all() {
 	# A service without its files would run on until the next boot; what it accepted stays in its state.
 	# shellcheck disable=SC2086 # two units
 	! has_systemd || systemctl disable --now $UNITS || echo "opsctl: the units could not be stopped" >&2
-	settings=$DESTDIR$SYSCONFDIR/opsctl
-	secure_settings_directory "$settings"
-	environments | while read -r command _; do
-		rm -f "$settings/$command.env.new~"
+	for name in $COMMANDS; do
+		file=$SETTINGS/$name.env
+		rm -f "$file.new~"
 		# Reading a pipe would wait for ever.
-		if [ ! -f "$settings/$command.env" ] || [ -L "$settings/$command.env" ]; then continue; fi
-		! cmp -s "$settings/$command.env" "$settings/$command.env.example" || rm -f "$settings/$command.env"
+		if [ ! -f "$file" ] || [ -L "$file" ]; then continue; fi
+		! cmp -s "$file" "$file.example" || rm -f "$file"
 	done
 	# Where no systemd runs, an image or a chroot, these links would enable the next installation by themselves.
 	wanted=$DESTDIR$SYSCONFDIR/systemd/system
@@ -191,17 +223,23 @@ uninstall_all() {
 	files | while read -r _ _ target; do rm -f "$DESTDIR$target" "$DESTDIR$target.new~"; done
 	remove_pages all
 	for directory in "$DESTDIR$SHARE/agent" "$DESTDIR$SHARE/proxy" "$DESTDIR$SHARE/firewall" "$DESTDIR$SHARE" \
-		"$settings/secrets.new~" "$settings/secrets" "$settings/root-secrets.new~" "$settings/root-secrets" "$settings"; do
+		"$SETTINGS/secrets" "$SETTINGS/root-secrets" "$SETTINGS"; do
 		# A link to a directory elsewhere is the operator's.
 		[ ! -d "$directory" ] || [ -L "$directory" ] || rmdir --ignore-fail-on-non-empty "$directory"
 	done
 	! has_systemd || systemctl daemon-reload
-	echo "Removed. Left where they are: secrets and edited files in $settings, logs, state, the user opsctl."
+	echo "Removed. Left where they are: secrets and edited files in $SETTINGS, logs, state, the user opsctl."
 }
 
-check_settings
 case ${1:-} in
-install) install_all ;;
-uninstall) uninstall_all ;;
-*) fail "expected install or uninstall" ;;
+install)
+	check_settings
+	install_all
+	;;
+uninstall)
+	check_settings
+	uninstall_all
+	;;
+prepare) prepare ;;
+*) fail "expected install, uninstall or prepare" ;;
 esac

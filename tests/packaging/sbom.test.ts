@@ -4,8 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Ajv } from "ajv";
-import { bundledPackages } from "../../packaging/bundled-packages.ts";
-import { type SbomSource, sbom } from "../../packaging/sbom.ts";
+import { bundledPackages, type SbomSource, sbom } from "../../packaging/sbom.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "opsctl-sbom-"));

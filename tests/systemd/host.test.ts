@@ -39,18 +39,8 @@ mount --bind "$W/local" /usr/local
 own() { find /etc/opsctl /var/log /var/lib /usr/local/bin /etc/cron.d/opsctl -mindepth 0 -printf '%m %u:%g %p\\n' | sort -k 3; }
 as_service() { setpriv --reuid=opsctl --regid=opsctl --clear-groups "$@"; }
 
-echo "## old directory"
-mkdir -m 700 /etc/opsctl
-chown 65534:65534 /etc/opsctl
-printf '#!/bin/sh\nfor last; do :; done\ncase $last in /etc/opsctl/*) stat -c %%U /etc/opsctl >> "$W/put-into" ;; esac\nexec /usr/bin/install "$@"\n' > "$W/stub/install"
-printf '#!/bin/sh\necho "$*" >> "$W/became"\nexec /usr/bin/setpriv "$@"\n' > "$W/stub/setpriv"
-chmod 755 "$W/stub/install" "$W/stub/setpriv"
 echo "## install"
 make install
-rm "$W/stub/install" "$W/stub/setpriv"
-echo "## put into whose directory"
-sort -u "$W/put-into"
-cat "$W/became" 2> /dev/null || echo "started nothing as the account"
 echo "## account"
 getent passwd opsctl | cut -d: -f6-
 getent group opsctl | cut -d: -f1
@@ -84,108 +74,10 @@ make uninstall
 echo "## left"
 find /etc/opsctl /var/log/opsctl /var/lib/opsctl /usr/local /etc/cron.d/opsctl /etc/logrotate.d/opsctl /etc/systemd/system/opsctl* -type f 2> /dev/null || true
 id -un opsctl
-echo "## open directory"
 make install > /dev/null
-chmod 0777 /etc/opsctl
-chmod 0666 /etc/opsctl/collect-metrics.env
-make install 2>&1 | grep -e 'belongs to root' -e 'others may write'
-stat -c '%a %U' /etc/opsctl
-mv /etc/opsctl "$W/linked"
-chown opsctl "$W/linked"
-ln -s "$W/linked" /etc/opsctl
-make install 2>&1 | grep 'belongs to root'
-stat -Lc '%a %U' /etc/opsctl
-echo "## own settings"
-chmod 0644 /etc/opsctl/webhook.env
-chown root:root /etc/opsctl/alert-rules.env
-make install 2>&1 | grep -e 'alone now' -e 'cannot read this one'
-stat -c '%a %U:%G %n' /etc/opsctl/alert-rules.env /etc/opsctl/webhook.env
-chown opsctl:opsctl /etc/opsctl/alert-rules.env
-echo "## settings elsewhere"
-mv /etc/opsctl/weekly.env "$W/weekly.env"
-ln -s /etc/passwd /etc/opsctl/weekly.env
-chown -h opsctl:opsctl /etc/opsctl/weekly.env
-ln /etc/opsctl/webhook.env "$W/second-name"
-make install 2>&1 | sed -n 's/.* no plain file: look at it, then \\([^;]*\\).*/\\1/p' > "$W/lines"
-cat "$W/lines"
-sh -e "$W/lines"
-stat -c '%a %U' /etc/passwd
-stat -c '%h %U' /etc/opsctl/webhook.env.foreign
-mv -f "$W/weekly.env" /etc/opsctl/weekly.env
-rm -f "$W/second-name" /etc/opsctl/*.foreign
-make install > /dev/null 2>&1
-echo "## closed directories"
-chown root:root /var/log/opsctl /var/lib/opsctl
-make install 2>&1 | grep 'closed to'
-echo "## old secrets"
-chown opsctl:opsctl /var/log/opsctl /var/lib/opsctl
-rm -f /etc/opsctl
-mv "$W/linked" /etc/opsctl
-chown root:root /etc/opsctl
-secrets=/etc/opsctl/secrets
-old_layout() { chown -h opsctl:opsctl "$secrets"; chmod 0700 "$secrets"; }
-old_layout
-rm -rf "$secrets"/* /etc/opsctl/root-secrets
-echo root-only > "$W/victim"
-echo root-only > /etc/twin
-chmod 0640 "$W/victim" /etc/twin
-for name in DATABASE_URL MONITORING_TOKEN HOSTING_TOKEN MIGRATE_DATABASE_URL; do echo "$name" > "$secrets/$name"; done
-chmod 0644 "$secrets/DATABASE_URL"
-chown opsctl:opsctl "$secrets/HOSTING_TOKEN" "$secrets/DATABASE_URL" "$secrets/MIGRATE_DATABASE_URL"
-chmod 0600 "$secrets/MONITORING_TOKEN"
-as_service mv "$secrets/MONITORING_TOKEN" "$secrets/RENAMED"
-as_service ln -s nowhere "$secrets/$(printf 'E\\033[2J\\nopsctl: X')"
-ln -s "$W/victim" "$secrets/LINKED"
-ln /etc/twin "$secrets/TWIN"
-mkdir "$secrets/FOLDER"
-make install 2>&1 | grep -e "^$secrets belongs" -e "^opsctl: $secrets"
-find "$secrets" /etc/opsctl/root-secrets ! -name 'E*' -printf '%M %u:%g %p\n' | sort -k 3
-cat /etc/opsctl/root-secrets/HOSTING_TOKEN
-as_service sh -c ': > /etc/opsctl/secrets/new' 2> /dev/null || echo "makes nothing"
-as_service cat /etc/opsctl/secrets/DATABASE_URL
-find /etc/opsctl -printf '%p %T@ %C@\n' > "$W/before"
-make install > /dev/null 2>&1
-find /etc/opsctl -printf '%p %T@ %C@\n' > "$W/after"
-cmp "$W/before" "$W/after" && echo same
-echo "## raced secrets"
-mkfifo "$W/racing"
-cat "$W/racing" > /dev/null &
-raced=$!
-setpriv --reuid=opsctl --regid=opsctl --clear-groups --pdeathsig=KILL sh -c 'while :; do
-  ln -sf "$0/victim" /etc/opsctl/secrets/RACED; ln -sf "$0/victim" /etc/opsctl/secrets/HOSTING_TOKEN
-  rm -f /etc/opsctl/secrets/RACED; echo x > /etc/opsctl/secrets/RACED
-  rm -f /etc/opsctl/secrets/HOSTING_TOKEN; echo x > /etc/opsctl/secrets/HOSTING_TOKEN
-done' "$W" > "$W/racing" 2>&1 &
-racer=$!
-for round in 1 2 3 4 5 6; do old_layout; rm -f /etc/opsctl/root-secrets/HOSTING_TOKEN; make install > /dev/null 2>&1; done
-kill "$racer"
-# The pipe ends when the command that the racer had begun has ended, too.
-wait "$raced"
-stat -c '%a %U:%G' "$W/victim" /etc/twin
-! grep -rl root-only /etc/opsctl/root-secrets || true
-echo "## token of root's"
-printf '#!/bin/sh\necho "$*" >> "$W/chowned"\nexec /usr/bin/chown "$@"\n' > "$W/stub/chown"
-chmod 755 "$W/stub/chown"
-rm -rf "$secrets"/* /etc/opsctl/root-secrets/*
-for token in first second; do
-  old_layout
-  for name in HOSTING_TOKEN MIGRATE_DATABASE_URL; do
-    echo "$token" > "$secrets/$name"
-    chmod 0600 "$secrets/$name"
-  done
-  : > "$W/chowned"
-  make install 2>&1 | grep 'not used any more'
-  grep -e 'opsctl:opsctl.*HOSTING_TOKEN' -e 'opsctl:opsctl.*MIGRATE_DATABASE_URL' "$W/chowned"
-  for name in HOSTING_TOKEN MIGRATE_DATABASE_URL; do
-    stat -c '%a %U' "$secrets/$name" 2> /dev/null
-    cat "/etc/opsctl/root-secrets/$name"
-  done
-done || true
-rm "$W/stub/chown"
 echo "## pipe"
 rm -f /etc/opsctl/weekly.env
 mkfifo /etc/opsctl/weekly.env
-chown opsctl:opsctl /etc/opsctl
 make uninstall > /dev/null &
 uninstalling=$!
 # Who opened the pipe waits for its writer; only then can one be opened without waiting.
@@ -195,7 +87,6 @@ while kill -0 "$uninstalling" 2> /dev/null; do
 done
 wait "$uninstalling"
 ls /etc/opsctl/weekly.env
-stat -c %U /etc/opsctl
 rm /etc/opsctl/weekly.env
 make install > /dev/null 2>&1
 echo "## broken off"
@@ -223,7 +114,6 @@ onHost.describe("make install on a host, as root", () => {
   });
 
   test("gives each file to the one who reads it, and the settings directory to root", () => {
-    expect(part("install")).toContain("/etc/opsctl belongs to root now");
     expect(part("owners")).toEqual([
       "644 root:root /etc/cron.d/opsctl",
       "755 root:root /etc/opsctl",
@@ -262,91 +152,8 @@ onHost.describe("make install on a host, as root", () => {
     ]);
   });
 
-  test("closes a settings file that the service reads itself, and gives it none of root's", () => {
-    expect(part("own settings")).toEqual([
-      "/etc/opsctl/webhook.env is open to opsctl alone now",
-      "opsctl: opsctl reads /etc/opsctl/alert-rules.env itself and cannot read this one: look at it, then " +
-        "chown -h opsctl:opsctl /etc/opsctl/alert-rules.env; chmod 0600 /etc/opsctl/alert-rules.env",
-      "600 root:root /etc/opsctl/alert-rules.env",
-      "600 opsctl:opsctl /etc/opsctl/webhook.env",
-    ]);
-  });
-
-  test("has what is no plain file moved away: its line follows no link and gives no second name away", () => {
-    expect(part("settings elsewhere")).toEqual([
-      "mv -nT /etc/opsctl/webhook.env /etc/opsctl/webhook.env.foreign",
-      "mv -nT /etc/opsctl/weekly.env /etc/opsctl/weekly.env.foreign",
-      "644 root",
-      "2 opsctl",
-    ]);
-  });
-
-  test("closes a settings directory that others may write to, also behind a link", () => {
-    expect(part("open directory")).toEqual([
-      "/etc/opsctl belongs to root now",
-      expect.stringContaining(
-        "opsctl: root does not read /etc/opsctl/collect-metrics.env, which others may write",
-      ),
-      "755 root",
-      "/etc/opsctl belongs to root now",
-      "755 root",
-    ]);
-  });
-
-  test("says which directory of another owner is closed to the service user", () => {
-    const paths = ["/var/log/opsctl", "/var/lib/opsctl"];
-    expect(part("closed directories")).toEqual(
-      paths.map((path) => `opsctl: ${path} is closed to the user opsctl: chown -hR opsctl:opsctl ${path}`),
-    );
-  });
-
-  test("puts nothing into a directory that the service user could change meanwhile, and starts nothing as it", () => {
-    expect(part("put into whose directory")).toEqual(["root", "started nothing as the account"]);
-  });
-
   test("waits for no pipe when it takes everything back", () => {
-    expect(part("pipe")).toEqual(["/etc/opsctl/weekly.env", "root"]);
-  });
-
-  test("never gives the service user a token of root's that stands among its secrets", () => {
-    const left = (name: string) =>
-      `opsctl: /etc/opsctl/root-secrets/${name} is there: /etc/opsctl/secrets/${name} is not used any more, remove it`;
-    expect(part("token of root's")).toEqual([
-      ...["first", "first"],
-      ...[left("HOSTING_TOKEN"), left("MIGRATE_DATABASE_URL")],
-      ...["600 root", "first", "600 root", "first"],
-    ]);
-  });
-
-  test("takes the secrets of an older installation over, and touches nothing through a link or a second name", () => {
-    const names = ["E\\033[2J\\nopsctl:\\ X", "FOLDER", "LINKED", "RENAMED", "TWIN"];
-    const odd = names.map(
-      (name) =>
-        `opsctl: /etc/opsctl/secrets/${name} is no plain file of opsctl (a link, a second name, another owner) and was left as it is` +
-        (name === "RENAMED" ? "; if opsctl is to read it, chown it to opsctl:opsctl" : ""),
-    );
-    const [taken, ...rest] = part("old secrets");
-    expect(taken).toBe("/etc/opsctl/secrets belongs to root now, and the files in it to opsctl");
-    expect(rest.slice(0, 5).sort()).toEqual(odd);
-    expect(rest.slice(5)).toEqual([
-      "drwx------ root:root /etc/opsctl/root-secrets",
-      "-rw------- root:root /etc/opsctl/root-secrets/HOSTING_TOKEN",
-      "-rw------- root:root /etc/opsctl/root-secrets/MIGRATE_DATABASE_URL",
-      "drwxr-x--- root:opsctl /etc/opsctl/secrets",
-      "-rw------- opsctl:opsctl /etc/opsctl/secrets/DATABASE_URL",
-      expect.stringMatching(/^drwx\S+ root:root \/etc\/opsctl\/secrets\/FOLDER$/),
-      expect.stringMatching(/^lrwx\S+ root:root \/etc\/opsctl\/secrets\/LINKED$/),
-      "-rw------- root:root /etc/opsctl/secrets/RENAMED",
-      "-rw-r----- root:root /etc/opsctl/secrets/TWIN",
-      "HOSTING_TOKEN",
-      "makes nothing",
-      "DATABASE_URL",
-      "same",
-    ]);
-  });
-
-  test("changes no file of root's, whatever the service user does with its old directory meanwhile", () => {
-    expect(part("raced secrets")).toEqual(["640 root:root", "640 root:root"]);
+    expect(part("pipe")).toEqual(["/etc/opsctl/weekly.env"]);
   });
 
   test("leaves nothing in the temporary directory when it is told to end", () => {

@@ -10,14 +10,11 @@ import { removeClone } from "../../systemd/support/clone.ts";
 import { bootMachine, type Machine } from "../systemd/machine.ts";
 import { lintian } from "./lintian.ts";
 
-const ROOT = join(import.meta.dirname, "../../..");
 const SERVICE = "opsctl-webhook.service";
 const SOCKET = "opsctl-webhook.socket";
 const UNITS = [SOCKET, SERVICE];
 /** The release before, the one that is new, and the next one, of which a sample and a task differ. */
 const VERSIONS = ["0.0.1", "0.0.2", "0.0.3"];
-/** The last commit whose `make install` kept root's secret where the account reads it, and sourced settings. */
-const OLD_COMMIT = "406c839";
 const SETTINGS = [
   "WEBHOOK_SECRET=canary-webhook-secret-0123456789",
   "MESSAGING_API_URL=http://127.0.0.1:9",
@@ -29,10 +26,14 @@ const SETTINGS = [
   "OPSCTL_ALLOW_PLAIN_HTTP=1\n",
 ].join("\n");
 
-/** Puts the packages and the old clone where the machine sees them. */
+/** Puts the packages and a clone where the machine sees them. */
 function bring(machine: Machine, binary: string): void {
   const source = packageSource(binary);
   try {
+    const clone = join(machine.path, "opt/clone");
+    mkdirSync(clone, { recursive: true });
+    spawnSync("cp", ["-a", `${source.clone}/.`, clone]);
+    spawnSync("cp", [binary, join(clone, "dist/opsctl")]);
     for (const version of VERSIONS) {
       if (version === VERSIONS[2]) change(source.clone);
       const target = join(machine.path, `root/opsctl_${version}.deb`);
@@ -42,10 +43,6 @@ function bring(machine: Machine, binary: string): void {
   } finally {
     removeClone(source);
   }
-  const old = join(machine.path, "opt/old");
-  mkdirSync(join(old, "dist"), { recursive: true });
-  const script = `git -C "$1" archive ${OLD_COMMIT} systemd | tar -x -C "$2" && cp "$3" "$2/dist/opsctl"`;
-  spawnSync("sh", ["-c", script, "sh", ROOT, old, binary]);
 }
 
 function change(clone: string): void {
@@ -213,19 +210,15 @@ async function isPurged(machine: Machine): Promise<string> {
 }
 
 async function takesOverMakeInstall(machine: Machine): Promise<string> {
-  if (!existsSync(join(machine.path, "opt/old/systemd/install.sh")))
-    return "NOT TRIED: this clone lacks old commits";
   await machine.must(["rm", "-r", "/var/lib/opsctl"]);
   const variables = ["DESTDIR=", "PREFIX=/usr/local", "SYSCONFDIR=/etc"];
-  await machine.must(["env", "--chdir=/opt/old", ...variables, "sh", "systemd/install.sh", "install"]);
+  await machine.must(["env", "--chdir=/opt/clone", ...variables, "sh", "systemd/install.sh", "install"]);
   writeFileSync(join(machine.path, "etc/opsctl/webhook.env"), SETTINGS);
-  writeFileSync(join(machine.path, "etc/opsctl/secrets/HOSTING_TOKEN"), "canary-token\n");
-  await machine.must(["chown", "opsctl:opsctl", "/etc/opsctl/secrets/HOSTING_TOKEN"]);
   await machine.must(["systemctl", "daemon-reload"]);
   await machine.must(["systemctl", "enable", "--now", ...UNITS]);
   const said = await machine.must(["dpkg", "--install", `/root/opsctl_${VERSIONS[1]}.deb`]);
   assert.match(said, /rm -rf \/usr\/local\/bin\/opsctl \/usr\/local\/share\/opsctl/);
-  assert.match(said, /\/etc\/cron\.d\/opsctl of make install was put aside/);
+  assert.match(said, /\/etc\/cron\.d\/opsctl of make install was renamed to/);
   assert.match(await show(machine, SERVICE, "ExecStart"), /path=\/usr\/bin\/opsctl /);
   assert.match(await show(machine, SERVICE, "FragmentPath"), /^(\/usr)?\/lib\//);
   await until("the service runs", async () => (await isActive(machine)) === "active active");
@@ -233,16 +226,12 @@ async function takesOverMakeInstall(machine: Machine): Promise<string> {
   assert.equal(await machine.must(["readlink", `/proc/${pid}/exe`]), "/usr/bin/opsctl");
   assert.equal((await machine.run(["systemctl", "is-enabled", ...UNITS])).output, "enabled\nenabled");
   assert.equal(`${await read(machine, "/etc/opsctl/webhook.env")}\n`, SETTINGS);
-  assert.equal(await read(machine, "/etc/opsctl/root-secrets/HOSTING_TOKEN"), "canary-token");
   assert.doesNotMatch(await read(machine, "/etc/cron.d/opsctl"), /\/usr\/local\/bin\/opsctl/);
   await machine.must(["systemctl", "reset-failed"]);
-  return "a host of make install: units, tasks and its secret were taken over, and what is left is named";
+  return "a host of make install: units and tasks were taken over, and what is left is named";
 }
 
 async function refusesMakeInstall(machine: Machine): Promise<string> {
-  const clone = join(machine.path, "opt/clone");
-  mkdirSync(join(clone, "dist"), { recursive: true });
-  spawnSync("cp", ["-a", join(ROOT, "systemd"), clone]);
   for (const word of ["install", "uninstall"]) {
     const { status, output } = await machine.run([
       "env",
