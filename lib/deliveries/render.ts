@@ -1,14 +1,12 @@
 import { singleLine } from "../text/single-line.ts";
-import { fieldLines } from "../text/terminal/field-lines.ts";
-import { prose, proseLines } from "../text/terminal/prose.ts";
-import { NO_TERMINAL, type Screen } from "../text/terminal/screen.ts";
-import { stateTone } from "../text/terminal/state-tone.ts";
-import { stepLines } from "../text/terminal/step-lines.ts";
+import { fieldLines, prose, proseLines, stepLines, unbroken } from "../text/terminal/prose.ts";
+import { NO_TERMINAL, type Screen, stateTone } from "../text/terminal/screen.ts";
 import { type Column, renderTable } from "../text/terminal/table.ts";
 import { REPORT_ZONE } from "../time/local-date.ts";
 import { localTime } from "../time/local-time.ts";
 import type { Delivery } from "./delivery.ts";
 import type { DeliveryList } from "./list.ts";
+import { nextSteps, stepText } from "./next-steps.ts";
 import type { Reconciled } from "./reconcile.ts";
 import type { Repair } from "./repair.ts";
 import type { DeliveryDetails } from "./show.ts";
@@ -75,7 +73,9 @@ export function renderDelivery(
     const line = `  ${localTime(at)}  ${state} by ${singleLine(actor)}${login(sessionUser)}: ${singleLine(reason)}`;
     return proseLines(line, screen, { indent: "    " });
   });
-  const steps = next.flatMap((step) => stepLines(step, screen));
+  const steps = nextSteps(delivery).flatMap(({ text, command }) =>
+    stepLines(stepText({ text, ...(command === undefined ? {} : { command: unbroken(command) }) }), screen),
+  );
   return [
     ...shown,
     ...(history.length === 0 ? [] : ["", "Reconciled:", ...history]),

@@ -2,7 +2,7 @@ import type postgres from "postgres";
 import type { Reconciliation } from "../ledger/reconciliation.ts";
 import { type Delivery, deliveryColumns, instant } from "./delivery.ts";
 import { deliveryNotFound } from "./list.ts";
-import { nextSteps } from "./next-steps.ts";
+import { nextSteps, stepText } from "./next-steps.ts";
 
 /** A delivery with its history and the next steps, one line each. */
 export type DeliveryDetails = { delivery: Delivery; reconciliations: Reconciliation[]; next: string[] };
@@ -25,5 +25,5 @@ export async function showDelivery(sql: postgres.Sql, id: string): Promise<Deliv
            ${instant(sql, sql`c.created_at`)} as at
     from public.weekly_performance_reconciliations as c
     where c.delivery_id = ${id}::uuid order by c.created_at, c.id`;
-  return { delivery, reconciliations: [...reconciliations], next: nextSteps(delivery) };
+  return { delivery, reconciliations: [...reconciliations], next: nextSteps(delivery).map(stepText) };
 }

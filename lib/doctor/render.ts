@@ -1,6 +1,5 @@
 import { reasonText } from "../health/result.ts";
-import { fixLines } from "../text/terminal/fix-lines.ts";
-import { hangingLines } from "../text/terminal/hanging-lines.ts";
+import { fixLines, hangingLines } from "../text/terminal/prose.ts";
 import { paint, type Screen } from "../text/terminal/screen.ts";
 import { type CommandName, command, type Finding } from "./finding.ts";
 
@@ -41,7 +40,7 @@ function markedLines(
   screen: Screen,
 ): string[] {
   const { mark, tone } = MARKS[status];
-  const [first = "", ...more] = hangingLines(`  ${mark}  ${name}`, text, screen, { hasCommand: false });
+  const [first = "", ...more] = hangingLines(`  ${mark}  ${name}`, text, screen);
   return [first.replace(mark.trimEnd(), () => paint(tone, mark.trimEnd(), screen)), ...more];
 }
 

@@ -1,6 +1,5 @@
 import type { MigrationStatus } from "../schema/recorded.ts";
-import { NO_TERMINAL, type Screen } from "../text/terminal/screen.ts";
-import { stateTone } from "../text/terminal/state-tone.ts";
+import { NO_TERMINAL, type Screen, stateTone } from "../text/terminal/screen.ts";
 import { type Column, renderTable } from "../text/terminal/table.ts";
 
 const COLUMNS: readonly Column[] = [

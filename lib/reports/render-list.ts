@@ -1,8 +1,7 @@
 import { fitToWidth } from "../text/display-width.ts";
 import { singleLine } from "../text/single-line.ts";
 import { prose } from "../text/terminal/prose.ts";
-import { NO_TERMINAL, type Screen } from "../text/terminal/screen.ts";
-import { stateTone } from "../text/terminal/state-tone.ts";
+import { NO_TERMINAL, type Screen, stateTone } from "../text/terminal/screen.ts";
 import { type Column, renderTable } from "../text/terminal/table.ts";
 import type { ListedDelivery, ListedOwner, OwnerList } from "./list.ts";
 

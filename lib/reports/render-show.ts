@@ -1,9 +1,7 @@
 import { fitToWidth } from "../text/display-width.ts";
 import { singleLine } from "../text/single-line.ts";
-import { fieldLines } from "../text/terminal/field-lines.ts";
-import { prose, proseLines } from "../text/terminal/prose.ts";
+import { fieldLines, hangingLines, prose } from "../text/terminal/prose.ts";
 import { NO_TERMINAL, paint, type Screen } from "../text/terminal/screen.ts";
-import { stepLines } from "../text/terminal/step-lines.ts";
 import { REPORT_ZONE } from "../time/local-date.ts";
 import { localTime } from "../time/local-time.ts";
 import type { ReportDetails, StoredDelivery } from "./details.ts";
@@ -13,8 +11,6 @@ import type { TimelineEntry } from "./timeline.ts";
 /** A tenant's name in a heading. */
 const NAME_COLUMNS = 60;
 
-/** An id has to fit beside the time, or the text begins below it. */
-const NARROWEST_TEXT = 40;
 const NAME_WIDTH = 10;
 const ABOUT_WIDTH = 10;
 
@@ -35,7 +31,7 @@ function renderOne(
   screen: Screen,
 ): string {
   const entries = timeline.flatMap((entry) => entryLines(entry, screen));
-  const steps = next.flatMap((step) => stepLines(step, screen));
+  const steps = next.map((command) => `  ${command}`);
   const name = fitToWidth(singleLine(tenantName ?? ""), NAME_COLUMNS) || "Tenant without a name";
   const fields: [string, string][] = [
     ["Tenant", owner.tenantId + (owner.eligible ? "" : ", gets no reports any more")],
@@ -71,16 +67,8 @@ function states(details: ReportDetails | null): [string, string][] {
 
 /** An entry behind its time; what does not fit the terminal goes on below its text. */
 function entryLines({ at, about, text }: TimelineEntry, screen: Screen): string[] {
-  const [time, what] = [`  ${localTime(at)}  `, ABOUT[about]];
-  const head = time + paint("label", what, screen);
-  const said = singleLine(text);
-  // The reason of a reconciliation may begin with a command's name: it is read, not copied.
-  const hasCommand = false;
-  const beside = time.length + ABOUT_WIDTH;
-  const room = screen.width === null ? null : screen.width - beside;
-  if (room !== null && room < NARROWEST_TEXT)
-    return [head, ...proseLines(`      ${said}`, screen, { indent: "      ", hasCommand })];
-  const [first, ...more] = proseLines(said, { ...screen, width: room }, { hasCommand });
+  const what = ABOUT[about];
   const gap = " ".repeat(ABOUT_WIDTH - what.length);
-  return [head + gap + first, ...more.map((line) => " ".repeat(beside) + line)];
+  const head = `  ${localTime(at)}  ${paint("label", what, screen)}${gap}`;
+  return hangingLines(head, singleLine(text), screen);
 }

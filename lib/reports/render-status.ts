@@ -1,8 +1,7 @@
 import type { Waiting } from "../last-run/last-run.ts";
 import { ownersBeforeText } from "../ledger/owners-dropped.ts";
 import { EXPLAIN, STEP_COMMANDS } from "../ledger/week-steps.ts";
-import { fieldLines } from "../text/terminal/field-lines.ts";
-import { prose, proseLines } from "../text/terminal/prose.ts";
+import { fieldLines, prose, proseLines, unbroken } from "../text/terminal/prose.ts";
 import { NO_TERMINAL, paint, type Screen } from "../text/terminal/screen.ts";
 import { REPORT_ZONE } from "../time/local-date.ts";
 import { localTime } from "../time/local-time.ts";
@@ -57,7 +56,7 @@ function beforeFirstRun(
     ["Last run", "none yet, of any week and on any host"],
     ["Owners", String(counts.owners)],
   ];
-  const byHand = `No run has begun today; by hand until ${retryableUntil && localTime(retryableUntil)}: ${STEP_COMMANDS.run}`;
+  const byHand = `No run has begun today; by hand until ${retryableUntil && localTime(retryableUntil)}: ${RUN}`;
   const first = retryableUntil === null ? "The first run is on Monday at 08:00." : byHand;
   return [
     prose([`Week of ${week} to ${lastDate}: no run yet`, ""], screen),
@@ -67,9 +66,11 @@ function beforeFirstRun(
   ].join("");
 }
 
-const WHY_DROPPED = `Far fewer owners than before. Why that may be: ${EXPLAIN.ownersDropped}`;
+const WHY_DROPPED = `Far fewer owners than before. Why that may be: ${unbroken(EXPLAIN.ownersDropped)}`;
 const RUN_DUE = "Nothing is to be done: cron starts the run at 08:00.";
-const WHAT_IT_NEEDS = "What it needs, on any day: opsctl doctor weekly";
+const DOCTOR = unbroken("opsctl doctor weekly");
+const RUN = unbroken(STEP_COMMANDS.run);
+const WHAT_IT_NEEDS = `What it needs, on any day: ${DOCTOR}`;
 
 /** The verdict in a word, and what the count of open things does not say by itself. */
 function headText({ clean }: WeekStatus, { status }: WeekJudgement): string {
@@ -103,11 +104,11 @@ function openWeekText(status: WeekStatus, judgement: WeekJudgement, screen: Scre
 function lateText(status: WeekStatus, screen: Screen): string {
   const { clean, retryableUntil } = status;
   if (retryableUntil === null) return openText(status, screen);
-  const run = `The run can be made until ${localTime(retryableUntil)}: ${STEP_COMMANDS.run}`;
+  const run = `The run can be made until ${localTime(retryableUntil)}: ${RUN}`;
   return (clean ? prose(["", run], screen) : openText(status, screen)) + prose([WHY_NO_RUN], screen);
 }
 
-const WHY_NO_RUN = "Before that, see why no run has begun: opsctl doctor weekly";
+const WHY_NO_RUN = `Before that, see why no run has begun: ${DOCTOR}`;
 
 /** What the run that goes on has still to take, which no command hastens. */
 function inWorkText({ open }: WeekStatus, advice: string, screen: Screen): string {
@@ -117,7 +118,7 @@ function inWorkText({ open }: WeekStatus, advice: string, screen: Screen): strin
 }
 
 const RUN_WORKS = "Nothing is to be done while the run works.";
-const RUN_WAITS = "The run waits before it can begin. See why: opsctl doctor weekly";
+const RUN_WAITS = `The run waits before it can begin. See why: ${DOCTOR}`;
 
 function openText({ open, retryableUntil }: WeekStatus, screen: Screen): string {
   if (open.length === 0) return "";
@@ -155,22 +156,23 @@ function lastStepText(
   { decision, renewal, run }: WeekJudgement,
   screen: Screen,
 ): string {
-  if (decision !== null) return prose(["", `No run begins before this is decided: ${decision}`], screen);
+  if (decision !== null)
+    return prose(["", `No run begins before this is decided: ${unbroken(decision)}`], screen);
   if (renewal === "run") return prose(["", RUN_ONCE_MORE], screen);
   if (renewal !== "mend") return "";
-  const what = `Nothing is open, but the run failed. What to mend: opsctl explain ${run?.beside}`;
+  const what = `Nothing is open, but the run failed. What to fix: ${unbroken(`opsctl explain ${run?.beside}`)}`;
   const until = retryableUntil && localTime(retryableUntil);
-  return prose(["", what, `Then, until ${until}: ${STEP_COMMANDS.run}`], screen);
+  return prose(["", what, `Then, until ${until}: ${RUN}`], screen);
 }
 
-const RUN_ONCE_MORE = "Nothing is open. Write the heartbeat and end the alarm: opsctl weekly";
+const RUN_ONCE_MORE = `Nothing is open. Write the heartbeat and end the alarm: ${RUN}`;
 
 /** The command has a line of its own, so that it stays whole and can be copied. */
 function whoText(week: string): string {
   return `Who lacks what:\n  opsctl reports list --week ${week} --state open\n`;
 }
 
-const MEND_FIRST = "Before the next run, mend what the codes name: opsctl doctor weekly";
+const MEND_FIRST = `Before the next run, fix the problems listed above: ${DOCTOR}`;
 
 const ITEMS: Record<OpenItem["step"], [string, string]> = {
   reports: ["report", "reports"],

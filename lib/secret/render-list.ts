@@ -2,8 +2,7 @@ import { dirname } from "node:path";
 import { DEFAULT_ENV_DIR } from "../platform/config/settings-table.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { singleLine } from "../text/single-line.ts";
-import { fixLines } from "../text/terminal/fix-lines.ts";
-import { proseLines } from "../text/terminal/prose.ts";
+import { fixLines, proseLines } from "../text/terminal/prose.ts";
 import { NO_TERMINAL, type Screen, type Tone } from "../text/terminal/screen.ts";
 import { type Column, renderTable } from "../text/terminal/table.ts";
 import {
@@ -122,10 +121,7 @@ function sourceText({ kind, where }: SecretSource): string {
 
 function problemLines({ where, why, fix }: SecretProblem, screen: Screen): string[] {
   const said = singleLine(`${where}: ${why}`);
-  return [
-    ...proseLines(said, screen, { indent: "  ", hasCommand: false }),
-    ...fixLines("  -> ", fix, screen),
-  ];
+  return [...proseLines(said, screen, { indent: "  " }), ...fixLines("  -> ", fix, screen)];
 }
 
 function ageText(seconds: number): string {

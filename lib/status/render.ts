@@ -1,8 +1,7 @@
 import type { PartName } from "../host/set-up.ts";
 import { sudoLine } from "../platform/config/sudo-line.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
-import { fixLines } from "../text/terminal/fix-lines.ts";
-import { hangingLines } from "../text/terminal/hanging-lines.ts";
+import { fixLines, hangingLines } from "../text/terminal/prose.ts";
 import { paint, type Screen } from "../text/terminal/screen.ts";
 import type { NamedReport, PartReport } from "./part.ts";
 import { isAllWell } from "./run.ts";

@@ -1,7 +1,6 @@
 import { fitToWidth } from "../text/display-width.ts";
 import { singleLine } from "../text/single-line.ts";
-import { NO_TERMINAL, type Screen } from "../text/terminal/screen.ts";
-import { stateTone } from "../text/terminal/state-tone.ts";
+import { NO_TERMINAL, type Screen, stateTone } from "../text/terminal/screen.ts";
 import { type Column, renderTable } from "../text/terminal/table.ts";
 import type { DeadRow } from "./state/contract.ts";
 

@@ -1,6 +1,6 @@
 import type { LogFit } from "../../../lib/platform/log/log.ts";
 import { displayWidth } from "../../../lib/text/display-width.ts";
-import { adviceLines } from "../../../lib/text/terminal/advice-lines.ts";
+import { proseLines } from "../../../lib/text/terminal/prose.ts";
 import { wrapText } from "../../../lib/text/wrap.ts";
 
 /** Below this nearly every word would have a line of its own. */
@@ -31,6 +31,7 @@ export function logFit(columns: () => number | undefined): LogFit {
       const held = line.replace(COMMAND, (command) => command.replaceAll(" ", NO_BREAK));
       return wrapText(held, now, indent, displayWidth).map((one) => one.replaceAll(NO_BREAK, " "));
     },
-    advice: (head, advice) => adviceLines(head, advice, { width: width(), clean }),
+    advice: (head, advice) =>
+      proseLines(head + advice, { width: width(), clean }, { indent: " ".repeat(head.length) }),
   };
 }

@@ -1,8 +1,6 @@
 import { gatewayAdvice, WEEKLY_GATEWAY } from "../../providers/evolution/advice.ts";
-import { prose } from "../../text/terminal/prose.ts";
-import { NO_TERMINAL, type Screen } from "../../text/terminal/screen.ts";
-import { stateTone } from "../../text/terminal/state-tone.ts";
-import { stepLines } from "../../text/terminal/step-lines.ts";
+import { prose, stepLines, unbroken } from "../../text/terminal/prose.ts";
+import { NO_TERMINAL, type Screen, stateTone } from "../../text/terminal/screen.ts";
 import { type Column, renderTable } from "../../text/terminal/table.ts";
 import { wrapText } from "../../text/wrap.ts";
 import { localTime } from "../../time/local-time.ts";
@@ -129,9 +127,15 @@ function nextOf(lookUps: readonly LookUp[], screen: Screen): string {
   );
   const which = lookUps.length === 1 ? lookUps[0]!.id : "--all";
   const lines = [
-    ...(open.length > 0 ? [`Record what was found: opsctl deliveries look-up ${which} --settle`] : []),
-    ...(byHand.length > 0 ? [`Decide the others by hand: opsctl deliveries show ${byHand[0]!.id}`] : []),
-    ...(byHand.length > 1 ? ["All that is in doubt: opsctl deliveries list --state unknown"] : []),
+    ...(open.length > 0
+      ? [`Record what was found: ${unbroken(`opsctl deliveries look-up ${which} --settle`)}`]
+      : []),
+    ...(byHand.length > 0
+      ? [`Decide the others manually: ${unbroken(`opsctl deliveries show ${byHand[0]!.id}`)}`]
+      : []),
+    ...(byHand.length > 1
+      ? [`All that is in doubt: ${unbroken("opsctl deliveries list --state unknown")}`]
+      : []),
   ];
   const steps = lines.flatMap((line) => stepLines(line, screen));
   return lines.length === 0 ? "" : `\nNext:\n${steps.map((line) => `${line}\n`).join("")}`;

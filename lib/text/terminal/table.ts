@@ -1,8 +1,6 @@
 import { displayWidth } from "../display-width.ts";
 import { singleLine } from "../single-line.ts";
-import { cellLines } from "./cell-lines.ts";
-import { type ColumnCells, columnWidths, naturalWidths } from "./column-widths.ts";
-import { rowBlock } from "./row-block.ts";
+import { brokenWords, cellLines, proseLines, unbroken } from "./prose.ts";
 import { paint, type Screen, type Tone } from "./screen.ts";
 
 /**
@@ -17,10 +15,18 @@ export type Column = {
   tone?: (cell: string) => Tone | null;
 };
 
+type Row = readonly (string | null)[];
+type Style = Parameters<typeof paint>[0];
+
 const GAP = "  ";
+const INDENT = "    ";
 const ABSENT = "-";
 /** Nothing in such a text can break a line or move the cursor. */
 const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+/** A word up to this is whole in any table, so that an id or a code in a note can be copied; a longer one may break. */
+const LONGEST_WHOLE_WORD = 40;
+/** A column of words that is narrower would have a word or two a line. */
+const NARROWEST_WORDS = 16;
 
 /**
  * Rows under the titles of their columns, for people.
@@ -30,28 +36,22 @@ const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
  * Behaviour: no line is wider than the terminal unless a single id is; ids are whole, and every word is there. Line
  *            breaks, control characters and hidden ones in a cell become blanks or go.
  */
-export function renderTable(
-  columns: readonly Column[],
-  rows: readonly (readonly (string | null)[])[],
-  screen: Screen,
-): string {
+export function renderTable(columns: readonly Column[], rows: readonly Row[], screen: Screen): string {
   const cells = rows.map((row) => columns.map((_, at) => cellText(row[at] ?? null, screen)));
-  const byColumn = columns.map(
-    ({ title, wraps = false }, at): ColumnCells => ({
-      title,
-      cells: cells.map((row) => row[at] ?? ABSENT),
-      wraps,
-    }),
-  );
-  const { width } = screen;
-  if (width === null) return tableText(columns, cells, { widths: naturalWidths(byColumn), screen });
-  const widths = columnWidths(byColumn, { width, gap: GAP.length });
-  return widths === null
-    ? blocksText(columns, cells, { ...screen, width })
-    : tableText(columns, cells, { widths, screen });
+  const widths = columnWidths(columns, cells, screen.width);
+  const lines =
+    widths === null
+      ? cells.flatMap((row) => blockLines(columns, row, screen))
+      : [
+          ...rowLines(
+            columns.map(({ title }) => [title, "title"]),
+            widths,
+            screen,
+          ),
+          ...cells.flatMap((row) => rowLines(styledCells(columns, row), widths, screen)),
+        ];
+  return lines.map((line) => `${line}\n`).join("");
 }
-
-type Cells = readonly (readonly (string | null)[])[];
 
 function cellText(cell: string | null, { clean }: Screen): string | null {
   if (cell === null) return null;
@@ -59,58 +59,82 @@ function cellText(cell: string | null, { clean }: Screen): string | null {
   return PLAIN.test(text) ? text : singleLine(text);
 }
 
-function tableText(
-  columns: readonly Column[],
-  cells: Cells,
-  { widths, screen }: { widths: readonly number[]; screen: Screen },
-): string {
-  const line = (row: readonly string[], styles: readonly Style[]) =>
-    rowLines(row, { widths, styles, screen });
-  const title = line(
-    columns.map(({ title }) => title),
-    columns.map(() => "title"),
-  );
-  const rows = cells.map((row) =>
-    line(
-      row.map((cell) => cell ?? ABSENT),
-      columns.map(({ tone }, at) => tone?.(row[at] ?? ABSENT) ?? null),
-    ),
-  );
-  return [title, ...rows].join("");
+function styledCells(columns: readonly Column[], row: Row): [string, Style][] {
+  return columns.map(({ tone }, at) => {
+    const cell = row[at] ?? ABSENT;
+    return [cell, tone?.(cell) ?? null];
+  });
 }
 
-type Style = Parameters<typeof paint>[0];
+/**
+ * The width of each column, so that the table takes at most `width`; null when there is no such table.
+ *
+ * Behaviour: the widest column gives way first, one whose cells do not wrap down to its longest cell: then its title
+ *            wraps.
+ */
+function columnWidths(
+  columns: readonly Column[],
+  rows: readonly Row[],
+  width: number | null,
+): number[] | null {
+  const cellsOf = (at: number) => rows.map((row) => row[at] ?? ABSENT);
+  const widths = columns.map(({ title }, at) => widest([title, ...cellsOf(at)]));
+  if (width === null) return widths;
+  const shortest = columns.map((column, at) => Math.min(widths[at]!, shortestOf(column, cellsOf(at))));
+  const room = width - GAP.length * (columns.length - 1);
+  while (widths.reduce((sum, size) => sum + size, 0) > room) {
+    const spare = widths.map((size, at) => (size > shortest[at]! ? size : 0));
+    const largest = Math.max(...spare);
+    if (largest === 0) return null;
+    widths[spare.indexOf(largest)]! -= 1;
+  }
+  return widths;
+}
+
+function shortestOf({ title, wraps }: Column, cells: readonly string[]): number {
+  const wordOfTitle = widest(title.split(" "));
+  if (!wraps) return Math.max(wordOfTitle, widest(cells));
+  const words = cells.flatMap((text) => text.split(" "));
+  const whole = words.filter((word) => displayWidth(word) <= LONGEST_WHOLE_WORD);
+  return Math.max(wordOfTitle, NARROWEST_WORDS, widest(whole));
+}
+
+function widest(texts: readonly string[]): number {
+  return texts.reduce((most, text) => Math.max(most, displayWidth(text)), 0);
+}
 
 /** A row on as many lines as its longest cell has; no blanks at a line's end. */
-function rowLines(
-  row: readonly string[],
-  { widths, styles, screen }: { widths: readonly number[]; styles: readonly Style[]; screen: Screen },
-): string {
-  const parts = row.map((cell, at) => cellLines(cell, widths[at]!));
-  const height = parts.reduce((most, { length }) => Math.max(most, length), 1);
+function rowLines(row: readonly [string, Style][], widths: readonly number[], screen: Screen): string[] {
+  const parts = row.map(([cell], at) => cellLines(cell, widths[at]!));
+  const height = Math.max(1, ...parts.map(({ length }) => length));
   return Array.from({ length: height }, (_, line) => {
-    let [text, blanks] = ["", 0];
-    for (const [at, part] of parts.entries()) {
-      const shown = part[line] ?? "";
-      if (shown !== "") {
-        text += " ".repeat(blanks) + paint(styles[at] ?? null, shown, screen);
-        blanks = 0;
-      }
-      blanks += widths[at]! - displayWidth(shown) + GAP.length;
-    }
-    return `${text}\n`;
-  }).join("");
+    const shown = parts.map((part, at) => {
+      const text = part[line] ?? "";
+      return paint(row[at]![1], text, screen) + " ".repeat(widths[at]! - displayWidth(text));
+    });
+    return shown.join(GAP).trimEnd();
+  });
 }
 
-function blocksText(columns: readonly Column[], cells: Cells, screen: Screen & { width: number }): string {
-  return cells
-    .flatMap((row) => {
-      const values = columns.flatMap(({ title, name = title.toLowerCase(), wraps = false, tone }, at) => {
-        const value = row[at] ?? "";
-        return value === "" ? [] : [{ name, value, wraps, tone: tone?.(value) ?? null }];
-      });
-      return values.length === 0 ? [ABSENT] : rowBlock(values, screen);
-    })
-    .map((line) => `${line}\n`)
-    .join("");
+/**
+ * A row as `name: value` on as many lines as it needs, all but the first indented; a value that is longer than a line
+ * has lines of its own.
+ */
+function blockLines(columns: readonly Column[], row: Row, screen: Screen): string[] {
+  const room = (screen.width ?? 0) - INDENT.length;
+  const parts: string[][] = [[]];
+  for (const [at, { title, name = title.toLowerCase(), wraps, tone }] of columns.entries()) {
+    const value = row[at] ?? "";
+    if (value === "") continue;
+    const isWhole = displayWidth(`${name}: ${value}`) <= room;
+    const text = wraps && !isWhole ? brokenWords(value, room) : value;
+    const shown = `${paint("label", `${name}:`, screen)} ${paint(tone?.(value) ?? null, text, screen)}`;
+    if (isWhole) parts.at(-1)?.push(unbroken(shown));
+    else parts.push([shown], []);
+  }
+  const paragraphs = parts.filter(({ length }) => length > 0).map((part) => part.join(GAP));
+  const cleaned = { ...screen, clean: (text: string) => text };
+  return [paragraphs[0] ?? ABSENT, ...paragraphs.slice(1).map((text) => INDENT + text)].flatMap((text) =>
+    proseLines(text, cleaned, { indent: INDENT }),
+  );
 }

@@ -2,8 +2,7 @@ import { ownersBeforeText, ownersDropped } from "../../ledger/owners-dropped.ts"
 import { weekSteps } from "../../ledger/week-steps.ts";
 import { isWeekDone, openInWeek } from "../../ledger/week-verdict.ts";
 import { displayWidth } from "../../text/display-width.ts";
-import { hangingLines } from "../../text/terminal/hanging-lines.ts";
-import { proseLines } from "../../text/terminal/prose.ts";
+import { hangingLines, proseLines, unbroken } from "../../text/terminal/prose.ts";
 import { NO_TERMINAL, paint, type Screen, type Tone } from "../../text/terminal/screen.ts";
 import { localTime } from "../../time/local-time.ts";
 import type { DeliveryCounts, Failure, WeeklySummary } from "../context/summary.ts";
@@ -153,7 +152,7 @@ function unprovedLines(codes: string[], screen: Screen): string[] {
 
 function inDoubtLine(count: number): string {
   const messages = count === 1 ? "1 message may have been sent" : `${count} messages may have been sent`;
-  return `${messages}, so opsctl leaves it to you: opsctl deliveries look-up --all`;
+  return `${messages}, so opsctl leaves it to you: ${unbroken("opsctl deliveries look-up --all")}`;
 }
 
 function headOf(name: string): string {
@@ -198,7 +197,10 @@ function groupLines(name: string, group: Failure[], screen: Screen): string[] {
 function againLines({ retryableUntil, dryRun, ...summary }: WeeklySummary, screen: Screen): string[] {
   if (!retryableUntil || dryRun || !isForAnotherRun(summary)) return [];
   const until = `${localTime(retryableUntil)} (São Paulo)`;
-  return ["", ...proseLines(`What failed can be tried again until ${until}: opsctl weekly`, screen)];
+  return [
+    "",
+    ...proseLines(`What failed can be tried again until ${until}: ${unbroken("opsctl weekly")}`, screen),
+  ];
 }
 
 /** Whether another run takes what this one left, be it that it stands in no ledger. */

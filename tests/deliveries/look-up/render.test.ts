@@ -39,7 +39,7 @@ test("renderLookUps() says what was found, and how to record it", () => {
 test("renderLookUps() does not offer to record what the provider did not send", () => {
   const refused = one({ ...found, code: "evidence_not_sent", providerStatus: "ERROR" });
   expect(renderLookUps([refused])).toEndWith(
-    `Next:\n  Decide the others by hand: opsctl deliveries show ${ID}\n`,
+    `Next:\n  Decide the others manually: opsctl deliveries show ${ID}\n`,
   );
 });
 
@@ -66,7 +66,7 @@ test("renderLookUps() of several counts each end, records all that was found, an
       "",
       "Next:",
       "  Record what was found: opsctl deliveries look-up --all --settle",
-      "  Decide the others by hand: opsctl deliveries show not-unique",
+      "  Decide the others manually: opsctl deliveries show not-unique",
       "",
     ].join("\n"),
   );
@@ -82,7 +82,7 @@ test("renderLookUps() says once for all why not finding it proves nothing", () =
   expect(text.match(/not found at the gateway proves nothing/g)).toHaveLength(1);
   expect(text.match(/not found at the e-mail provider proves nothing/g)).toHaveLength(1);
   expect(text).toEndWith(
-    `  Decide the others by hand: opsctl deliveries show ${ID}\n` +
+    `  Decide the others manually: opsctl deliveries show ${ID}\n` +
       "  All that is in doubt: opsctl deliveries list --state unknown\n",
   );
 });

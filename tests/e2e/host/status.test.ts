@@ -136,7 +136,7 @@ describe("opsctl status", () => {
     };
     const { exitCode, stderr } = await opsctl(["alert-rules", "plan"], { env });
     expect(exitCode).toBe(0);
-    expect(stderr).toContain("What was found is not kept for opsctl status");
+    expect(stderr).toContain("The result was not saved for opsctl status");
     await platform.stop();
   });
 });

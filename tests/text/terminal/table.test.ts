@@ -2,8 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { displayWidth } from "../../../lib/text/display-width.ts";
 import { singleLine } from "../../../lib/text/single-line.ts";
-import { NO_TERMINAL } from "../../../lib/text/terminal/screen.ts";
-import { stateTone } from "../../../lib/text/terminal/state-tone.ts";
+import { NO_TERMINAL, stateTone } from "../../../lib/text/terminal/screen.ts";
 import { type Column, renderTable } from "../../../lib/text/terminal/table.ts";
 import { terminal } from "../support/terminal.ts";
 

@@ -3,7 +3,7 @@ import { renderPlan, renderApplied as renderRules } from "../../../../lib/alert-
 import type { Delivery } from "../../../../lib/deliveries/delivery.ts";
 import type { LookUp } from "../../../../lib/deliveries/look-up/look-up.ts";
 import { renderLookUps } from "../../../../lib/deliveries/look-up/render.ts";
-import { nextSteps } from "../../../../lib/deliveries/next-steps.ts";
+import { nextSteps, stepText } from "../../../../lib/deliveries/next-steps.ts";
 import { renderDelivery, renderDeliveryList } from "../../../../lib/deliveries/render.ts";
 import type { RuleDocument } from "../../../../lib/providers/grafana/document.ts";
 import type { ListedOwner } from "../../../../lib/reports/list.ts";
@@ -36,7 +36,11 @@ export const PICTURES: Record<string, (screen: Screen) => string> = {
     renderDeliveryList({ deliveries: DELIVERIES, more: true, next: OTHER }, screen),
   "deliveries-show": (screen) =>
     renderDelivery(
-      { delivery: DELIVERIES[0]!, reconciliations: RECONCILIATIONS, next: nextSteps(DELIVERIES[0]!) },
+      {
+        delivery: DELIVERIES[0]!,
+        reconciliations: RECONCILIATIONS,
+        next: nextSteps(DELIVERIES[0]!).map(stepText),
+      },
       screen,
     ),
   "deliveries-look-up": (screen) => renderLookUps(LOOK_UPS, screen),
