@@ -4,7 +4,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { alertRules } from "../lib/alert-rules/rules/all.ts";
 import { METRIC } from "../lib/host/metric-names.ts";
-import { SOURCES } from "../lib/metrics/source.ts";
+import { SOURCES } from "../lib/metrics/sources.ts";
 import { alertPicture } from "./pictures/alert-picture.ts";
 import { PAGES, type Page, page, ROOT } from "./support/documents.ts";
 
@@ -45,7 +45,7 @@ function testNames(path: string): string[] {
 test("docs/metrics.md has every source and every series of the collector", () => {
   const text = read("docs/metrics.md");
   const named = (name: string) => text.includes(`\`${name}\``) || text.includes(`\`${name}{`);
-  expect([...SOURCES, ...Object.values(METRIC)].filter((name) => !named(name))).toEqual([]);
+  expect([...SOURCES.map(({ name }) => name), ...Object.values(METRIC)].filter((name) => !named(name))).toEqual([]);
 });
 
 describe("a page in Portuguese", () => {

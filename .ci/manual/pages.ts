@@ -3,7 +3,7 @@ import { type Option, optionNames, positionalNames } from "../../cli/args/option
 import type { Command, Group } from "../../cli/framework/command.ts";
 import { VERSION } from "../../cli/framework/version.ts";
 import { codes } from "../../cli/wiring/codes.ts";
-import { commandFile, DEFAULT_ENV_DIR } from "../../";
+import { commandFile, DEFAULT_ENV_DIR } from "../../lib/platform/config/settings-table.ts";
 import { wrapText } from "../../lib/text/wrap.ts";
 
 /** A man page: the words of its command, and the text of the file. */

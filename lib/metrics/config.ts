@@ -1,23 +1,21 @@
 import { hasAny } from "../host/set-up.ts";
 import { loadSettings, type Settings } from "../platform/config/load.ts";
-import { isReadBy, settingsWhere } from "../platform/config/settings-table.ts";
+import { isReadBy, type SettingName, settingsWhere } from "../platform/config/settings-table.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
-import type { DockerAddress } from "../providers/docker/client.ts";
+import { SOURCES } from "./sources.ts";
 
-/** The settings of the collector; the hosting token is looked for later, within the hosting source's limit. */
-export type CollectConfig = {
-  textfileDir: string;
-  logDir: string;
-  proxy: { container: string; address: DockerAddress };
-  hosting: { apiUrl: string; teamId: string | null; projects: number };
-};
+/** The settings of the collector and of its sources; the hosting token is looked for later, within the source's limit. */
+export type CollectConfig = Settings<never, SettingName>;
 
+const OPTIONAL: readonly SettingName[] = [
+  ...new Set<SettingName>(["TEXTFILE_DIR", ...SOURCES.flatMap(({ settings }) => settings)]),
+];
 const OWN = settingsWhere((setting) => setting.commands !== "all" && isReadBy(setting, "collect-metrics"));
 
 /**
- * Refuses to run without any setting: a run that somebody starts by hand would replace the metrics of the installed
- * collector by those of one that is not set up.
+ * Refuses to run without any setting: a manual run would replace the metrics of the installed collector by those of one
+ * that is not set up.
  *
  * Errors: CONFIG_INVALID.
  */
@@ -40,7 +38,7 @@ export function refuseWithoutSettings(
  * Errors: CONFIG_INVALID with all problems at once.
  */
 export async function loadCollectConfig(env: Environment): Promise<CollectConfig> {
-  return configOf(await loadSettings("collect-metrics", { optional: OPTIONAL }, env));
+  return await loadSettings("collect-metrics", { optional: OPTIONAL }, env);
 }
 
 /**
@@ -50,24 +48,6 @@ export async function loadCollectConfig(env: Environment): Promise<CollectConfig
  * Errors: CONFIG_INVALID with all problems at once.
  */
 export async function loadWholeCollectConfig(env: Environment): Promise<CollectConfig> {
-  const optional = [...OPTIONAL, "OPSCTL_PING_URL"] as const;
-  return configOf(await loadSettings("collect-metrics", { required: ["HOSTING_TOKEN"], optional }, env));
-}
-
-const OPTIONAL = [
-  ...(["TEXTFILE_DIR", "OPSCTL_LOG_DIR", "PROXY_CONTAINER", "DOCKER_HOST"] as const),
-  ...(["HOSTING_API_URL", "HOSTING_TEAM_ID", "HOSTING_PROJECTS"] as const),
-] as const;
-
-function configOf(values: Settings<never, (typeof OPTIONAL)[number]>): CollectConfig {
-  return {
-    textfileDir: values.TEXTFILE_DIR,
-    logDir: values.OPSCTL_LOG_DIR,
-    proxy: { container: values.PROXY_CONTAINER, address: values.DOCKER_HOST },
-    hosting: {
-      apiUrl: values.HOSTING_API_URL,
-      teamId: values.HOSTING_TEAM_ID?.trim() ?? null,
-      projects: values.HOSTING_PROJECTS,
-    },
-  };
+  const optional: readonly SettingName[] = [...OPTIONAL, "OPSCTL_PING_URL"];
+  return await loadSettings("collect-metrics", { required: ["HOSTING_TOKEN"], optional }, env);
 }

@@ -1,53 +1,55 @@
+import type { Settings } from "../platform/config/load.ts";
+import type { SettingName } from "../platform/config/settings-table.ts";
 import { withTimeout } from "../platform/timeout.ts";
-import { SOURCES, type Source, type SourceName, type SourceReading } from "./source.ts";
+import { type MetricSource, type SourceContext, type SourceReading, unread } from "./source.ts";
 
-/** The dependencies of a run of the collector; `limitsMs` is how long each source may take. */
-export type CollectDependencies = {
-  sources: Record<SourceName, Source>;
-  limitsMs: Record<SourceName, number>;
+/** The dependencies of a run of the collector. */
+export type CollectDependencies = Omit<SourceContext, "signal"> & {
+  sources: readonly MetricSource[];
+  settings: Settings<never, SettingName>;
   nowMs: () => number;
   monotonicMs: () => number;
 };
 
-/** What became of one source. */
-export type SourceReport = SourceReading & { name: SourceName; durationMs: number };
+/** The result of one source. */
+export type SourceReport = SourceReading & { name: string; durationMs: number };
 
 /**
- * What a run found.
+ * The result of a run.
  *
  * Units: `finishedAtMs` is epoch milliseconds.
  */
 export type CollectReport = { sources: SourceReport[]; finishedAtMs: number };
 
 /**
- * Reads all sources at once, each within its own limit.
+ * Reads all sources at the same time, each within its own limit.
  *
  * Behaviour: a run takes no longer than the longest limit. A source that is late or throws has a problem and no
  *            samples; the others are not affected.
  * Errors:    none thrown.
  */
 export async function collectMetrics(dependencies: CollectDependencies): Promise<CollectReport> {
-  const sources = await Promise.all(SOURCES.map((name) => readSource(name, dependencies)));
+  const sources = await Promise.all(
+    dependencies.sources.map(async (source): Promise<SourceReport> => {
+      const startedMs = dependencies.monotonicMs();
+      const reading = await readInTime(source, dependencies);
+      return { name: source.name, ...reading, durationMs: dependencies.monotonicMs() - startedMs };
+    }),
+  );
   return { sources, finishedAtMs: dependencies.nowMs() };
 }
 
-async function readSource(name: SourceName, dependencies: CollectDependencies): Promise<SourceReport> {
-  const startedMs = dependencies.monotonicMs();
-  const reading = await withinLimit(name, dependencies.sources[name], dependencies.limitsMs[name]);
-  return { name, ...reading, durationMs: dependencies.monotonicMs() - startedMs };
-}
-
-async function withinLimit(name: SourceName, read: Source, limitMs: number): Promise<SourceReading> {
+async function readInTime(
+  source: MetricSource,
+  { settings, env, log }: CollectDependencies,
+): Promise<SourceReading> {
+  const { name, limitMs } = source;
   const late = () =>
-    failed(`${name}_timeout`, `Cannot read source ${name}: no end within ${limitMs / 1000} s`);
+    unread(`${name}_timeout`, `Cannot read source ${name}: no end within ${limitMs / 1000} s`);
   try {
-    return await withTimeout({ limitMs }, read, late);
+    return await withTimeout({ limitMs }, (signal) => source.read(settings, { env, log, signal }), late);
   } catch (error) {
     const kind = error instanceof Error ? error.name : "failure";
-    return failed(`${name}_failed`, `Cannot read source ${name}: unexpected ${kind}`);
+    return unread(`${name}_failed`, `Cannot read source ${name}: unexpected ${kind}`);
   }
-}
-
-function failed(code: string, message: string): SourceReading {
-  return { samples: {}, problem: { code, message } };
 }

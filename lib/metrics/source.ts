@@ -1,14 +1,10 @@
+import type { Settings } from "../platform/config/load.ts";
+import type { SettingName } from "../platform/config/settings-table.ts";
+import type { Fix } from "../platform/errors.ts";
+import type { Log } from "../platform/log/log.ts";
+import type { Environment } from "../platform/secrets/adapter.ts";
+import type { Secret } from "../platform/secrets/secret.ts";
 import type { MetricSample } from "../text/prometheus-text.ts";
-
-/**
- * The sources, as the label `source` names them, in the order in which they are started.
- *
- * Behaviour: those that wait for a peer come first: starting `ss` blocks this process for a tenth of such a wait.
- */
-export const SOURCES = ["proxy_memory", "hosting", "sockets", "heartbeat"] as const;
-
-/** One of the sources. */
-export type SourceName = (typeof SOURCES)[number];
 
 /** Why a source, or a part of it, could not be read: a public code, and a sentence for the operator. */
 export type SourceProblem = { code: string; message: string };
@@ -23,5 +19,51 @@ export type SourceReading = {
   problem: SourceProblem | null;
 };
 
-/** Reads one source until it is done or `signal` is aborted. */
-export type Source = (signal: AbortSignal) => Promise<SourceReading>;
+/** What a source reads with; `signal` is aborted when its time has run out. */
+export type SourceContext = { env: Environment; log: Pick<Log, "debug" | "warn">; signal: AbortSignal };
+
+/** What the check of a source looks with: `secret` is the one that it names, the fixes are those of this host. */
+export type SourceCheckContext = {
+  signal: AbortSignal;
+  env: Environment;
+  procNet: string | undefined;
+  callLimitMs: number;
+  secret: Secret | null;
+  /** The environment file of the collector. */
+  settingsFile: string;
+  asRoot: Fix;
+  replaceSecret: () => Promise<Fix>;
+};
+
+/** The result of a source's check; `code` is null when the source can be read. */
+export type SourceHealth =
+  | { status: "pass"; reason: string }
+  | { status: "warn" | "fail"; code: string; reason: string; fix: Fix | string };
+
+/**
+ * One source of the collector.
+ *
+ * Shape: `help` has the series that it writes and what each means; an agent that sees two texts for one name drops one,
+ *        so a text never changes. `settings` are those that it reads.
+ */
+export type MetricSource = {
+  name: string;
+  help: Readonly<Record<string, string>>;
+  limitMs: number;
+  settings: readonly SettingName[];
+  read(settings: Settings<never, SettingName>, context: SourceContext): Promise<SourceReading>;
+  /** What doctor looks at before a pass fails. */
+  check?: {
+    name: string;
+    /** What it waits for. */
+    service: string;
+    runsAsRoot?: true;
+    secret?: SettingName;
+    run(settings: Settings<never, SettingName>, context: SourceCheckContext): Promise<SourceHealth>;
+  };
+};
+
+/** A reading without samples. */
+export function unread(code: string, message: string): SourceReading {
+  return { samples: {}, problem: { code, message } };
+}

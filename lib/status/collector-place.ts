@@ -1,5 +1,5 @@
 import { isSetUp } from "../host/set-up.ts";
-import { loadCollectConfig } from "../metrics/config.ts";
+import { loadSettings } from "../platform/config/load.ts";
 import { readCommandSettings } from "../platform/config/settings-file.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
@@ -22,7 +22,8 @@ export type CollectorPlace =
 export async function findCollector(env: Environment): Promise<CollectorPlace> {
   try {
     const settings = readCommandSettings("collect-metrics", env);
-    const { textfileDir } = await loadCollectConfig(settings.env);
+    const wanted = { optional: ["TEXTFILE_DIR"] } as const;
+    const { TEXTFILE_DIR: textfileDir } = await loadSettings("collect-metrics", wanted, settings.env);
     const isThere = isSetUp("collector", settings.env);
     return { status: "found", textfileDir, isSetUp: isThere };
   } catch (error) {

@@ -7,6 +7,7 @@ import { parser as logs } from "@grafana/lezer-logql";
 import { parser as metrics } from "@prometheus-io/lezer-promql";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 import { METRIC } from "../../lib/host/metric-names.ts";
+import { SOURCES } from "../../lib/metrics/sources.ts";
 import { runPromtool } from "../support/promtool.ts";
 import { requires } from "../support/requires.ts";
 import type { LooseRule } from "./support/documents.ts";
@@ -95,7 +96,8 @@ describe("the dashboard", () => {
 
   test("shows every series that the collector writes", () => {
     const text = JSON.stringify(panels);
-    expect(Object.values(METRIC).filter((name) => !text.includes(name))).toEqual([]);
+    const names = new Set([...Object.values(METRIC), ...SOURCES.flatMap(({ help }) => Object.keys(help))]);
+    expect([...names].filter((name) => !text.includes(name))).toEqual([]);
   });
 
   test.each(panels.map((panel) => [panel.title, panel] as const))(

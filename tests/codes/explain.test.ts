@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { codeBook } from "../../lib/codes/explain.ts";
 import { renderExplanations } from "../../lib/codes/render.ts";
-import { SOURCES } from "../../lib/metrics/source.ts";
+import { SOURCES } from "../../lib/metrics/sources.ts";
 import { page } from "../support/documents.ts";
 
-const codes = codeBook(page("docs/codes.md").text, { source: SOURCES.join("|") });
+const codes = codeBook(page("docs/codes.md").text, { source: SOURCES.map(({ name }) => name).join("|") });
 
 /** What stands between backticks, or alone, in the first column of the tables of docs/codes.md. */
 const firstCells = page("docs/codes.md")

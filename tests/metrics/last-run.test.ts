@@ -33,7 +33,7 @@ const RETRYABLE = "weekly_report_retryable_until_timestamp_seconds";
 
 /** Every sample of the weekly run by its series, and the code of what could not be read. */
 async function read() {
-  const report = await collectMetrics(arena.dependencies());
+  const report = await collectMetrics(await arena.dependencies());
   const samples = gaugesOf(renderReport(report)).filter(({ name }) => name.startsWith("weekly_report_"));
   const values = samples.map(({ name, labels, value }) => [
     [name, ...Object.values(labels)].join(" "),

@@ -3,7 +3,6 @@ import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { renderReport } from "../../lib/metrics/exposition.ts";
 import { collectMetrics } from "../../lib/metrics/run.ts";
-import type { SourceName } from "../../lib/metrics/source.ts";
 import { runningContainer } from "../standins/docker-engine.ts";
 import { projectOf } from "../standins/hosting.ts";
 import { until } from "../support/until.ts";
@@ -16,8 +15,8 @@ beforeEach(async () => {
 });
 afterEach(() => arena[Symbol.asyncDispose]());
 
-async function collect(limitsMs?: Partial<Record<SourceName, number>>) {
-  const report = await collectMetrics(arena.dependencies(limitsMs));
+async function collect(limitsMs?: Record<string, number>) {
+  const report = await collectMetrics(await arena.dependencies(limitsMs));
   const series = gaugesOf(renderReport(report));
   const problems = Object.fromEntries(
     report.sources.map(({ name, problem }) => [name, problem?.code ?? null]),
@@ -106,10 +105,17 @@ describe("collectMetrics()", () => {
     arena.engine.routes.stats.script = () => "hang";
     arena.hosting.routes.projects.script = () => "hang";
     const never = () => new Promise<never>(() => {});
-    const dependencies = arena.dependencies({ sockets: 30, proxy_memory: 40, hosting: 50, heartbeat: 20 });
+    const dependencies = await arena.dependencies({
+      sockets: 30,
+      proxy_memory: 40,
+      hosting: 50,
+      heartbeat: 20,
+    });
     const report = await collectMetrics({
       ...dependencies,
-      sources: { ...dependencies.sources, sockets: never, heartbeat: never },
+      sources: dependencies.sources.map((source) =>
+        ["sockets", "heartbeat"].includes(source.name) ? { ...source, read: never } : source,
+      ),
     });
     expect(report.sources.map(({ problem }) => problem?.code)).toEqual([
       "proxy_memory_timeout",
@@ -122,11 +128,13 @@ describe("collectMetrics()", () => {
   });
 
   test("is not brought down by a source that throws", async () => {
-    const dependencies = arena.dependencies();
+    const dependencies = await arena.dependencies();
     const thrown = async () => Promise.reject(new TypeError("secret inside"));
     const report = await collectMetrics({
       ...dependencies,
-      sources: { ...dependencies.sources, hosting: thrown },
+      sources: dependencies.sources.map((source) =>
+        source.name === "hosting" ? { ...source, read: thrown } : source,
+      ),
     });
     const [problem] = report.sources.flatMap(({ problem }) => (problem === null ? [] : [problem]));
     expect(problem).toEqual({

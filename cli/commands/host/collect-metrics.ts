@@ -74,7 +74,7 @@ async function collectToStdout(work: Work): Promise<Outcome> {
 async function collectLocked(work: Work): Promise<Outcome> {
   const { findTextDirectory } = await import("../../../lib/host/text-directory.ts");
   const { lockRun } = await import("../../../lib/metrics/run-lock.ts");
-  const directory = findTextDirectory(work.config.textfileDir);
+  const directory = findTextDirectory(work.config.TEXTFILE_DIR);
   const lock = lockRun(directory);
   if (lock === null) return alreadyRunning(work.context);
   try {
@@ -95,7 +95,7 @@ async function collectToFile(work: Work, directory: TextDirectory): Promise<Outc
   ]);
   const { report, text } = await collecting;
   await write(directory, `${directory.path}/${METRICS_FILE}`, text);
-  const file = `${config.textfileDir.replace(/\/+$/, "")}/${METRICS_FILE}`;
+  const file = `${config.TEXTFILE_DIR.replace(/\/+$/, "")}/${METRICS_FILE}`;
   return collected(report, { file, metrics: null }, ({ width }) => renderCollected(report, file, width));
 }
 

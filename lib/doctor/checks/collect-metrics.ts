@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { collectorHealth } from "../../health/collector.ts";
 import { METRICS_FILE } from "../../host/metrics-file-name.ts";
 import { findTextDirectory } from "../../host/text-directory.ts";
-import type { Fix } from "../../platform/errors.ts";
+import type { MetricSource } from "../../metrics/source.ts";
+import { SOURCES } from "../../metrics/sources.ts";
+import type { SettingName } from "../../platform/config/settings-table.ts";
 import { octal } from "../../platform/files/modes.ts";
 import { readBoundedFile } from "../../platform/files/regular-file.ts";
-import { readContainerMemory } from "../../providers/docker/client.ts";
-import { countVercelProjects } from "../../providers/vercel/client.ts";
+import type { Secret } from "../../platform/secrets/secret.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { asRoot, unseenVerdict } from "../facts/reader.ts";
@@ -38,41 +39,7 @@ export const COLLECT_CHECKS: readonly Check[] = [
     { optional: ["TEXTFILE_DIR"] },
     ({ TEXTFILE_DIR }, context) => fileVerdicts(join(TEXTFILE_DIR, METRICS_FILE), context),
   ),
-  {
-    ...checkWithSettings(
-      { command: of, name: "container", service: "the container engine" },
-      { optional: ["PROXY_CONTAINER", "DOCKER_HOST"] },
-      async ({ PROXY_CONTAINER: container, DOCKER_HOST: address }, context, signal) => {
-        const timeoutMs = context.dependencies.callLimitMs;
-        const memory = await readContainerMemory({ address, container, timeoutMs, signal });
-        if (memory.status === "ok") return [pass(`container ${container} runs`)];
-        const { file } = await context.environment(of);
-        return [containerFailure(memory.code, container, { path: file.path, byRoot: asRoot(of, context) })];
-      },
-    ),
-    runsAsRoot: true,
-  },
-  checkWithSettings(
-    { command: of, name: "hosting provider", service: "the hosting provider" },
-    { optional: ["HOSTING_API_URL", "HOSTING_TEAM_ID", "HOSTING_PROJECTS"] },
-    async (settings, context, signal) => {
-      const search = (await context.secrets(of)).find(({ name }) => name === "HOSTING_TOKEN");
-      if (search?.error)
-        return [notChecked("PREREQUISITE_FAILED", "HOSTING_TOKEN cannot be read, see secrets")];
-      const token = search?.found?.secret;
-      if (token === undefined)
-        return [notChecked("PREREQUISITE_FAILED", "it needs HOSTING_TOKEN, see configuration")];
-      const counted = await countVercelProjects({
-        baseUrl: new URL(settings.HOSTING_API_URL),
-        token,
-        teamId: settings.HOSTING_TEAM_ID?.trim() ?? null,
-        timeoutMs: context.dependencies.callLimitMs,
-        signal,
-      });
-      if (counted.status === "ok") return [totalVerdict(counted.total, settings.HOSTING_PROJECTS)];
-      return [await hostingFailure(context, counted.code)];
-    },
-  ),
+  ...SOURCES.flatMap(({ settings, check }) => (check === undefined ? [] : [sourceCheck(settings, check)])),
   socketTableCheck(of),
 ];
 
@@ -114,70 +81,32 @@ function modeVerdict(path: string, { mode }: Stats): Verdict {
   return fail("METRICS_FILE_CLOSED", reason, command("opsctl collect-metrics", "Write it again:"));
 }
 
-function containerFailure(
-  code: string,
-  container: string,
-  { path, byRoot }: { path: string; byRoot: Fix },
-): Verdict {
-  switch (code) {
-    case "docker_unreachable":
-      return fail(code, `no container engine answers at DOCKER_HOST, or this account may not use it`, {
-        ...byRoot,
-        text: `Start the engine, or correct DOCKER_HOST in ${path}; where you are not root:`,
+function sourceCheck(
+  settings: readonly SettingName[],
+  { name, service, runsAsRoot, secret, run }: NonNullable<MetricSource["check"]>,
+): Check {
+  const check = checkWithSettings(
+    { command: of, name, service },
+    { optional: settings },
+    async (values, context, signal) => {
+      const found = secret === undefined ? null : await secretOf(secret, context);
+      if (found !== null && "status" in found) return [found];
+      const { file } = await context.environment(of);
+      const { env, callLimitMs, paths } = context.dependencies;
+      const health = await run(values, {
+        ...{ signal, env, callLimitMs, procNet: paths.procNet, secret: found, settingsFile: file.path },
+        asRoot: asRoot(of, context),
+        replaceSecret: () => correctSecret(context, of, secret ?? ""),
       });
-    case "docker_container_missing":
-      return fail(code, `the engine knows no container ${container}`, `Correct PROXY_CONTAINER in ${path}`);
-    case "docker_container_not_running":
-      return fail(code, `container ${container} does not run`, "Start it (docker start)");
-    case "docker_memory_unknown":
-      return fail(
-        code,
-        `container ${container} runs, and the engine shows no memory of it`,
-        "Read the engine's log; a kernel without the memory controller is booted with cgroup_enable=memory",
-      );
-    default:
-      return fail(
-        code,
-        `the container engine does not answer as it should`,
-        `Read the engine's log, and check DOCKER_HOST in ${path}`,
-      );
-  }
-}
-
-function totalVerdict(total: number, expected: number): Verdict {
-  const shown = `the hosting provider takes the token and shows ${total} ${total === 1 ? "project" : "projects"}`;
-  if (total === expected) return pass(shown);
-  return warn(
-    "HOSTING_PROJECTS_DIFFER",
-    `${shown}, not ${expected}`,
-    "Correct HOSTING_PROJECTS if that is right, or set HOSTING_TEAM_ID to the team that owns them",
+      if (health.status === "pass") return [pass(health.reason)];
+      return [(health.status === "warn" ? warn : fail)(health.code, health.reason, health.fix)];
+    },
   );
+  return runsAsRoot === undefined ? check : { ...check, runsAsRoot };
 }
 
-async function hostingFailure(context: CheckContext, code: string): Promise<Verdict> {
-  const { file } = await context.environment(of);
-  switch (code) {
-    case "hosting_http_401":
-    case "hosting_http_403": {
-      const { text, command: line } = await correctSecret(context, of, "HOSTING_TOKEN");
-      const team = `correct HOSTING_TEAM_ID in ${file.path}`;
-      return fail(
-        code,
-        `the hosting provider refuses the token`,
-        line === null ? `${text}; or ${team}` : command(line, `Set another token, or ${team}:`),
-      );
-    }
-    case "hosting_no_projects":
-      return fail(
-        code,
-        `the token sees no project`,
-        "Set HOSTING_TEAM_ID to the team that owns the projects",
-      );
-    default:
-      return fail(
-        code,
-        `the hosting provider does not answer as it should`,
-        "Check HOSTING_API_URL and the network",
-      );
-  }
+async function secretOf(name: SettingName, context: CheckContext): Promise<Secret | Verdict> {
+  const search = (await context.secrets(of)).find((one) => one.name === name);
+  if (search?.error) return notChecked("PREREQUISITE_FAILED", `${name} cannot be read, see secrets`);
+  return search?.found?.secret ?? notChecked("PREREQUISITE_FAILED", `it needs ${name}, see configuration`);
 }

@@ -3,14 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findTextDirectory } from "../../../lib/host/text-directory.ts";
+import { loadCollectConfig } from "../../../lib/metrics/config.ts";
 import type { CollectDependencies } from "../../../lib/metrics/run.ts";
 import { lockPathOf } from "../../../lib/metrics/run-lock.ts";
-import type { SourceName } from "../../../lib/metrics/source.ts";
-import { heartbeatSource } from "../../../lib/metrics/sources/heartbeat.ts";
-import { hostingSource } from "../../../lib/metrics/sources/hosting.ts";
-import { proxyMemorySource } from "../../../lib/metrics/sources/proxy-memory.ts";
-import { socketsSource } from "../../../lib/metrics/sources/sockets.ts";
-import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { SOURCES } from "../../../lib/metrics/sources.ts";
 import { type Engine, runningContainer, startEngine } from "../../standins/docker-engine.ts";
 import type { GenerationName } from "../../standins/docker-generations.ts";
 import { type Hosting, projectOf, startHosting } from "../../standins/hosting.ts";
@@ -24,7 +20,7 @@ export type CollectArena = {
   hosting: Hosting;
   folder: string;
   env: Record<string, string>;
-  dependencies(limitsMs?: Partial<Record<SourceName, number>>): CollectDependencies;
+  dependencies(limitsMs?: Record<string, number>): Promise<CollectDependencies>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -35,35 +31,22 @@ export async function openCollectArena(parts: { generation?: GenerationName } = 
   const engine = await startEngine({ unixSocket, containers: { traefik: runningContainer() }, ...parts });
   const projects = [projectOf("blog", "READY"), projectOf("loja", "ERROR", "READY")];
   const hosting = await startHosting({ token: TOKEN, projects });
-  const timeoutMs = 2_000;
+  const env = {
+    TEXTFILE_DIR: folder,
+    OPSCTL_LOG_DIR: folder,
+    DOCKER_HOST: `unix://${unixSocket}`,
+    HOSTING_API_URL: hosting.url,
+    HOSTING_TOKEN: TOKEN,
+    HOSTING_PROJECTS: "2",
+    PATH: process.env.PATH ?? "",
+  };
   return {
-    engine,
-    hosting,
-    folder,
-    env: {
-      TEXTFILE_DIR: folder,
-      OPSCTL_LOG_DIR: folder,
-      DOCKER_HOST: `unix://${unixSocket}`,
-      HOSTING_API_URL: hosting.url,
-      HOSTING_TOKEN: TOKEN,
-      HOSTING_PROJECTS: "2",
-      PATH: process.env.PATH ?? "",
-    },
-    dependencies: (limitsMs) => ({
-      sources: {
-        sockets: socketsSource(),
-        proxy_memory: proxyMemorySource({ address: { unixSocket }, container: "traefik", timeoutMs }),
-        hosting: hostingSource({
-          baseUrl: new URL(hosting.url),
-          teamId: null,
-          findToken: async () => new Secret(TOKEN),
-          timeoutMs,
-          onUnknownState() {},
-          onTotal() {},
-        }),
-        heartbeat: heartbeatSource(folder),
-      },
-      limitsMs: { sockets: 60_000, proxy_memory: 60_000, hosting: 60_000, heartbeat: 60_000, ...limitsMs },
+    ...{ engine, hosting, folder, env },
+    dependencies: async (limitsMs = {}) => ({
+      sources: SOURCES.map((source) => ({ ...source, limitMs: limitsMs[source.name] ?? 60_000 })),
+      settings: await loadCollectConfig({ ...env, OPSCTL_ALLOW_PLAIN_HTTP: "1" }),
+      env,
+      log: { debug() {}, warn() {} },
       nowMs: () => 1_795_275_009_961,
       monotonicMs: () => performance.now(),
     }),
