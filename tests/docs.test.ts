@@ -45,7 +45,9 @@ function testNames(path: string): string[] {
 test("docs/metrics.md has every source and every series of the collector", () => {
   const text = read("docs/metrics.md");
   const named = (name: string) => text.includes(`\`${name}\``) || text.includes(`\`${name}{`);
-  expect([...SOURCES.map(({ name }) => name), ...Object.values(METRIC)].filter((name) => !named(name))).toEqual([]);
+  expect(
+    [...SOURCES.map(({ name }) => name), ...Object.values(METRIC)].filter((name) => !named(name)),
+  ).toEqual([]);
 });
 
 describe("a page in Portuguese", () => {

@@ -1,4 +1,4 @@
-import { lastReadings, STALE_READINGS_MS } from "../sockets/last-readings.ts";
+import { lastReadings, STALE_READINGS_MS } from "../sockets/readings.ts";
 import { type CheckResult, command, type Health, lastRunResult, needsDoctor, pass, warn } from "./result.ts";
 
 const CRON = command("grep opsctl /etc/cron.d/opsctl; systemctl status cron");

@@ -20,7 +20,8 @@ export type SchemaProblem = {
 const POSTGRES_16 = 160_000;
 const MIGRATE = "Run opsctl migrate, with the login of the schema's owner";
 const OTHER_VERSION = "Use the version of opsctl that migrated this database, or a newer one";
-const APPLICATION = "Apply the application's own migrations to this database, or correct the URL of the database";
+const APPLICATION =
+  "Apply the application's own migrations to this database, or correct the URL of the database";
 
 /** Functions, tables and columns of opsctl's that do not exist, and migrations that are pending, edited or unknown. */
 export function migrationProblems(catalog: Catalog, migrations: readonly MigrationStatus[]): SchemaProblem[] {

@@ -1,5 +1,5 @@
 import { wrapText } from "../text/wrap.ts";
-import type { AlertOutcome } from "./alert-once.ts";
+import type { AlertOutcome } from "./alert.ts";
 import type { SocketMonitorReport } from "./run.ts";
 
 const ALERTS: Record<AlertOutcome, string> = {

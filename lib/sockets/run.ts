@@ -4,13 +4,12 @@ import {
   type AlertOutcome,
   alertOnce,
   endEpisode,
+  type Messenger,
   type MonitorProblem,
   type OpenDedup,
-} from "./alert-once.ts";
-import type { LoadAverage } from "./load-average.ts";
-import type { SocketReadings } from "./log-line.ts";
-import { renderSocketAlert } from "./message-text.ts";
-import { type Messenger, sendText } from "./send.ts";
+} from "./alert.ts";
+import type { LoadAverage } from "./host-values.ts";
+import type { SocketReadings } from "./readings.ts";
 
 /** The dependencies of a run of the socket monitor. */
 export type SocketMonitorDependencies = {
@@ -25,11 +24,21 @@ export type SocketMonitorDependencies = {
   nowMs: () => number;
 };
 
-/** What a run saw and did; with any problem the run has failed. */
+/** What a run read and did; with any problem the run has failed. */
 export type SocketMonitorReport = {
   readings: SocketReadings;
   alert: AlertOutcome;
   problems: MonitorProblem[];
+};
+
+const UNREAD: Acted = {
+  alert: "not_needed",
+  problems: [
+    {
+      code: "sockets_unreadable",
+      message: "Cannot list the sockets: ss is missing, fails, or prints no listing",
+    },
+  ],
 };
 
 /**
@@ -49,7 +58,7 @@ export async function monitorSockets(
     dependencies.readLoadAverage(),
     dependencies.readProxyMemory(),
   ]);
-  const { alert, problems } = counted === null ? unread() : await act(dependencies, counted, threshold);
+  const { alert, problems } = counted === null ? UNREAD : await act(dependencies, counted, threshold);
   const readings: SocketReadings = {
     time,
     threshold,
@@ -66,20 +75,20 @@ export async function monitorSockets(
 type Acted = Pick<SocketMonitorReport, "alert" | "problems">;
 
 async function act(
-  dependencies: SocketMonitorDependencies,
-  counts: SocketCounts,
+  { host, openDedup, messenger }: SocketMonitorDependencies,
+  { total, closeWait }: SocketCounts,
   threshold: number,
 ): Promise<Acted> {
   // Source: monitoring document, Socket monitor: more than the threshold, so reaching it exactly is not enough.
-  if (counts.total <= threshold)
-    return { alert: "not_needed", problems: await endEpisode(dependencies.openDedup) };
-  const text = renderSocketAlert({ host: dependencies.host, ...counts, threshold });
-  return await alertOnce(dependencies.openDedup, () => sendText(dependencies.messenger, text));
-}
-
-function unread(): Acted {
-  const message = "Cannot list the sockets: ss is missing, fails, or prints no listing";
-  return { alert: "not_needed", problems: [{ code: "sockets_unreadable", message }] };
+  if (total <= threshold) return { alert: "not_needed", problems: await endEpisode(openDedup) };
+  // Plain digits, so that the numbers can be searched for and copied.
+  const text = [
+    "🔴 *Sockets TCP acima do limite*",
+    `Servidor: ${host}`,
+    `Total: ${total} (limite: ${threshold})`,
+    `Em CLOSE_WAIT: ${closeWait}`,
+  ].join("\n");
+  return await alertOnce(openDedup, messenger, text);
 }
 
 async function append(

@@ -10,7 +10,7 @@ import { isSetUp, type PartName } from "../host/set-up.ts";
 import { isListening } from "../host/tcp-port.ts";
 import { logDirectory } from "../platform/config/directories.ts";
 import { SETTINGS } from "../platform/config/settings-table.ts";
-import { SOCKET_LOG_FILE } from "../sockets/log-line.ts";
+import { SOCKET_LOG_FILE } from "../sockets/readings.ts";
 import { readServiceHealth } from "../webhook/http/service-health.ts";
 import { webhookPorts } from "../webhook/ports.ts";
 import type { StatusDependencies, Viewer } from "./dependencies.ts";

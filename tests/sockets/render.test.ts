@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { AlertOutcome } from "../../lib/sockets/alert-once.ts";
+import type { AlertOutcome } from "../../lib/sockets/alert.ts";
 import { renderMonitored } from "../../lib/sockets/render.ts";
 
 const monitored = (total: number | null, alert: AlertOutcome = "not_needed") => ({

@@ -5,7 +5,7 @@ import { stateDirectoryOf } from "../../platform/config/directories.ts";
 import { webhookSettingsPath } from "../../platform/config/webhook-settings.ts";
 import { OPEN_TO_OTHERS, octal } from "../../platform/files/modes.ts";
 import { readTextEnd } from "../../platform/files/read-text.ts";
-import { SOCKET_LOG_FILE } from "../../sockets/log-line.ts";
+import { SOCKET_LOG_FILE } from "../../sockets/readings.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { accessOf, fixAt, openingFix } from "../facts/access.ts";

@@ -8,7 +8,7 @@ import { readLastRun } from "../../last-run/read.ts";
 import { logDirectory } from "../../platform/config/directories.ts";
 import { PART_OF, SETTINGS } from "../../platform/config/settings-table.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
-import { SOCKET_LOG_FILE } from "../../sockets/log-line.ts";
+import { SOCKET_LOG_FILE } from "../../sockets/readings.ts";
 import { readServiceHealth } from "../../webhook/http/service-health.ts";
 import { type CommandName, command, notSetUp, type Verdict } from "../finding.ts";
 import type { CheckContext } from "./check-context.ts";

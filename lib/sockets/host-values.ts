@@ -1,0 +1,42 @@
+import { METRIC } from "../host/metric-names.ts";
+import { readProcFile } from "../host/proc-file.ts";
+import { readJudged } from "../platform/files/regular-file.ts";
+
+/** The run queue's averages over 1, 5 and 15 minutes. */
+export type LoadAverage = { load1: number; load5: number; load15: number };
+
+/** An older value, or one from the future (the clock was set back), is not used. */
+const MAX_AGE_MS = 300_000;
+const PROXY_MEMORY = new RegExp(`^${METRIC.proxyMemoryBytes} (\\d+(?:\\.\\d+)?(?:e\\+\\d{1,2})?)\\n`, "m");
+
+/**
+ * The host's load averages, or null when they cannot be read.
+ *
+ * Behaviour: reads the kernel's file, because `os.loadavg()` returns zeros when it knows nothing.
+ * Source:    proc_loadavg(5).
+ */
+export async function readLoadAverage(path = "/proc/loadavg"): Promise<LoadAverage | null> {
+  const text = await readProcFile(path).catch(() => null);
+  const [, one, five, fifteen] = /^(\d+\.\d+) (\d+\.\d+) (\d+\.\d+) /.exec(text ?? "") ?? [];
+  if (one === undefined) return null;
+  return { load1: Number(one), load5: Number(five), load15: Number(fifteen) };
+}
+
+/**
+ * The proxy's memory as the collector last wrote it to the metrics file, or null when it is not known.
+ *
+ * Behaviour: null also for what the agent would refuse: an unfinished line, or a value that is no number.
+ * Units:     bytes; `nowMs` is epoch milliseconds.
+ */
+export async function readProxyMemory(path: string, nowMs: number): Promise<number | null> {
+  try {
+    const bytes = readJudged(path, (stats) => {
+      const isFresh = stats.isFile() && Math.abs(nowMs - stats.mtimeMs) <= MAX_AGE_MS;
+      if (!isFresh) throw new Error("not a regular file, or too old");
+    });
+    const value = PROXY_MEMORY.exec(new TextDecoder().decode(bytes))?.[1];
+    return value === undefined ? null : Number(value);
+  } catch {
+    return null;
+  }
+}
