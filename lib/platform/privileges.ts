@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import { OpsError } from "./errors.ts";
 import { runProgram } from "./run-program.ts";
@@ -72,14 +72,16 @@ export function accountOf(uid: number): Account {
  *
  * Behaviour: root calls it before it opens the first file that another account can write. Other processes of the account
  *            cannot read memory, environment and open files of this one: the kernel closes a process whose account
- *            changes. Root's own secrets leave the environment, so that no program started from here has them.
+ *            changes. Root's own secrets leave the environment, so that no program started from here has them. The account
+ *            can still end the process by a signal: no memory of it gets into a core dump.
  * Errors:    ACCOUNT_UNAVAILABLE where the runtime or the kernel does not allow it, or root's rights stay.
- * Source:    credentials(7); prctl(2), PR_SET_DUMPABLE; capabilities(7), "Effect of user ID changes".
+ * Source:    credentials(7); prctl(2), PR_SET_DUMPABLE; capabilities(7), "Effect of user ID changes"; core(5).
  */
 export function becomeAccount({ name, uid, gid, home, groups }: Account): void {
   const { setgroups, initgroups } = process as GroupCalls;
   if (setgroups === undefined || initgroups === undefined)
     throw unavailable("this runtime cannot change its groups", WITH_RUNUSER, name);
+  keepMemoryOutOfCores();
   try {
     process.chdir("/");
     if (groups === null) initgroups(name, gid);
@@ -94,6 +96,20 @@ export function becomeAccount({ name, uid, gid, home, groups }: Account): void {
   hasDropped = true;
   for (const secret of ROOT_SECRETS) delete process.env[secret];
   Object.assign(process.env, { HOME: home, USER: name, LOGNAME: name });
+}
+
+/**
+ * Root's secrets are in this process's memory. Where the host keeps dumps of such processes (fs.suid_dumpable is 2),
+ * systemd-coredump gives that of one which root has started to the account that it has become.
+ *
+ * Source: CVE-2025-4598; systemd before 258 does not ask the kernel whether the account may read the process.
+ */
+function keepMemoryOutOfCores(): void {
+  try {
+    writeFileSync("/proc/self/coredump_filter", "0");
+  } catch {
+    // A kernel that writes no core dumps.
+  }
 }
 
 /** What Deno does not have. */

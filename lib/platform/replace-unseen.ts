@@ -1,3 +1,5 @@
+import process from "node:process";
+
 const SEPARATORS = String.raw`\u2028\u2029`;
 /** A cell of braille without a dot, and what hides an annotation: Unicode does not call them ignorable. */
 const ALSO_UNSEEN = String.raw`\u2800\uFFF9-\uFFFB`;
@@ -57,4 +59,20 @@ export function escapeUnseen(text: string): string {
 export function escaped(character: string): string {
   const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
+}
+
+const CONTROLS = /[^\P{Cc}\n\t]/gu;
+
+/**
+ * `text` without control characters, and with each unseen character as its escape: a peer's text must not move the
+ * reader's cursor or repaint the screen.
+ *
+ * Behaviour: line breaks and tabs stay.
+ */
+export function withoutControls(text: string): string {
+  const visible = escapeUnseen(text);
+  if (visible.search(CONTROLS) === -1) return visible;
+  // Loaded for the rare text that has one: it takes a tenth of the start of a command.
+  const { stripVTControlCharacters } = process.getBuiltinModule("node:util");
+  return stripVTControlCharacters(visible).replace(CONTROLS, "");
 }

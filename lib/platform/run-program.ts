@@ -76,6 +76,7 @@ export type RunningProgram = {
 /**
  * Starts a program, without a shell; its standard error is dropped.
  *
+ * Behaviour: it has no terminal: through a program in root's, which the account may control, it could type there.
  * Errors: throws with the code of the system, ENOENT when there is no such program.
  */
 export async function startProgram(
@@ -84,7 +85,7 @@ export async function startProgram(
   env: Readonly<Record<string, string>>,
 ): Promise<RunningProgram> {
   const [{ spawn }, { once }] = await Promise.all([import("node:child_process"), import("node:events")]);
-  const child = spawn(program, args, { stdio: ["ignore", "pipe", "ignore"], env });
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "ignore"], detached: true, env });
   const ended = once(child, "exit").then(([status]) => status as number | null);
   ended.catch(() => {});
   await once(child, "spawn");

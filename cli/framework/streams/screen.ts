@@ -5,13 +5,15 @@ const STDOUT = 1;
 
 /** Standard output, as the texts of a command need it; what it takes is imported late, for a quick `--help`. */
 export async function standardScreen(env: Environment): Promise<Screen> {
-  const [{ isTerminal }, { terminalWidth }, { redact }] = await Promise.all([
+  const [{ isTerminal }, { terminalWidth }, { redact }, { withoutControls }] = await Promise.all([
     import("./output.ts"),
     import("./terminal-width.ts"),
     import("../../../lib/platform/secrets/redact.ts"),
+    import("../../../lib/platform/replace-unseen.ts"),
   ]);
   const [width, isOnTerminal] = await Promise.all([terminalWidth(env), isTerminal(STDOUT)]);
-  return { width, colour: isOnTerminal && wantsColour(env), clean: redact };
+  const clean = (text: string) => withoutControls(redact(text)).replaceAll("\n", " ");
+  return { width, colour: isOnTerminal && wantsColour(env), clean };
 }
 
 /**

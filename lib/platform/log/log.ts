@@ -1,7 +1,6 @@
-import process from "node:process";
 import { type ConsolaInstance, createConsola } from "consola/core";
 import { jsonText } from "../json-text.ts";
-import { escapeUnseen } from "../replace-unseen.ts";
+import { withoutControls } from "../replace-unseen.ts";
 import { redact, redactValues } from "../secrets/redact.ts";
 import type { LogFormat } from "./log-format.ts";
 import { type TextStream, writeLine } from "./progress.ts";
@@ -104,7 +103,6 @@ function linesOf(
 ): string[] {
   const values = Object.entries(fields).map(([key, value]) => ` ${key}=${heldTogether(renderValue(value))}`);
   // The values belong to the whole message: after its last line they would seem to belong to that line only.
-  // A peer's text must not move the reader's cursor or repaint the screen.
   const [first = "", ...more] = withoutControls(msg).split("\n");
   const advice = hint === undefined ? [] : withoutControls(String(hint)).split("\n");
   return [
@@ -132,15 +130,6 @@ function renderValue(value: unknown): string {
   return typeof value === "string" && /^[^\s"]+$/.test(value)
     ? value
     : (JSON.stringify(value) ?? "undefined");
-}
-
-const CONTROLS = /[^\P{Cc}\n\t]/gu;
-/** `node:util` is loaded for the rare text that has one: it takes a tenth of the start of a command. */
-function withoutControls(text: string): string {
-  const visible = escapeUnseen(text);
-  if (visible.search(CONTROLS) === -1) return visible;
-  const { stripVTControlCharacters } = process.getBuiltinModule("node:util");
-  return stripVTControlCharacters(visible).replace(CONTROLS, "");
 }
 
 function redactFields(fields: Record<string, unknown>): Record<string, unknown> {

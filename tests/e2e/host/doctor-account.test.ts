@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { readFileSync, rmSync, symlinkSync } from "node:fs";
 import type { Finding } from "../../../lib/doctor/finding.ts";
 import { startGateway } from "../../standins/gateway.ts";
+import { startRawPeer } from "../../standins/raw-peer.ts";
 import { ACCOUNT, type AccountHost, openAccountHost } from "../../support/account-host.ts";
 import { requires } from "../../support/requires.ts";
 import { type Ended, startProgram } from "../support/opsctl.ts";
@@ -165,6 +166,53 @@ describe("opsctl doctor started by root", () => {
     // Given to root, its lines would be root's.
     expect(found!.fix?.command ?? "").not.toMatch(/chown|chmod/);
     expect(() => readFileSync(out, "utf8")).toThrow("ENOENT");
+  });
+
+  test("reads what the account has set as the account, also where root looks at its units", async () => {
+    const envDir = settings("units", {
+      webhook: { WEBHOOK_PORT: "9477", OPSCTL_SECRETS_DIR: host.path("none") },
+    });
+    host.make("units-of-host");
+    for (const unit of ["opsctl-webhook.socket", "opsctl-webhook.service"])
+      host.put(`units-of-host/${unit}`, "", 0o644);
+    const bin = host.make("bin-of-systemctl");
+    host.put("bin-of-systemctl/systemctl", "#!/bin/sh\necho ActiveState=active\n", 0o755);
+    const before = 'mount --bind "$0/units-of-host" /etc/systemd/system';
+    const ended = await doctor(
+      ["webhook", "--json", "--env-dir", envDir],
+      { PATH: `${bin}:/usr/bin:/bin` },
+      before,
+    );
+    expect(of(ended, "webhook", "unit").length).toBeGreaterThan(4);
+    expect(of(ended, "webhook", "environment file")).toMatchObject([{ status: "pass" }]);
+    expect(of(ended, "webhook", "port")).toMatchObject([
+      { status: "warn", reason: "nothing listens on port 9477" },
+    ]);
+  });
+
+  test("sends nothing to root's terminal that a database of the account's answers but words", async () => {
+    const fields = [
+      "SFATAL",
+      "VFATAL",
+      "C28P01",
+      "Mcanary\u001b]0;title\u0007\u001b[2J\u009bm\u202e\n -> sudo x",
+    ];
+    const body = Buffer.from(`${fields.join("\0")}\0\0`);
+    const size = Buffer.alloc(4);
+    size.writeUInt32BE(body.length + 4);
+    const database = await startRawPeer((socket) => {
+      socket.once("data", () => socket.end(Buffer.concat([Buffer.from("E"), size, body])));
+    });
+    const url = `postgres://u:p@127.0.0.1:${database.port}/app?sslmode=disable`;
+    const envDir = settings("escapes", {
+      weekly: { DATABASE_URL: url, OPSCTL_SECRETS_DIR: host.path("none") },
+    });
+    for (const words of [["weekly"], ["--all"], []]) {
+      const { stdout } = await doctor([...words, "--env-dir", envDir]);
+      if (words.length > 0) expect(stdout).toContain("canary");
+      expect(stdout).not.toMatch(/[^\P{Cc}\n]|\u202e|^ -> sudo x/mu);
+    }
+    await database.stop();
   });
 
   test("checks the owner's login that root has, without showing it", async () => {

@@ -8,6 +8,7 @@ import {
   lstatSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -20,6 +21,7 @@ import { requires } from "../../support/requires.ts";
 import { until } from "../../support/until.ts";
 import { type Ended, type Running, startProgram } from "../support/opsctl.ts";
 import { openWebhookArena, postAlerts } from "../support/serve.ts";
+import { startOnTerminal } from "../support/terminal.ts";
 
 const { test } = requires("account");
 
@@ -95,6 +97,24 @@ describe("a command that root starts", () => {
     const { exitCode } = await run(["migrate", "--status"], { env, before });
     expect([exitCode, open().includes(" 0 -> ")]).toEqual([3, true]);
     expect(open()).not.toMatch(/shadow|of-root/);
+  });
+
+  test("starts ss without root's terminal, into which the account could type through it", async () => {
+    const bin = host.make("bin-of-ss");
+    const out = `${host.make("ss-facts", 0o1777)}/facts`;
+    const look = "{ id -u; (: </dev/tty) && echo on a terminal; }";
+    host.put("bin-of-ss/ss", `#!/bin/sh\n${look} >${out} 2>&1\n`, 0o755);
+    const text = host.make("ss-text");
+    const env = { PATH: `${bin}:/usr/bin:/bin`, TEXTFILE_DIR: text, OPSCTL_LOG_DIR: text, TERM: "xterm" };
+    for (const [words, uid] of [
+      [["doctor", "socket-monitor"], ACCOUNT.uid],
+      [["collect-metrics", "--stdout"], 0],
+    ] as const) {
+      await startOnTerminal(host.inside(await host.opsctl("binary", words)), { env }).ended;
+      const facts = readFileSync(out, "utf8");
+      expect([facts.split("\n")[0], facts.includes("on a terminal")]).toEqual([`${uid}`, false]);
+      rmSync(out);
+    }
   });
 
   test("leaves no file of root's behind", async () => {
@@ -251,6 +271,8 @@ describe("the owner's login that root alone has", () => {
       expect([exitCode === 0, stdout.toString()], words.join(" ")).toEqual([false, ""]);
       expect(stderr.toString()).toContain("Permission denied");
     }
+    // Of a dump of its memory, too, which systemd-coredump may give to the account.
+    expect(readFileSync(`/proc/${pid}/coredump_filter`, "utf8").trim()).toBe("00000000");
     running.kill("SIGTERM");
     expect((await running.ended).stderr).not.toContain("canary-of-the-owner");
     await database.stop();

@@ -26,8 +26,7 @@ export const WEBHOOK_UNIT_CHECK: Check = {
   command: "webhook",
   name: "unit",
   runsAsRoot: true,
-  async run(context, signal) {
-    const { dependencies } = context;
+  async run({ dependencies }, signal) {
     const { unitDirs } = dependencies.paths;
     const installed = await Promise.all([SOCKET, SERVICE].map((unit) => installedVerdict(unitDirs, unit)));
     if (installed.some(({ status }) => status !== "pass")) return installed;
@@ -35,12 +34,11 @@ export const WEBHOOK_UNIT_CHECK: Check = {
     const socket = await readUnit(dependencies, SOCKET, signal);
     const service = await readUnit(dependencies, SERVICE, signal);
     if (socket.ActiveState === "") return [...files, NO_SYSTEMD];
-    const { port } = await context.webhookPorts();
     return [
       ...files,
       ...[enabledVerdict(SOCKET, socket), enabledVerdict(SERVICE, service)],
       ...[activeVerdict(SOCKET, socket), activeVerdict(SERVICE, service)],
-      ...(socket.ActiveState === "active" ? [filterVerdict(socket, port)] : []),
+      ...(socket.ActiveState === "active" ? [filterVerdict(socket)] : []),
     ];
   },
 };
@@ -107,20 +105,20 @@ function activeVerdict(name: string, { ActiveState: state }: Unit): Verdict {
  *            CONFIG_CGROUP_BPF, and a container that may not load filters, go on without, and only the journal says it.
  * Source:    systemd.resource-control(5), IPAccounting= and IPAddressAllow=.
  */
-function filterVerdict(socket: Unit, port: number): Verdict {
+function filterVerdict(socket: Unit): Verdict {
   const { IPAddressDeny: deny, IPAddressAllow: allow, IPAccounting, IPIngressBytes: bytes } = socket;
   const admits = (addresses: string) => addresses.split(" ").includes(ANYWHERE);
-  const alone = `only a firewall keeps strangers from port ${port}`;
+  const alone = "only a firewall keeps strangers from its port";
   if (!admits(deny) || admits(allow))
     return warn("ADDRESS_FILTER_OFF", `${SOCKET} admits every address: ${alone}`, OPEN_BY_ITS_UNIT);
   if (IPAccounting !== "yes")
     return notChecked(
       "ADDRESS_FILTER_UNKNOWN",
-      `whether systemd keeps strange addresses from port ${port}: ${SOCKET} has no IPAccounting=yes`,
+      `whether systemd keeps strange addresses from ${SOCKET}, which has no IPAccounting=yes`,
       command(REOPEN, "Bring it to the unit of this version (systemctl cat shows it), then:"),
     );
   return /^\d+$/.test(bytes) && bytes !== NO_NUMBER
-    ? pass(`systemd keeps strange addresses from port ${port}`)
+    ? pass(`systemd keeps strange addresses from ${SOCKET}`)
     : warn("ADDRESS_FILTER_OFF", `systemd filters no addresses for ${SOCKET}: ${alone}`, UNFILTERED);
 }
 
