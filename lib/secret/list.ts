@@ -121,8 +121,8 @@ function fileAt(place: Place, name: string, { lookAt }: ListInput): FileState {
 
 /** A command about a file in a directory that another account can change could be led elsewhere. */
 const DIRECTORY_FIRST: Fix = {
-  text: "Put its directory right first, then look again: opsctl secret list",
-  command: null,
+  text: "Put its directory right first, then look again:",
+  command: "opsctl secret list",
 };
 
 const MODES = [0o600, 0o400];

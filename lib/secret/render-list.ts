@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { DEFAULT_ENV_DIR } from "../platform/config/settings-table.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { singleLine } from "../text/single-line.ts";
-import { fixLines, proseLines } from "../text/terminal/prose.ts";
+import { fixLines, proseLines, unbroken } from "../text/terminal/prose.ts";
 import { NO_TERMINAL, type Screen, type Tone } from "../text/terminal/screen.ts";
 import { type Column, renderTable } from "../text/terminal/table.ts";
 import {
@@ -77,11 +77,11 @@ function notes(
 ): string[] {
   const unknown = isExplained
     ? "?: one of its places could not be looked at, as said above"
-    : `?: one of its places could not be looked at; this shows all of them: ${seenByRoot(env).command}`;
+    : `?: one of its places could not be looked at; this shows all of them: ${unbroken(seenByRoot(env).command ?? "")}`;
   const has = (state: ListedSecret["state"]) => secrets.some((secret) => secret.state === state);
   return [
     ...(has("missing")
-      ? ["MISSING: opsctl secret set <name> asks for it and puts it where it is found"]
+      ? [`MISSING: ${unbroken("opsctl secret set <name>")} asks for it and puts it where it is found`]
       : []),
     ...(has("unknown") ? [unknown] : []),
     "(command): uses the secret when it is there",

@@ -321,6 +321,22 @@ describe("renderSecretList()", () => {
     expect(text).not.toMatch(/^ *chmod/m);
   });
 
+  test("wraps sentences at 60 columns, those about commands too, and keeps a command whole", () => {
+    put("DATABASE_URL", { mode: 0o644 });
+    const command = `install -d -o opsctl -g opsctl -m 0700 ${"/a-long-directory".repeat(4)}`;
+    const fixes = [
+      { text: "opsctl reads what only its account may read: give the file to opsctl:opsctl", command: null },
+      { text: null, command },
+    ];
+    const { secrets } = listSecrets(input());
+    const problems = fixes.map((fix) => ({ where: "/x", why: "it is closed", fix }));
+    const text = renderSecretList({ secrets, problems }, { ...NO_TERMINAL, width: 60 });
+    expect(text).toContain(`\n  -> ${command}\n`);
+    expect(text).toContain("\nMISSING: opsctl secret set <name> asks");
+    const tooWide = text.split("\n").filter((line) => line.length > 60 && !line.includes(command));
+    expect(tooWide).toEqual([]);
+  });
+
   const WHERE = {
     DATABASE_URL: ["file", "/etc/opsctl/secrets/DATABASE_URL"],
     HOSTING_TOKEN: ["file", "/etc/opsctl/root-secrets/HOSTING_TOKEN"],
