@@ -58,7 +58,8 @@ export async function readEnvironment(
   return { env: { ...env, OPSCTL_ENV_DIR: dependencies.envDir }, file };
 }
 
-function readEnvironmentFile(command: CommandName, path: string): EnvironmentFile {
+/** Reads an environment file of a command, where one is; throws nothing. */
+export function readEnvironmentFile(command: CommandName, path: string): EnvironmentFile {
   let stats: Stats | null = null;
   const none = { command, path, variables: new Map(), faults: [], repeated: [] };
   try {

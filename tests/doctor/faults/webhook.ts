@@ -295,7 +295,7 @@ export const WEBHOOK: Faults = {
   },
   "a directory is in the place of the webhook's file": {
     finds: ["socket-monitor", "webhook's environment file", "fail", "SECRET_FILE_UNREADABLE"],
-    about: "is no regular file -> Move away what is there",
+    about: "it is not a regular file -> Move away what is there",
     spoil: (host) => {
       rmSync(host.path("etc/webhook.env"));
       mkdirSync(host.path("etc/webhook.env"));

@@ -11,10 +11,9 @@ import type { Check } from "../../context/check.ts";
 import type { CheckContext } from "../../context/check-context.ts";
 import { COMMAND_FACTS } from "../../context/command-facts.ts";
 import type { HostPaths } from "../../context/dependencies.ts";
-import { fixAt } from "../../facts/access.ts";
 import type { EnvironmentFile } from "../../facts/environment.ts";
 import { asRoot, isReader, readerOf } from "../../facts/reader.ts";
-import { type CommandName, fail, pass, type Verdict, warn } from "../../finding.ts";
+import { type CommandName, fail, fixAt, pass, type Verdict, warn } from "../../finding.ts";
 import { startsCommand } from "../host/schedule.ts";
 
 /** Of more names with two values than this only the number is told. */
@@ -31,14 +30,21 @@ export function environmentFileCheck(command: CommandName): Check {
     command,
     name: "environment file",
     async run(context) {
-      const { file } = await context.environment(command);
-      const { path, stats, problem } = file;
-      if (problem !== null) return [await unreadVerdict(context, command, { ...file, problem })];
-      if (stats === null) return [await missingVerdict(command, path, context.dependencies.paths)];
-      const isOpen = (stats.mode & OPEN_TO_OTHERS) !== 0;
-      return isOpen ? [exposedVerdict(file, stats)] : contentVerdicts(file, stats);
+      return await environmentFileVerdicts(context, (await context.environment(command)).file);
     },
   };
+}
+
+/** The verdicts on an environment file. */
+export async function environmentFileVerdicts(
+  context: CheckContext,
+  file: EnvironmentFile,
+): Promise<Verdict[]> {
+  const { command, path, stats, problem } = file;
+  if (problem !== null) return [await unreadVerdict(context, command, { ...file, problem })];
+  if (stats === null) return [await missingVerdict(command, path, context.dependencies.paths)];
+  const isOpen = (stats.mode & OPEN_TO_OTHERS) !== 0;
+  return isOpen ? [exposedVerdict(file, stats)] : contentVerdicts(file, stats);
 }
 
 /** Where the file of a command is in an installation. */
@@ -100,7 +106,7 @@ function oddVerdicts({ path, variables }: EnvironmentFile): Verdict[] {
 async function unreadVerdict(
   context: CheckContext,
   command: CommandName,
-  { path, problem, isForeign }: EnvironmentFile & { problem: string },
+  { path, problem, stats, isForeign }: EnvironmentFile & { problem: string },
 ): Promise<Verdict> {
   const code = isForeign ? "SECRET_FILE_UNTRUSTED" : "SECRET_FILE_UNREADABLE";
   const reason = `${path}: ${problem}`;
@@ -110,6 +116,7 @@ async function unreadVerdict(
   // Who could write to a file of root's chose what is in it, and may still have it open: it is neither given to root
   // nor closed.
   if (name === "root") return fail(code, reason, NOT_ROOTS);
+  if (stats?.isFile() === false) return fail(code, reason, "Move away what is there");
   const owner = `${name}:${name}`;
   const give = (known: string) => `chown -h ${owner} ${known} && chmod 0600 ${known}`;
   const text = `Look at it, then give it to ${owner}, with mode 0600`;
