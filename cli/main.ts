@@ -1,6 +1,5 @@
 import { helpOf, helpWidth, printHelp, usageOf } from "./args/help.ts";
 import { EXIT } from "./framework/exit-status.ts";
-import { resultOf } from "./framework/outcome.ts";
 import { seeChildEnds } from "./framework/see-child-ends.ts";
 import { type Found, findEntry } from "./framework/tree.ts";
 import { root } from "./root.ts";
@@ -65,11 +64,11 @@ async function call({ path, entry, rest }: Found): Promise<number> {
   const name = path.slice("opsctl ".length);
   if (command.answer !== undefined) {
     const answer = await command.answer(parsed.positionals, root);
-    const [{ writeOut }, { jsonText }] = await Promise.all([
+    const [{ writeOut }, { resultLine }] = await Promise.all([
       import("./framework/streams/output.ts"),
-      import("../lib/platform/json-text.ts"),
+      import("./framework/outcome.ts"),
     ]);
-    writeOut(parsed.given.has("json") ? `${jsonText(resultOf(name, answer))}\n` : answer.text);
+    writeOut(parsed.given.has("json") ? resultLine(name, answer) : answer.text);
     return EXIT.ok;
   }
   const { runCommand } = await import("./framework/run-command.ts");

@@ -2,7 +2,7 @@ import process from "node:process";
 import { wrapText } from "../../lib/text/wrap.ts";
 import type { Command, Group } from "../framework/command.ts";
 import { findEntry } from "../framework/tree.ts";
-import { type Option, optionNames, positionalNames } from "./options.ts";
+import type { Option } from "./options.ts";
 
 /** In a file or a pipe, where help is the same everywhere. */
 const WIDTH = 80;
@@ -60,16 +60,21 @@ function groupHelp(path: string, { description, commands }: Group, width: number
 
 function commandHelp(path: string, description: string, command: Command, width: number): string {
   const { args, notes, example } = command;
-  const rowOf = (name: string): Row => [wordText(name, args[name]), args[name]?.description ?? ""];
-  const options = optionNames(args).map((name) => optionRow(name, args[name] as Option));
+  const all = Object.entries(args);
+  const words = all.filter(([, { type }]) => type === "positional");
+  const options = all.filter(([, { type }]) => type !== "positional");
   const paragraphs = notes === undefined ? [] : ["", ...notes.split("\n")];
   return lines(
     ...wrapText(description, width, INDENT),
     ...paragraphs.flatMap((paragraph) => wrapText(paragraph, width, INDENT)),
     "",
     `Usage: ${usageOf(path, command, width)}`,
-    ...section("Arguments:", positionalNames(command.args).map(rowOf), width),
-    ...section("Options:", [...options, HELP], width),
+    ...section(
+      "Arguments:",
+      words.map(([name, arg]) => [wordText(name, arg), arg.description ?? ""]),
+      width,
+    ),
+    ...section("Options:", [...options.map(([name, arg]) => optionRow(name, arg)), HELP], width),
     "",
     "Example:",
     // It is copied, and so never broken.
@@ -111,8 +116,8 @@ function optionText(name: string, arg: Option): string {
 }
 
 /** A positional argument as usage shows it. */
-export function wordText(name: string, arg: Option | undefined): string {
-  return arg?.required === false ? `[${name}]` : `<${name}>`;
+export function wordText(name: string, arg: Option): string {
+  return arg.required === false ? `[${name}]` : `<${name}>`;
 }
 
 function section(title: string, rows: readonly Row[], width: number): string[] {

@@ -13,7 +13,6 @@ import type { WeeklyConfig } from "../../lib/weekly/config.ts";
 import { aMinuteCount, aPositiveInteger, aUuid } from "../args/checks.ts";
 import { flag, option } from "../args/options.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
-import { warnOfUnknownSettings } from "../framework/command-settings.ts";
 import { statusWord } from "../framework/exit-status.ts";
 import { VERSION } from "../framework/version.ts";
 
@@ -23,9 +22,9 @@ const records = new WeakMap<CommandContext, RunRecord>();
 /** The settings of a run; for a dry run also those that a run needs, so that all that is missing is told at once. */
 async function loadSettings(
   flags: { dryRun: boolean; skipWhatsapp: boolean; skipEmail: boolean },
-  { env, log, settingsFile }: CommandContext,
+  { env, log, warnOfUnknownSettings }: CommandContext,
 ): Promise<WeeklyConfig> {
-  if (flags.dryRun) await warnOfUnknownSettings(settingsFile, log);
+  if (flags.dryRun) await warnOfUnknownSettings();
   const { loadWeeklyConfig } = await import("../../lib/weekly/config.ts");
   return await loadWeeklyConfig(env, { ...flags, isProof: flags.dryRun }, (message) => log.warn(message));
 }

@@ -66,10 +66,9 @@ function warnOfOverruled({ path, names, env }: CommandSettings, log: Log): void 
 
 /** Warns of names in a settings file that have no effect, for a command that is run to see whether all is well. */
 export async function warnOfUnknownSettings(
-  file: { path: string | null; names: readonly string[] } | null,
+  { path, names }: Pick<CommandSettings, "path" | "names">,
   log: Log,
 ): Promise<void> {
-  const { path, names } = file ?? { path: null, names: [] };
   if (path === null) return;
   const { unknownSettings, unknownText } = await import("../../lib/platform/config/unknown-names.ts");
   for (const unknown of unknownSettings(basename(path), names))

@@ -18,6 +18,8 @@ export type CommandContext = {
   settingsFile: { path: string; isThere: boolean; names: readonly string[] } | null;
   /** Reads that file once more. */
   readSettings(): CommandSettings;
+  /** Warns of names in that file that have no effect, for a command that is run to see whether all is well. */
+  warnOfUnknownSettings(): Promise<void>;
   log: Log;
   /** Whether `--json` is given. */
   asJson: boolean;

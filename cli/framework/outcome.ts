@@ -1,3 +1,4 @@
+import { jsonText } from "../../lib/platform/json-text.ts";
 import type { Screen } from "../../lib/text/terminal/screen.ts";
 import { EXIT, statusWord } from "./exit-status.ts";
 
@@ -14,7 +15,12 @@ export type Outcome = {
   text: string | ((screen: Screen) => string);
 };
 
-/** The object of `--json`: `command`, `status` and `exitCode`, the command's own fields, then `error`. */
-export function resultOf(command: string, { exitCode = EXIT.ok, fields, error = null }: Outcome): object {
-  return { command, status: statusWord(exitCode), exitCode, ...fields, error };
+/** The line of `--json`: `command`, `status` and `exitCode`, the command's own fields, then `error`. */
+export function resultLine(
+  command: string,
+  { exitCode = EXIT.ok, fields, error = null }: Outcome,
+  clean: (result: object) => unknown = (result) => result,
+): string {
+  const result = { command, status: statusWord(exitCode), exitCode, ...fields, error };
+  return `${jsonText(clean(result))}\n`;
 }

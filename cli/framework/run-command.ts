@@ -1,17 +1,22 @@
 import { type ArgsDef, type CommandDef, runCommand as runCitty } from "citty";
 import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
-import { jsonText } from "../../lib/platform/json-text.ts";
 import { createLog, LOG_LEVELS, type Log, type LogFit, type LogLevel } from "../../lib/platform/log/log.ts";
 import type { LogFormat } from "../../lib/platform/log/log-format.ts";
 import { becomeAccount, findServiceAccount, isRoot } from "../../lib/platform/privileges.ts";
 import { redact, redactValues } from "../../lib/platform/secrets/redact.ts";
 import type { ParsedWords } from "../args/parse.ts";
 import type { Command, CommandContext } from "./command.ts";
-import { applySettings, NO_SETTINGS, type Settings, settingsOf } from "./command-settings.ts";
+import {
+  applySettings,
+  NO_SETTINGS,
+  type Settings,
+  settingsOf,
+  warnOfUnknownSettings,
+} from "./command-settings.ts";
 import { EXIT, exitStatusOf } from "./exit-status.ts";
 import { asOpsError, framesOf } from "./failure.ts";
-import { type Outcome, resultOf } from "./outcome.ts";
+import { type Outcome, resultLine } from "./outcome.ts";
 import { interrupted, onHangup } from "./signals.ts";
 import { writeOut } from "./streams/output.ts";
 import { standardScreen, wantsColour } from "./streams/screen.ts";
@@ -71,7 +76,7 @@ export async function runCommand(
 /** What is printed of an outcome: the text for people is made only when it is. */
 async function printed(name: string, outcome: Outcome, { asJson, env }: CommandContext): Promise<Printed> {
   const { exitCode = EXIT.ok, text } = outcome;
-  if (asJson) return { exitCode, text: `${jsonText(redactValues(resultOf(name, outcome)))}\n` };
+  if (asJson) return { exitCode, text: resultLine(name, outcome, redactValues) };
   return { exitCode, text: redact(typeof text === "string" ? text : text(await standardScreen(env))) };
 }
 
@@ -127,6 +132,7 @@ function contextOf(
     env: read.env,
     settingsFile: read.path === null ? null : { path: read.path, isThere: read.isThere, names: read.names },
     readSettings: again,
+    warnOfUnknownSettings: () => warnOfUnknownSettings(read, log),
     log,
     stderr,
     neverWaitForLog: () =>

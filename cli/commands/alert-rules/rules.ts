@@ -12,7 +12,6 @@ import type { LastPlan } from "../../../lib/alert-rules/last-plan.ts";
 import { isGrafanaUid } from "../../../lib/providers/grafana/document.ts";
 import { flag, option, type ValueCheck } from "../../args/options.ts";
 import { type CommandContext, defineCommand } from "../../framework/command.ts";
-import { warnOfUnknownSettings } from "../../framework/command-settings.ts";
 import { EXIT } from "../../framework/exit-status.ts";
 
 const aGrafanaUid: ValueCheck = (value) =>
@@ -69,7 +68,7 @@ export const alertRulesPlan = defineCommand({
   example: "opsctl alert-rules plan --check",
 
   async run(args, context) {
-    await warnOfUnknownSettings(context.settingsFile, context.log);
+    await context.warnOfUnknownSettings();
     const { config, grafana, rules, receiverWarnings } = await openRules(args, context);
     const { planRules } = await import("../../../lib/alert-rules/plan.ts");
     const { groupWarnings } = await import("../../../lib/alert-rules/warnings.ts");

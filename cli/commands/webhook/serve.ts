@@ -10,7 +10,6 @@ import type { Reading } from "../../../lib/webhook/need-restart.ts";
 import { aPort, aPositiveInteger, aWholeNumber } from "../../args/checks.ts";
 import { option } from "../../args/options.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { warnOfUnknownSettings } from "../../framework/command-settings.ts";
 
 const MIB = 1_048_576;
 
@@ -66,7 +65,7 @@ export const webhookServe = defineCommand({
     const { Reloader } = await import("../../../lib/webhook/reload.ts");
     const reloader = new Reloader<Reading>(context.log);
     context.onHangup(() => reloader.request());
-    await warnOfUnknownSettings(context.settingsFile, context.log);
+    await context.warnOfUnknownSettings();
     const { loadWebhookConfig } = await import("../../../lib/webhook/config.ts");
     const config = await loadWebhookConfig(context.env);
     const { openServeDependencies } = await import("../../wiring/webhook/serve.ts");
