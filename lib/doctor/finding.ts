@@ -18,9 +18,6 @@ export const DOCTOR_COMMANDS = [
 /** One of these commands. */
 export type CommandName = (typeof DOCTOR_COMMANDS)[number];
 
-/** The result of a check. */
-export type Verdict = CheckResult;
-
 /** A result with its command and its check. */
 export type Finding = { command: CommandName; check: string } & CheckResult;
 

@@ -5,7 +5,7 @@ import { CheckContext } from "./context/check-context.ts";
 import { COMMAND_FACTS } from "./context/command-facts.ts";
 import type { DoctorDependencies } from "./context/dependencies.ts";
 import { isCommandSetUp, leftOut } from "./context/set-up.ts";
-import { type CommandName, command, type Finding, fail, failure, type Verdict } from "./finding.ts";
+import { type CheckResult, type CommandName, command, type Finding, fail, failure } from "./finding.ts";
 
 /**
  * How doctor looks.
@@ -55,8 +55,8 @@ export async function runDoctor(
         ? async () => (isFirst ? [failure(problem)] : [])
         : lookOf(check, seen.get(check), { isNamed, isFirst });
       const name = isLeft ? ACCOUNT_CHECK : check.name;
-      const verdicts = await verdictsOf({ ...check, run: look }, context, context.dependencies.limitMs);
-      const findings = verdicts.map((verdict) => ({ command: check.command, check: name, ...verdict }));
+      const results = await verdictsOf({ ...check, run: look }, context, context.dependencies.limitMs);
+      const findings = results.map((result) => ({ command: check.command, check: name, ...result }));
       onFound(check, findings);
       return findings;
     };
@@ -66,7 +66,7 @@ export async function runDoctor(
   }
 }
 
-/** What several checks of a command lack for the same reason, told with the first of them, which names the others. */
+/** Reports what several checks of a command lack for the same reason once: with the first, which names the others. */
 function oncePerCause(findings: readonly Finding[]): Finding[] {
   const causeOf = ({ command: of, code, reason }: Finding) =>
     code === "PREREQUISITE_FAILED" ? `${of} ${reason}` : null;
@@ -80,10 +80,10 @@ function oncePerCause(findings: readonly Finding[]): Finding[] {
   });
 }
 
-/** The check under which it is told why nothing is known of the account's commands. */
+/** The name of the check that says why nothing is known of the account's commands. */
 const ACCOUNT_CHECK = "service account";
 
-type Seen = ReadonlyMap<Check, Verdict[]>;
+type Seen = ReadonlyMap<Check, CheckResult[]>;
 
 /** What the checks say that run as root; what the account could not read later is read along the way. */
 async function lookAsRoot(context: CheckContext, checks: readonly Check[], isNamed: boolean): Promise<Seen> {
@@ -103,7 +103,7 @@ function belongsToRoot(of: CommandName): boolean {
 
 function lookOf(
   check: Check,
-  seen: Verdict[] | undefined,
+  seen: CheckResult[] | undefined,
   { isNamed, isFirst }: { isNamed: boolean; isFirst: boolean },
 ): Check["run"] {
   const look: Check["run"] = seen === undefined ? check.run : async () => seen;
@@ -132,19 +132,19 @@ function inTime(dependencies: DoctorDependencies, spentMs: number): DoctorDepend
   return { ...dependencies, limitMs: leftMs, secretCommandLimitMs: leftMs * SECRET_COMMAND_PART };
 }
 
-async function verdictsOf(check: Check, context: CheckContext, limitMs: number): Promise<Verdict[]> {
+async function verdictsOf(check: Check, context: CheckContext, limitMs: number): Promise<CheckResult[]> {
   const { envDir, wait } = context.dependencies;
   const outOfTime = new AbortController();
   const done = new AbortController();
   const work = attempt(check, context, outOfTime.signal);
   const limit = wait(limitMs, done.signal).then(() => null);
-  const verdicts = await Promise.race([work, limit]);
+  const results = await Promise.race([work, limit]);
   done.abort();
   outOfTime.abort();
-  return verdicts ?? [noAnswer(check, { limitMs, envDir })];
+  return results ?? [noAnswer(check, { limitMs, envDir })];
 }
 
-async function attempt(check: Check, context: CheckContext, signal: AbortSignal): Promise<Verdict[]> {
+async function attempt(check: Check, context: CheckContext, signal: AbortSignal): Promise<CheckResult[]> {
   try {
     return await check.run(context, signal);
   } catch (error) {
@@ -160,11 +160,11 @@ async function attempt(check: Check, context: CheckContext, signal: AbortSignal)
   }
 }
 
-/** The verdict of a check that did not end in its time; it names the service, as it may stand alone. */
+/** The result of a check that did not end in its time; it names the service, as it may stand alone. */
 function noAnswer(
   { command: of, name, service }: Check,
   { limitMs, envDir }: Pick<DoctorDependencies, "limitMs" | "envDir">,
-): Verdict {
+): CheckResult {
   // What asks no service reads files of this host, or starts a program.
   const look =
     service === undefined

@@ -3,7 +3,7 @@ import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 import type { CollectorPlace } from "./collector-place.ts";
 
-/** As whom this process looks: as the service account, which owns what is looked at, or as another account. */
+/** The account of this process: the service account, which owns what is read, or another one. */
 export type Viewer = "service" | "other";
 
 /**

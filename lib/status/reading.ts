@@ -29,7 +29,7 @@ async function settled<T>(reading: Promise<T>): Promise<Reading<T>> {
   }
 }
 
-/** The code alone: the message of an engine or of a peer may quote data. */
+/** Only the code: the message of an engine or of an external service may quote data. */
 function codeOf(error: unknown): string {
   if (error instanceof OpsError) return error.code;
   const { code, severity } = Object(error) as { code?: unknown; severity?: unknown };

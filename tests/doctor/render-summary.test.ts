@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import {
+  type CheckResult,
   type CommandName,
   type Finding,
   fail,
@@ -8,14 +9,13 @@ import {
   pass,
   command as run,
   untilMonday,
-  type Verdict,
   warn,
 } from "../../lib/doctor/finding.ts";
 import { renderSummary as render } from "../../lib/doctor/render.ts";
 import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 
-const of = (command: CommandName, ...found: [check: string, verdict: Verdict][]): Finding[] =>
-  found.map(([check, verdict]) => ({ command, check, ...verdict }));
+const of = (command: CommandName, ...found: [check: string, result: CheckResult][]): Finding[] =>
+  found.map(([check, result]) => ({ command, check, ...result }));
 
 const renderSummary = (findings: readonly Finding[]) => render(findings, NO_TERMINAL);
 

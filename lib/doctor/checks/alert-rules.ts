@@ -4,8 +4,8 @@ import { type GrafanaReading, grafanaClient, type ListedRule } from "../../provi
 import type { Policy } from "../../providers/grafana/policy.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
-import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
-import { contactPointVerdicts, receiverVerdicts, webhooksOf } from "./rule-receivers.ts";
+import { type CheckResult, fail, notChecked, pass, warn } from "../finding.ts";
+import { contactPointResults, receiverResults, webhooksOf } from "./rule-receivers.ts";
 import { checkWithSettings } from "./settings/configuration.ts";
 import { correctSecret, correctSetting } from "./settings/correct-setting.ts";
 
@@ -45,7 +45,7 @@ export const RULES_CHECKS: readonly Check[] = [
       if (points.status !== "ok") return [await unread(context, points.problem, "contact points")];
       if (policies.status !== "ok") return [await unread(context, policies.problem, "notification policies")];
       const isReceiverSet = settings.MONITORING_RECEIVER !== undefined;
-      return receiverVerdicts(listed.value ?? [], routingOf(points, policies, folder), { isReceiverSet });
+      return receiverResults(listed.value ?? [], routingOf(points, policies, folder), { isReceiverSet });
     },
   ),
   checkWithSettings(
@@ -58,11 +58,11 @@ export const RULES_CHECKS: readonly Check[] = [
         return [notChecked("PREREQUISITE_FAILED", "the rules cannot be read")];
       if (points.status !== "ok") return [await unread(context, points.problem, "contact points")];
       const found = points.value ?? [];
-      if (main !== undefined) return contactPointVerdicts(main, found);
+      if (main !== undefined) return contactPointResults(main, found);
       const folder = await folderOf(settings, settings.MONITORING_FOLDER_UID ?? "", context);
       const rules = (listed.status === "ok" && listed.value) || [];
       const names = webhooksOf(rules, routingOf(points, policies, folder));
-      if (names.length > 0) return names.flatMap((name) => contactPointVerdicts(name, found));
+      if (names.length > 0) return names.flatMap((name) => contactPointResults(name, found));
       if (policies.status !== "ok") return [await unread(context, policies.problem, "notification policies")];
       return [
         pass("MONITORING_RECEIVER is not set and no rule reaches a webhook, so no contact point was checked"),
@@ -137,7 +137,7 @@ function clientOf({ MONITORING_URL: url, MONITORING_TOKEN: token }: Grafana, con
 
 type Problem = { code: string; status: number | null };
 
-async function unread(context: CheckContext, problem: Problem, what: string): Promise<Verdict> {
+async function unread(context: CheckContext, problem: Problem, what: string): Promise<CheckResult> {
   if (problem.status !== 403) return await failureOf(context, problem, what);
   return notChecked(
     "TOKEN_LACKS_PERMISSION",
@@ -146,7 +146,7 @@ async function unread(context: CheckContext, problem: Problem, what: string): Pr
   );
 }
 
-async function failureOf(context: CheckContext, problem: Problem, what: string): Promise<Verdict> {
+async function failureOf(context: CheckContext, problem: Problem, what: string): Promise<CheckResult> {
   const { status } = problem;
   // As `opsctl alert-rules` reports it.
   const code = problem.code.toUpperCase();

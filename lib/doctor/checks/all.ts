@@ -15,7 +15,7 @@ import type { CommandName } from "../finding.ts";
 import { RULES_CHECKS } from "./alert-rules.ts";
 import { COLLECT_CHECKS } from "./collect-metrics.ts";
 import { accountCheck, cronChecks, hostZoneCheck } from "./host/schedule.ts";
-import { databaseCheck, migrationsCheck, readinessCheck } from "./peers/database.ts";
+import { databaseCheck, migrationsCheck, readinessCheck } from "./services/database.ts";
 import { configurationCheck } from "./settings/configuration.ts";
 import { environmentFileCheck } from "./settings/environment-file.ts";
 import { secretsCheck } from "./settings/secrets.ts";

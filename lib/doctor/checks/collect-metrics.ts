@@ -12,8 +12,8 @@ import { readBoundedFile } from "../../platform/files/regular-file.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
-import { asRoot, unseenVerdict } from "../facts/reader.ts";
-import { command, fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
+import { asRoot, unseenResult } from "../facts/reader.ts";
+import { type CheckResult, command, fail, notChecked, pass, warn } from "../finding.ts";
 import { socketTableCheck } from "./host/socket-table.ts";
 import { checkWithSettings } from "./settings/configuration.ts";
 import { correctSecret } from "./settings/correct-setting.ts";
@@ -37,25 +37,25 @@ export const COLLECT_CHECKS: readonly Check[] = [
   checkWithSettings(
     { command: of, name: "metrics file" },
     { optional: ["TEXTFILE_DIR"] },
-    ({ TEXTFILE_DIR }, context) => fileVerdicts(join(TEXTFILE_DIR, METRICS_FILE), context),
+    ({ TEXTFILE_DIR }, context) => fileResults(join(TEXTFILE_DIR, METRICS_FILE), context),
   ),
   ...SOURCES.flatMap(({ settings, check }) => (check === undefined ? [] : [sourceCheck(settings, check)])),
   socketTableCheck(of),
 ];
 
-async function fileVerdicts(path: string, context: CheckContext): Promise<Verdict[]> {
+async function fileResults(path: string, context: CheckContext): Promise<CheckResult[]> {
   const health = (text: string | null) => collectorHealth(text, context.dependencies.nowMs()).lines.flat();
   try {
     const stats = await lstat(path);
     if (stats.isDirectory()) return [IN_THE_WAY];
-    if (!stats.isFile()) return [modeVerdict(path, stats), NOT_REGULAR];
+    if (!stats.isFile()) return [modeResult(path, stats), NOT_REGULAR];
     const text = new TextDecoder().decode(readBoundedFile(path, { maxBytes: MAX_BYTES }));
-    return [modeVerdict(path, stats), ...health(text)];
+    return [modeResult(path, stats), ...health(text)];
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return health(null);
     if (code === "EACCES") return [fail("METRICS_FILE_CLOSED", `${path} is closed to other accounts`, OPEN)];
-    return [await unseenVerdict(path, error, of, context)];
+    return [await unseenResult(path, error, of, context)];
   }
 }
 
@@ -75,7 +75,7 @@ const NOT_REGULAR = notChecked(
 );
 
 /** Which account reads the file is not known here: it is one of the others. */
-function modeVerdict(path: string, { mode }: Stats): Verdict {
+function modeResult(path: string, { mode }: Stats): CheckResult {
   if ((mode & 0o004) !== 0) return pass(`${path} has mode ${octal(mode)}`);
   const reason = `${path} has mode ${octal(mode)}, closed to the monitoring agent`;
   return fail("METRICS_FILE_CLOSED", reason, command("opsctl collect-metrics", "Write it again:"));
@@ -105,7 +105,7 @@ function sourceCheck(
   return runsAsRoot === undefined ? check : { ...check, runsAsRoot };
 }
 
-async function secretOf(name: SettingName, context: CheckContext): Promise<Secret | Verdict> {
+async function secretOf(name: SettingName, context: CheckContext): Promise<Secret | CheckResult> {
   const search = (await context.secrets(of)).find((one) => one.name === name);
   if (search?.error) return notChecked("PREREQUISITE_FAILED", `${name} cannot be read, see secrets`);
   return search?.found?.secret ?? notChecked("PREREQUISITE_FAILED", `it needs ${name}, see configuration`);

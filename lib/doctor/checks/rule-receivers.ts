@@ -4,7 +4,7 @@ import { alertRules } from "../../alert-rules/rules/all.ts";
 import type { ListedRule } from "../../providers/grafana/client.ts";
 import type { ContactPoint } from "../../providers/grafana/contact-point.ts";
 import { singleLine } from "../../text/single-line.ts";
-import { command, fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
+import { type CheckResult, command, fail, notChecked, pass, warn } from "../finding.ts";
 
 const OURS = new Map(alertRules({ withExtras: true }).map((rule) => [rule.uid, rule]));
 const BASIC = alertRules({ withExtras: false });
@@ -25,11 +25,11 @@ type Judged = { rule: ListedRule; reach: RuleReach };
  *
  * Behaviour: where the settings name the contact point, the advice does not ask for its name.
  */
-export function receiverVerdicts(
+export function receiverResults(
   listed: readonly ListedRule[],
   routing: Routing,
   { isReceiverSet }: { isReceiverSet: boolean },
-): Verdict[] {
+): CheckResult[] {
   const apply = isReceiverSet ? APPLY : `${APPLY} --receiver <contact point>`;
   const judged = judgedRules(listed, routing);
   if (judged.length === 0)
@@ -39,7 +39,7 @@ export function receiverVerdicts(
   const [unknown, silent] = [rulesOf(judged, "unknown"), sharedWatchers(judged)];
   const fixOf = (rules: ListedRule[]) =>
     rules.every(watches) ? WATCHER_FIX : command(`${POINT.command} && ${apply}`);
-  const verdicts = [
+  const results = [
     ...verdictOn(missing, (names) => warn("RULES_MISSING", `not in Grafana: ${names}`, command(apply))),
     ...verdictOn(unheard, (names) =>
       fail("RULES_WITHOUT_RECEIVER", `nobody receives ${names}`, fixOf(unheard)),
@@ -61,9 +61,7 @@ export function receiverVerdicts(
       ),
     ),
   ];
-  return verdicts.some(({ status }) => status === "fail")
-    ? verdicts
-    : [...verdicts, ...reachedVerdicts(judged)];
+  return results.some(({ status }) => status === "fail") ? results : [...results, ...reachedResults(judged)];
 }
 
 /**
@@ -83,7 +81,7 @@ export function webhooksOf(listed: readonly ListedRule[], routing: Routing): str
 }
 
 /** Whether the webhook's own contact point, of this name, loses or changes what it has to deliver. */
-export function contactPointVerdicts(name: string, points: readonly ContactPoint[]): Verdict[] {
+export function contactPointResults(name: string, points: readonly ContactPoint[]): CheckResult[] {
   const all = webhooks(name, points);
   const shown = singleLine(name);
   if (all.length === 0)
@@ -115,7 +113,7 @@ function sharedWatchers(judged: readonly Judged[]): ListedRule[] {
     .map(({ rule }) => rule);
 }
 
-function reachedVerdicts(judged: readonly Judged[]): Verdict[] {
+function reachedResults(judged: readonly Judged[]): CheckResult[] {
   const count = rulesOf(judged, "reached").length;
   if (count === 0) return [];
   const names = [...new Set(judged.flatMap(({ reach }) => receivers(reach)))]
@@ -146,10 +144,13 @@ function isOurs({ settings }: ContactPoint): boolean {
   return /\/webhook\/?(\?|$)/.test(String(settings.url ?? ""));
 }
 
-/** The verdict on some rules, by the first titles and the number of the others; none without a rule. */
-function verdictOn(rules: readonly { title: string }[], verdict: (names: string) => Verdict): Verdict[] {
+/** The result on some rules, by the first titles and the number of the others; none without a rule. */
+function verdictOn(
+  rules: readonly { title: string }[],
+  result: (names: string) => CheckResult,
+): CheckResult[] {
   if (rules.length === 0) return [];
   const shown = rules.slice(0, SHOWN_TITLES).map(({ title }) => singleLine(title));
   const more = rules.length - shown.length;
-  return [verdict(`${shown.join(", ")}${more === 0 ? "" : ` and ${more} more`}`)];
+  return [result(`${shown.join(", ")}${more === 0 ? "" : ` and ${more} more`}`)];
 }

@@ -7,19 +7,19 @@ import { SOCKET_LOG_FILE } from "../../sockets/readings.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { readEnvironmentFile } from "../facts/environment.ts";
-import { unseenVerdict } from "../facts/reader.ts";
-import type { Verdict } from "../finding.ts";
-import { privateVerdict, writableVerdict } from "./host/directory.ts";
+import { unseenResult } from "../facts/reader.ts";
+import type { CheckResult } from "../finding.ts";
+import { privateResult, writableResult } from "./host/directory.ts";
 import { socketTableCheck } from "./host/socket-table.ts";
-import { alertGatewayCheck } from "./peers/gateway.ts";
+import { alertGatewayCheck } from "./services/gateway.ts";
 import { checkWithSettings } from "./settings/configuration.ts";
-import { environmentFileVerdicts } from "./settings/environment-file.ts";
+import { environmentFileResults } from "./settings/environment-file.ts";
 
 const of = "socket-monitor";
 const WEBHOOK_FILE = "/etc/opsctl/webhook.env";
 const TAIL_BYTES = 4_096;
 
-/** What the socket monitor needs: the webhook's environment file, its directories, its peers, a recent run. */
+/** What the socket monitor needs: the webhook's environment file, its directories, the services that it calls, a recent run. */
 export const SOCKET_CHECKS: readonly Check[] = [
   {
     command: of,
@@ -27,7 +27,7 @@ export const SOCKET_CHECKS: readonly Check[] = [
     async run(context) {
       const { env } = await context.environment(of);
       const path = webhookSettingsPath(env) ?? WEBHOOK_FILE;
-      return await environmentFileVerdicts(context, readEnvironmentFile("webhook", path));
+      return await environmentFileResults(context, readEnvironmentFile("webhook", path));
     },
   },
   alertGatewayCheck(of),
@@ -39,19 +39,19 @@ export const SOCKET_CHECKS: readonly Check[] = [
       const { env } = await context.environment(of);
       const stateDir = stateDirectoryOf(settings.OPSCTL_STATE_DIR, env);
       return [
-        await writableVerdict(of, context, settings.OPSCTL_LOG_DIR, "0755"),
-        await privateVerdict(of, context, stateDir),
+        await writableResult(of, context, settings.OPSCTL_LOG_DIR, "0755"),
+        await privateResult(of, context, stateDir),
       ];
     },
   ),
   checkWithSettings(
     { command: of, name: "last run" },
     { optional: ["OPSCTL_LOG_DIR"] },
-    (settings, context) => lastRunVerdicts(join(settings.OPSCTL_LOG_DIR, SOCKET_LOG_FILE), context),
+    (settings, context) => lastRunResults(join(settings.OPSCTL_LOG_DIR, SOCKET_LOG_FILE), context),
   ),
 ];
 
-async function lastRunVerdicts(path: string, context: CheckContext): Promise<Verdict[]> {
+async function lastRunResults(path: string, context: CheckContext): Promise<CheckResult[]> {
   const health = (text: string | null) =>
     socketMonitorHealth(text, context.dependencies.nowMs()).lines.flat();
   try {
@@ -59,6 +59,6 @@ async function lastRunVerdicts(path: string, context: CheckContext): Promise<Ver
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return health(null);
-    return [await unseenVerdict(path, error, of, context)];
+    return [await unseenResult(path, error, of, context)];
   }
 }

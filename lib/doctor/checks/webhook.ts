@@ -8,14 +8,14 @@ import { RESERVE } from "../../webhook/state/sqlite/reserve/reserve-size.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { stateDatabase } from "../facts/state-database.ts";
-import { fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
-import { privateVerdict } from "./host/directory.ts";
-import { alertGatewayCheck } from "./peers/gateway.ts";
+import { type CheckResult, fail, notChecked, pass, warn } from "../finding.ts";
+import { privateResult } from "./host/directory.ts";
+import { alertGatewayCheck } from "./services/gateway.ts";
 import { checkWithSettings, withoutSettings } from "./settings/configuration.ts";
 import { correctSecret, correctSetting } from "./settings/correct-setting.ts";
-import { ADMIN_PORT_OFF, outboxVerdicts } from "./webhook/outbox.ts";
+import { ADMIN_PORT_OFF, outboxResults } from "./webhook/outbox.ts";
 import { SECOND_CHANNEL_CHECK } from "./webhook/second-channel.ts";
-import { isStarted, readOnlyVerdicts, WEBHOOK_UNIT_CHECK } from "./webhook/unit.ts";
+import { isStarted, readOnlyResults, WEBHOOK_UNIT_CHECK } from "./webhook/unit.ts";
 
 const of = "webhook";
 const TRACKER = {
@@ -26,7 +26,7 @@ const MIB = 1_048_576;
 /** With less than half its reserve left on the disk, the service keeps alerts in the reserve. */
 const LOW_BYTES = (RESERVE.rows * RESERVE.rowBytes) / 2;
 
-/** What the webhook needs besides its settings: its peers, its state, its units, and a service that answers. */
+/** What the webhook needs besides its settings: external services, state, units, and a service that answers. */
 export const WEBHOOK_CHECKS: readonly Check[] = [
   alertGatewayCheck(of),
   SECOND_CHANNEL_CHECK,
@@ -40,7 +40,7 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
         teamId: settings.ISSUE_TRACKER_TEAM_ID.trim(),
         timeoutMs: context.dependencies.callLimitMs,
       });
-      return [await trackerVerdict(context, await tracker.checkAccess(signal))];
+      return [await trackerResult(context, await tracker.checkAccess(signal))];
     },
   ),
   withState("state directory", null, async (state, context, signal) => {
@@ -49,13 +49,13 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
       return [pass("the state is kept in a database that answers, no directory is needed")];
     }
     return [
-      await privateVerdict(of, context, state.directory),
-      ...(await readOnlyVerdicts(context.dependencies, state.directory, signal)),
-      ...spaceVerdicts(state.directory),
+      await privateResult(of, context, state.directory),
+      ...(await readOnlyResults(context.dependencies, state.directory, signal)),
+      ...spaceResults(state.directory),
     ];
   }),
   withState("outbox", "the webhook or its state", (state, context, signal) =>
-    outboxVerdicts(context, state, signal),
+    outboxResults(context, state, signal),
   ),
   WEBHOOK_UNIT_CHECK,
   {
@@ -91,7 +91,7 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
 ];
 
 /** Whether the service will soon need the reserve that it keeps for a full disk. */
-function spaceVerdicts(directory: string): Verdict[] {
+function spaceResults(directory: string): CheckResult[] {
   const free = freeBytes(directory);
   if (free === null || free >= LOW_BYTES) return [];
   return [
@@ -107,7 +107,7 @@ function spaceVerdicts(directory: string): Verdict[] {
 function withState(
   name: string,
   service: string | null,
-  run: (state: StateConfig, context: CheckContext, signal: AbortSignal) => Promise<Verdict[]>,
+  run: (state: StateConfig, context: CheckContext, signal: AbortSignal) => Promise<CheckResult[]>,
 ): Check {
   return {
     command: of,
@@ -120,7 +120,7 @@ function withState(
   };
 }
 
-async function trackerVerdict(context: CheckContext, code: string | null): Promise<Verdict> {
+async function trackerResult(context: CheckContext, code: string | null): Promise<CheckResult> {
   switch (code) {
     case null:
       return pass("the tracker answers, takes the token and has the team");

@@ -12,11 +12,11 @@ import { senderInstanceProblem } from "../../weekly/setup/gateway.ts";
 import { logDirectoryProblem } from "../../weekly/setup/log-directory.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
-import { command, fail, notChecked, pass, type Verdict, warn } from "../finding.ts";
-import { writableVerdict } from "./host/directory.ts";
-import { withDatabase } from "./peers/database.ts";
-import { emailKeyVerdict } from "./peers/email-key.ts";
-import { gatewayFailure, keyVerdict } from "./peers/gateway.ts";
+import { type CheckResult, command, fail, notChecked, pass, warn } from "../finding.ts";
+import { writableResult } from "./host/directory.ts";
+import { withDatabase } from "./services/database.ts";
+import { emailKeyResult } from "./services/email-key.ts";
+import { gatewayFailure, keyResult } from "./services/gateway.ts";
 import { checkWithSettings } from "./settings/configuration.ts";
 import { ALERT_WEBHOOK_CHECK } from "./weekly/alert-webhook.ts";
 import { WEEK_CHECKS } from "./weekly/week.ts";
@@ -25,13 +25,13 @@ const of = "weekly";
 const GATEWAY = { required: ["GATEWAY_URL", "GATEWAY_ADMIN_KEY"] } as const;
 const LOGS = { optional: ["OPSCTL_LOG_DIR"] } as const;
 
-/** What the weekly run needs besides settings and database: senders, peers, its log directory, its last success. */
+/** What the weekly run needs besides settings and database: senders, external services, log directory, last success. */
 export const WEEKLY_CHECKS: readonly Check[] = [
   checkWithSettings(
     { command: of, name: "messaging gateway", service: "the messaging gateway" },
     GATEWAY,
     async (settings, context, signal) => [
-      await keyVerdict(gatewayOf(settings, context), { context, command: of, names: WEEKLY_GATEWAY }, signal),
+      await keyResult(gatewayOf(settings, context), { context, command: of, names: WEEKLY_GATEWAY }, signal),
     ],
   ),
   checkOfSender(
@@ -77,14 +77,14 @@ export const WEEKLY_CHECKS: readonly Check[] = [
     async (settings, context, signal) => {
       const { EMAIL_API_URL: url, EMAIL_API_KEY: apiKey } = settings;
       const names = { url: "EMAIL_API_URL", key: "EMAIL_API_KEY" };
-      return [await emailKeyVerdict({ of, url, apiKey, names, unclear: fail }, context, signal)];
+      return [await emailKeyResult({ of, url, apiKey, names, unclear: fail }, context, signal)];
     },
   ),
   {
     command: of,
     name: "recipients",
     service: "the database",
-    run: (context) => withDatabase(of, context, async (sql) => [await recipientsVerdict(sql)]),
+    run: (context) => withDatabase(of, context, async (sql) => [await recipientsResult(sql)]),
   },
   checkWithSettings(
     { command: of, name: "application", service: "the application" },
@@ -104,7 +104,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
     },
   ),
   checkWithSettings({ command: of, name: "log directory" }, LOGS, async ({ OPSCTL_LOG_DIR }, context) => [
-    await logDirectoryVerdict(context, OPSCTL_LOG_DIR),
+    await logDirectoryResult(context, OPSCTL_LOG_DIR),
   ]),
   ...WEEK_CHECKS,
   ALERT_WEBHOOK_CHECK,
@@ -132,7 +132,7 @@ function checkOfSender<const R extends SettingName>(
     settings: Settings<R>,
     context: CheckContext,
     signal: AbortSignal,
-  ) => Promise<Verdict[]>,
+  ) => Promise<CheckResult[]>,
 ): Check {
   const check = { command: of, name, service } as const;
   const wanted = { required: [...required, variable] } as const;
@@ -151,8 +151,8 @@ function checkOfSender<const R extends SettingName>(
 }
 
 /** Judged as the dry run judges it. */
-async function logDirectoryVerdict(context: CheckContext, logDir: string): Promise<Verdict> {
-  const writable = await writableVerdict(of, context, logDir, "0755");
+async function logDirectoryResult(context: CheckContext, logDir: string): Promise<CheckResult> {
+  const writable = await writableResult(of, context, logDir, "0755");
   const problem = writable.status === "pass" ? await logDirectoryProblem(logDir) : null;
   if (problem === null) return writable;
   const reason = `the success heartbeat cannot be written in ${logDir} (${problem})`;
@@ -164,7 +164,7 @@ async function logDirectoryVerdict(context: CheckContext, logDir: string): Promi
   );
 }
 
-async function recipientsVerdict(sql: postgres.Sql): Promise<Verdict> {
+async function recipientsResult(sql: postgres.Sql): Promise<CheckResult> {
   const { owners, withoutPhone, withoutEmail } = await countRecipients(weeklyStore(sql));
   if (owners === 0) return warn("NO_OWNERS", "no owner is eligible: a run would have nothing to do", null);
   const counted = owners === 1 ? "1 owner" : `${owners} owners`;

@@ -1,4 +1,4 @@
-import type { CommandName, Verdict } from "../finding.ts";
+import type { CheckResult, CommandName } from "../finding.ts";
 import type { CheckContext } from "./check-context.ts";
 
 /**
@@ -6,7 +6,7 @@ import type { CheckContext } from "./check-context.ts";
  *
  * Shape:     `runsAsRoot` where it looks at what only root may read, or what belongs to the host: a doctor that root
  *            started runs it before it becomes the account, and then in a second at most.
- * Behaviour: `run` only reads and may return several verdicts; `signal` is aborted when its time has run out.
+ * Behaviour: `run` only reads and may return several results; `signal` is aborted when its time has run out.
  */
 export type Check = {
   command: CommandName;
@@ -14,5 +14,5 @@ export type Check = {
   /** The external service that it asks, in words; without one it reads files of this host, or starts a program. */
   service?: string;
   runsAsRoot?: true;
-  run(context: CheckContext, signal: AbortSignal): Promise<Verdict[]>;
+  run(context: CheckContext, signal: AbortSignal): Promise<CheckResult[]>;
 };

@@ -22,7 +22,7 @@ export type ProgramEnd = { status: number | null; stdout: string } | null;
 export type RootsLogin = { status: "found"; login: DatabaseLogin } | { status: "failed"; error: OpsError };
 
 /**
- * What doctor uses besides the files and peers that the settings name.
+ * What doctor uses besides the files and external services that the settings name.
  *
  * Units: `limitMs` is the time of each check, and `wait` measures it; `secretCommandLimitMs` is shorter, so that a
  *        secret command that hangs is ended and named.
@@ -35,7 +35,7 @@ export type DoctorDependencies = {
   paths: HostPaths;
   /** How long a check may take, as `wait` counts it. */
   limitMs: number;
-  /** The limit of a call to a peer: longer than that of the check, which then names the peer. */
+  /** The limit of a call to an external service: longer than that of the check, which then names the service. */
   callLimitMs: number;
   secretCommandLimitMs: number;
   wait(ms: number, signal: AbortSignal): Promise<void>;

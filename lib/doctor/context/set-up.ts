@@ -10,14 +10,14 @@ import { PART_OF, SETTINGS } from "../../platform/config/settings-table.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import { SOCKET_LOG_FILE } from "../../sockets/readings.ts";
 import { readServiceHealth } from "../../webhook/http/service-health.ts";
-import { type CommandName, command, notSetUp, type Verdict } from "../finding.ts";
+import { type CheckResult, type CommandName, command, notSetUp } from "../finding.ts";
 import type { CheckContext } from "./check-context.ts";
 
 /**
  * What a check says where the command's part is not set up on this host: the first check of the command says so, as
  * `opsctl status` does, and the others find nothing.
  */
-export function leftOut(of: CommandName, isFirst: boolean): Verdict[] {
+export function leftOut(of: CommandName, isFirst: boolean): CheckResult[] {
   if (!isFirst) return [];
   return [notSetUp("this host does not use it", command(`opsctl doctor ${of}`, "What it needs:"))];
 }

@@ -6,7 +6,7 @@ import { isRoot, SERVICE_ACCOUNT, wasRoot } from "../../platform/privileges.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
 import type { DoctorDependencies } from "../context/dependencies.ts";
-import { type CommandName, command, notChecked, type Verdict } from "../finding.ts";
+import { type CheckResult, type CommandName, command, notChecked } from "../finding.ts";
 
 /** The account that reads what a command needs: the command's own, or the one that a person's command becomes. */
 export function readerOf(of: CommandName): string {
@@ -34,28 +34,32 @@ export async function isForAnotherAccount(
   return isClosedHere(error.cause) && !(await isReader(of, context));
 }
 
-/** The verdict on something of a command that this process may not look at. */
-export function closedVerdict(what: string, of: CommandName, context: CheckContext): Verdict {
+/** The result on something of a command that this process may not look at. */
+export function closedResult(what: string, of: CommandName, context: CheckContext): CheckResult {
   return { ...notChecked("ROOT_NEEDED", what, asRoot(of, context)), needsRoot: true };
 }
 
 /**
  * The same, of what is closed together with the environment file, which says so for all.
  */
-export async function closedWithFile(what: string, of: CommandName, context: CheckContext): Promise<Verdict> {
+export async function closedWithFile(
+  what: string,
+  of: CommandName,
+  context: CheckContext,
+): Promise<CheckResult> {
   const { file } = await context.environment(of);
-  return closedVerdict(file.problem === null ? what : `${what}, see environment file`, of, context);
+  return closedResult(file.problem === null ? what : `${what}, see environment file`, of, context);
 }
 
-/** The verdict on a path at which this process cannot look: an account that may, or a person, has to. */
-export async function unseenVerdict(
+/** The result on a path at which this process cannot look: an account that may, or a person, has to. */
+export async function unseenResult(
   path: string,
   error: unknown,
   of: CommandName,
   context: CheckContext,
-): Promise<Verdict> {
+): Promise<CheckResult> {
   const text = `${path} cannot be looked at: ${(error as NodeJS.ErrnoException).code}`;
-  if (isClosedHere(error) && !(await isReader(of, context))) return closedVerdict(text, of, context);
+  if (isClosedHere(error) && !(await isReader(of, context))) return closedResult(text, of, context);
   return notChecked("FILE_UNREADABLE", text, { text: "Look at it (ls -ld)", command: null });
 }
 

@@ -6,8 +6,8 @@ import { octal } from "../../../platform/files/modes.ts";
 import { findForeign, stepsTo } from "../../../platform/files/trusted-path.ts";
 import type { CheckContext } from "../../context/check-context.ts";
 import { COMMAND_FACTS } from "../../context/command-facts.ts";
-import { closedVerdict, isReader, unseenVerdict } from "../../facts/reader.ts";
-import { type CommandName, fail, fixAt, pass, type Verdict } from "../../finding.ts";
+import { closedResult, isReader, unseenResult } from "../../facts/reader.ts";
+import { type CheckResult, type CommandName, fail, fixAt, pass } from "../../finding.ts";
 
 /** The directories of the service account in an installation. */
 const DIRECTORIES: readonly string[] = [DEFAULT_STATE_DIR, SETTINGS.OPSCTL_LOG_DIR.default];
@@ -19,14 +19,14 @@ const DIRECTORIES: readonly string[] = [DEFAULT_STATE_DIR, SETTINGS.OPSCTL_LOG_D
  * Behaviour: opens nothing and tries nothing. Root may do nearly everything: it is asked after root has become the
  *            account.
  */
-export async function writableVerdict(
+export async function writableResult(
   command: CommandName,
   context: CheckContext,
   path: string,
   mode: string,
-): Promise<Verdict> {
+): Promise<CheckResult> {
   const isOther = !(await isReader(command, context));
-  if (isOther) return closedVerdict(`whether ${path} can be written to: ${NOT_WRITER}`, command, context);
+  if (isOther) return closedResult(`whether ${path} can be written to: ${NOT_WRITER}`, command, context);
   const owner = COMMAND_FACTS[command].account ?? "root";
   const make = `Make it a directory of ${owner} with mode ${mode}`;
   const fix = fixAt(
@@ -57,7 +57,7 @@ export async function writableVerdict(
         await closedText(dirname(step)),
         "Let others pass through it: chmod o+x",
       );
-    if (found.code !== "ENOENT") return await unseenVerdict(step, found, command, context);
+    if (found.code !== "ENOENT") return await unseenResult(step, found, command, context);
     return fail("DIRECTORY_MISSING", `${step} does not exist`, fix);
   }
   return fail("DIRECTORY_CLOSED", await closedText(path), fix);
@@ -72,12 +72,12 @@ async function closedText(path: string): Promise<string> {
 }
 
 /** The same for a directory in which no other account may write, such as the state directory. */
-export async function privateVerdict(
+export async function privateResult(
   command: CommandName,
   context: CheckContext,
   path: string,
-): Promise<Verdict> {
-  const writable = await writableVerdict(command, context, path, "0700");
+): Promise<CheckResult> {
+  const writable = await writableResult(command, context, path, "0700");
   if (writable.status !== "pass") return writable;
   const found = findForeign(path);
   return found === null

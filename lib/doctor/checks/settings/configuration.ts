@@ -8,7 +8,7 @@ import type { CheckContext } from "../../context/check-context.ts";
 import type { DoctorDependencies } from "../../context/dependencies.ts";
 import type { CommandEnvironment } from "../../facts/environment.ts";
 import { closedWithFile, isForAnotherAccount } from "../../facts/reader.ts";
-import { type CommandName, fail, failure, notChecked, pass, type Verdict } from "../../finding.ts";
+import { type CheckResult, type CommandName, fail, failure, notChecked, pass } from "../../finding.ts";
 import { secretFix } from "./correct-setting.ts";
 
 /** Whether the command's own loader accepts its settings: each problem is a finding. */
@@ -39,7 +39,7 @@ export type Wanted<R extends SettingName, O extends SettingName> = {
 export function checkWithSettings<const R extends SettingName = never, const O extends SettingName = never>(
   check: Pick<Check, "command" | "name" | "service">,
   wanted: Wanted<R, O>,
-  run: (settings: Settings<R, O>, context: CheckContext, signal: AbortSignal) => Promise<Verdict[]>,
+  run: (settings: Settings<R, O>, context: CheckContext, signal: AbortSignal) => Promise<CheckResult[]>,
 ): Check {
   const { command } = check;
   return {
@@ -55,19 +55,19 @@ export function checkWithSettings<const R extends SettingName = never, const O e
   };
 }
 
-/** The verdict of a check whose settings are missing or wrong; the check `configuration` says how to set them. */
-export function withoutSettings({ settings = [] }: OpsError): Verdict[] {
+/** The result of a check whose settings are missing or wrong; the check `configuration` says how to set them. */
+export function withoutSettings({ settings = [] }: OpsError): CheckResult[] {
   const names = settings.map(({ name }) => name).join(", ") || "settings that cannot be read";
   return [notChecked("PREREQUISITE_FAILED", `it needs ${names}, see configuration`)];
 }
 
-/** The verdict where what stands in an environment file only seems to be missing: its own check says what is wrong. */
-export function notRead({ path }: { path: string }): Verdict[] {
+/** The result where what stands in an environment file only seems to be missing: its own check says what is wrong. */
+export function notRead({ path }: { path: string }): CheckResult[] {
   return [notChecked("PREREQUISITE_FAILED", `${path} was not read, see environment file`)];
 }
 
-/** What is wrong with settings that a loader refused: a verdict for each, with what sets it right. */
-export function problemsOf(error: OpsError, { file, env }: CommandEnvironment): Verdict[] {
+/** What is wrong with settings that a loader refused: a result for each, with what sets it right. */
+export function problemsOf(error: OpsError, { file, env }: CommandEnvironment): CheckResult[] {
   if (error.settings === undefined) return [failure(error)];
   if (file.problem !== null) return notRead(file);
   return error.settings.map((setting) => {

@@ -13,11 +13,11 @@ import { COMMAND_FACTS } from "../../context/command-facts.ts";
 import type { HostPaths } from "../../context/dependencies.ts";
 import type { EnvironmentFile } from "../../facts/environment.ts";
 import { asRoot, isReader, readerOf } from "../../facts/reader.ts";
-import { type CommandName, fail, fixAt, pass, type Verdict, warn } from "../../finding.ts";
+import { type CheckResult, type CommandName, fail, fixAt, pass, warn } from "../../finding.ts";
 import { startsCommand } from "../host/schedule.ts";
 
-/** Of more names with two values than this only the number is told. */
-const MOST_REPEATED_TOLD = 20;
+/** Of more names with two values than this only the number is reported. */
+const MOST_REPEATED = 20;
 /** Commands that work without a file of their own: the webhook's file has what they need. */
 const NEED_NO_FILE: readonly CommandName[] = ["socket-monitor"];
 
@@ -30,21 +30,21 @@ export function environmentFileCheck(command: CommandName): Check {
     command,
     name: "environment file",
     async run(context) {
-      return await environmentFileVerdicts(context, (await context.environment(command)).file);
+      return await environmentFileResults(context, (await context.environment(command)).file);
     },
   };
 }
 
-/** The verdicts on an environment file. */
-export async function environmentFileVerdicts(
+/** The results on an environment file. */
+export async function environmentFileResults(
   context: CheckContext,
   file: EnvironmentFile,
-): Promise<Verdict[]> {
+): Promise<CheckResult[]> {
   const { command, path, stats, problem } = file;
-  if (problem !== null) return [await unreadVerdict(context, command, { ...file, problem })];
-  if (stats === null) return [await missingVerdict(command, path, context.dependencies.paths)];
+  if (problem !== null) return [await unreadResult(context, command, { ...file, problem })];
+  if (stats === null) return [await missingResult(command, path, context.dependencies.paths)];
   const isOpen = (stats.mode & OPEN_TO_OTHERS) !== 0;
-  return isOpen ? [exposedVerdict(file, stats)] : contentVerdicts(file, stats);
+  return isOpen ? [exposedResult(file, stats)] : contentResults(file, stats);
 }
 
 /** Where the file of a command is in an installation. */
@@ -52,7 +52,7 @@ function installedFiles(command: CommandName): string[] {
   return [join(DEFAULT_ENV_DIR, commandFile(command) ?? "")];
 }
 
-function exposedVerdict({ path, command }: EnvironmentFile, { mode }: Stats): Verdict {
+function exposedResult({ path, command }: EnvironmentFile, { mode }: Stats): CheckResult {
   return fail(
     "SECRET_FILE_EXPOSED",
     `${path} has mode ${octal(mode)}, open to group or others`,
@@ -60,23 +60,23 @@ function exposedVerdict({ path, command }: EnvironmentFile, { mode }: Stats): Ve
   );
 }
 
-/** The verdicts on what stands in a file that its account can read. */
-function contentVerdicts(file: EnvironmentFile, { mode }: Stats): Verdict[] {
+/** The results on what stands in a file that its account can read. */
+function contentResults(file: EnvironmentFile, { mode }: Stats): CheckResult[] {
   const { path, faults } = file;
   const [fault] = faults;
-  if (fault !== undefined) return [faultVerdict(path, fault)];
-  return [pass(`${path} has mode ${octal(mode)}`), ...repeatedVerdicts(file), ...oddVerdicts(file)];
+  if (fault !== undefined) return [faultResult(path, fault)];
+  return [pass(`${path} has mode ${octal(mode)}`), ...repeatedResults(file), ...oddResults(file)];
 }
 
-/** The verdict on a file with a line that cannot be read: the command refuses to start with it. */
-function faultVerdict(path: string, { line, problem }: EnvFileFault): Verdict {
+/** The result on a file with a line that cannot be read: the command refuses to start with it. */
+function faultResult(path: string, { line, problem }: EnvFileFault): CheckResult {
   return fail("ENV_FILE_INVALID", `${path}: line ${line} ${problem}`, `Correct line ${line} of ${path}`);
 }
 
 /** Warns of each name with two values: someone has probably added a line without seeing the other one. */
-function repeatedVerdicts({ path, repeated }: EnvironmentFile): Verdict[] {
-  const verdicts = repeated
-    .slice(0, MOST_REPEATED_TOLD)
+function repeatedResults({ path, repeated }: EnvironmentFile): CheckResult[] {
+  const results = repeated
+    .slice(0, MOST_REPEATED)
     .map((name) =>
       warn(
         "SETTING_REPEATED",
@@ -84,14 +84,14 @@ function repeatedVerdicts({ path, repeated }: EnvironmentFile): Verdict[] {
         `Remove one of the two in ${path}`,
       ),
     );
-  const more = repeated.length - verdicts.length;
+  const more = repeated.length - results.length;
   return more === 0
-    ? verdicts
-    : [...verdicts, warn("SETTING_REPEATED", `${path} gives ${more} more names two values`)];
+    ? results
+    : [...results, warn("SETTING_REPEATED", `${path} gives ${more} more names two values`)];
 }
 
 /** Warns of names that resemble opsctl's settings and have no effect: nothing else reports a misspelt optional one. */
-function oddVerdicts({ path, variables }: EnvironmentFile): Verdict[] {
+function oddResults({ path, variables }: EnvironmentFile): CheckResult[] {
   const names = [...variables].flatMap(([name, value]) => (value.trim() === "" ? [] : [name]));
   return unknownSettings(basename(path), names).map((unknown) =>
     warn("SETTING_UNKNOWN", `${path} sets ${unknownText(unknown)}`, `Correct or remove that line in ${path}`),
@@ -99,15 +99,15 @@ function oddVerdicts({ path, variables }: EnvironmentFile): Verdict[] {
 }
 
 /**
- * The verdict on a file that exists and could not be read, with what lets the account of its command read it.
+ * The result on a file that exists and could not be read, with what lets the account of its command read it.
  *
  * Behaviour: only a process of that account knows what is wrong; any other one says to look as root.
  */
-async function unreadVerdict(
+async function unreadResult(
   context: CheckContext,
   command: CommandName,
   { path, problem, stats, isForeign }: EnvironmentFile & { problem: string },
-): Promise<Verdict> {
+): Promise<CheckResult> {
   const code = isForeign ? "SECRET_FILE_UNTRUSTED" : "SECRET_FILE_UNREADABLE";
   const reason = `${path}: ${problem}`;
   if (!(await isReader(command, context)))
@@ -128,12 +128,12 @@ const NOT_ROOTS = inWords(
 );
 
 /**
- * The verdict on a file that does not exist.
+ * The result on a file that does not exist.
  *
  * Behaviour: a fault where cron or the unit starts the command with it; else a warning, because the settings of this
  *            process, which may be other ones, were looked at in its place.
  */
-async function missingVerdict(command: CommandName, path: string, paths: HostPaths): Promise<Verdict> {
+async function missingResult(command: CommandName, path: string, paths: HostPaths): Promise<CheckResult> {
   const { account } = COMMAND_FACTS[command];
   if (account === null) return pass(`${path} is not there; this process's own environment counts`);
   const fix = fixAt(

@@ -9,7 +9,7 @@ import type { CheckContext } from "../../context/check-context.ts";
 import { secretsOf } from "../../context/command-facts.ts";
 import { closedWithFile, isForAnotherAccount } from "../../facts/reader.ts";
 import type { SecretSearch } from "../../facts/secret-search.ts";
-import { type CommandName, fail, failure, pass, type Verdict, warn } from "../../finding.ts";
+import { type CheckResult, type CommandName, fail, failure, pass, warn } from "../../finding.ts";
 import { secretFix } from "./correct-setting.ts";
 
 /** Where each secret of a command was found, and what is wrong with its file. */
@@ -21,13 +21,13 @@ export function secretsCheck(command: CommandName): Check {
       const searches = await context.secrets(command);
       const closed = await closedTo(command, context, searches);
       const open = searches.filter((search) => !closed.includes(search));
-      const verdicts = await Promise.all(open.map((search) => verdictOf(command, context, search)));
+      const results = await Promise.all(open.map((search) => verdictOf(command, context, search)));
       const alias =
-        command === "weekly" ? aliasVerdicts(searches, (await context.environment(command)).env) : [];
-      const ofRoot = command === "migrate" ? await rootsLoginVerdicts(context) : [];
-      const odd = await oddVerdicts(command, context);
-      const unseen = await closedVerdicts(command, context, closed);
-      return [...ofRoot, ...unseen, ...verdicts.flat(), ...alias, ...odd];
+        command === "weekly" ? aliasResults(searches, (await context.environment(command)).env) : [];
+      const ofRoot = command === "migrate" ? await rootsLoginResults(context) : [];
+      const odd = await oddResults(command, context);
+      const unseen = await closedResults(command, context, closed);
+      return [...ofRoot, ...unseen, ...results.flat(), ...alias, ...odd];
     },
   };
 }
@@ -44,18 +44,18 @@ async function closedTo(
   return searches.filter((_, at) => isClosed[at]);
 }
 
-async function closedVerdicts(
+async function closedResults(
   command: CommandName,
   context: CheckContext,
   closed: readonly SecretSearch[],
-): Promise<Verdict[]> {
+): Promise<CheckResult[]> {
   if (closed.length === 0) return [];
   const names = closed.map(({ name }) => name).join(", ");
   return [await closedWithFile(`this account may not look for ${names}`, command, context)];
 }
 
 /** Files that were meant to be secrets of this command, and are read by nothing. */
-async function oddVerdicts(command: CommandName, context: CheckContext): Promise<Verdict[]> {
+async function oddResults(command: CommandName, context: CheckContext): Promise<CheckResult[]> {
   const { env, file } = await context.environment(command);
   const directory = secretsDirectory(env);
   const files = await readdir(directory).catch(() => []);
@@ -77,7 +77,7 @@ async function oddVerdicts(command: CommandName, context: CheckContext): Promise
 }
 
 /** The owner's login that root keeps for itself. */
-async function rootsLoginVerdicts(context: CheckContext): Promise<Verdict[]> {
+async function rootsLoginResults(context: CheckContext): Promise<CheckResult[]> {
   const { rootsLogin } = context.dependencies;
   if (rootsLogin === null) return [];
   if (rootsLogin.status === "failed") return [failure(rootsLogin.error)];
@@ -94,17 +94,17 @@ async function verdictOf(
   command: CommandName,
   context: CheckContext,
   search: SecretSearch,
-): Promise<Verdict[]> {
+): Promise<CheckResult[]> {
   const { name, found, error } = search;
   if (error !== null) return [failure(error)];
   // The check of the configuration says whether it is required.
   if (found === null) return [];
   if (found.overrules)
-    return [...(await placeVerdicts(command, context, name, found)), overruledVerdict(name, found)];
-  return await placeVerdicts(command, context, name, found);
+    return [...(await placeResults(command, context, name, found)), overruledResult(name, found)];
+  return await placeResults(command, context, name, found);
 }
 
-function overruledVerdict(name: string, { path }: FoundSecret): Verdict {
+function overruledResult(name: string, { path }: FoundSecret): CheckResult {
   const source = path ?? "OPSCTL_SECRETS_COMMAND";
   return warn(
     "SECRET_UNUSED",
@@ -113,12 +113,12 @@ function overruledVerdict(name: string, { path }: FoundSecret): Verdict {
   );
 }
 
-async function placeVerdicts(
+async function placeResults(
   command: CommandName,
   context: CheckContext,
   name: string,
   found: FoundSecret,
-): Promise<Verdict[]> {
+): Promise<CheckResult[]> {
   if (found.layer === "command") return [pass(`${name} comes from OPSCTL_SECRETS_COMMAND`)];
   if (found.path === null) {
     const { file } = await context.environment(command);
@@ -129,22 +129,22 @@ async function placeVerdicts(
 }
 
 /** Whether the editorial route has a secret of its own that does not come from the environment. */
-function aliasVerdicts(
+function aliasResults(
   searches: readonly SecretSearch[],
   env: Readonly<Record<string, string | undefined>>,
-): Verdict[] {
+): CheckResult[] {
   const search = (name: string) => searches.find((one) => one.name === name);
   const [alias, trigger] = [search(EDITORIAL_ALIAS), search("TRIGGER_SECRET")];
-  const verdicts: Verdict[] = [];
+  const results: CheckResult[] = [];
   if ((env[EDITORIAL_ALIAS] ?? "").trim() !== "")
-    verdicts.push(
+    results.push(
       warn("SECRET_UNUSED", `${EDITORIAL_ALIAS} is set in the environment and is not used there`, {
         ...secretFix("weekly", EDITORIAL_ALIAS, env),
         text: "Remove it there, and set it as a file",
       }),
     );
   if (env.SOCIAL_EDITORIALS_ENABLED === "1" && alias?.found === null && alias.error === null)
-    verdicts.push(
+    results.push(
       fail(
         "SOCIAL_EDITORIALS_CRON_SECRET_MISSING",
         `editorials are enabled and ${EDITORIAL_ALIAS} is missing`,
@@ -152,12 +152,12 @@ function aliasVerdicts(
       ),
     );
   if (alias?.found && trigger?.found && alias.found.secret.open() === trigger.found.secret.open())
-    verdicts.push(
+    results.push(
       fail(
         "SOCIAL_EDITORIALS_CRON_SECRET_REUSED",
         `${EDITORIAL_ALIAS} has the same value as TRIGGER_SECRET`,
         "Give the editorial route a secret of its own, equal to CRON_SECRET in the editorial worker",
       ),
     );
-  return verdicts;
+  return results;
 }

@@ -6,17 +6,17 @@ import { stats } from "../../../webhook/state/postgres/reads.ts";
 import type { CheckContext } from "../../context/check-context.ts";
 import { type FileReading, readStateFile } from "../../facts/outbox.ts";
 import { stateDatabase } from "../../facts/state-database.ts";
-import { command, fail, notChecked, pass, type Verdict, warn } from "../../finding.ts";
+import { type CheckResult, command, fail, notChecked, pass, warn } from "../../finding.ts";
 
 /** Why a running service is not asked. */
 export const ADMIN_PORT_OFF = "the admin port is off (WEBHOOK_ADMIN_PORT), so the service is not asked";
 
 /** What waits in the outbox and what was given up, from the running service, else from the state itself. */
-export async function outboxVerdicts(
+export async function outboxResults(
   context: CheckContext,
   state: StateConfig,
   signal: AbortSignal,
-): Promise<Verdict[]> {
+): Promise<CheckResult[]> {
   const { adminPort } = await context.webhookPorts();
   const { callLimitMs: limitMs } = context.dependencies;
   const health = await readServiceHealth({ adminPort, limitMs }, signal);
@@ -35,10 +35,10 @@ export async function outboxVerdicts(
   const reading = readStateFile(path, Date.now);
   // A service whose admin port is off has the file open while it runs, and no other way to be asked.
   if (adminPort === 0 && reading.status === "in_use") return [pass(ADMIN_PORT_OFF)];
-  return fileVerdicts(path, reading);
+  return fileResults(path, reading);
 }
 
-function fileVerdicts(path: string, reading: FileReading): Verdict[] {
+function fileResults(path: string, reading: FileReading): CheckResult[] {
   switch (reading.status) {
     case "read":
       return [pass(`${path} can be read`), ...queueResults(reading.outbox)];

@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import { JOURNAL } from "../../../health/webhook.ts";
 import type { Check } from "../../context/check.ts";
 import type { DoctorDependencies } from "../../context/dependencies.ts";
-import { command, fail, notChecked, pass, type Verdict, warn } from "../../finding.ts";
+import { type CheckResult, command, fail, notChecked, pass, warn } from "../../finding.ts";
 
 const SERVICE = "opsctl-webhook.service";
 const SOCKET = "opsctl-webhook.socket";
@@ -28,7 +28,7 @@ export const WEBHOOK_UNIT_CHECK: Check = {
   runsAsRoot: true,
   async run({ dependencies }, signal) {
     const { unitDirs } = dependencies.paths;
-    const installed = await Promise.all([SOCKET, SERVICE].map((unit) => installedVerdict(unitDirs, unit)));
+    const installed = await Promise.all([SOCKET, SERVICE].map((unit) => installedResult(unitDirs, unit)));
     if (installed.some(({ status }) => status !== "pass")) return installed;
     const files = [...installed, ...(await loadedSettings(unitDirs))];
     const socket = await readUnit(dependencies, SOCKET, signal);
@@ -36,9 +36,9 @@ export const WEBHOOK_UNIT_CHECK: Check = {
     if (socket.ActiveState === "") return [...files, NO_SYSTEMD];
     return [
       ...files,
-      ...[enabledVerdict(SOCKET, socket), enabledVerdict(SERVICE, service)],
-      ...[activeVerdict(SOCKET, socket), activeVerdict(SERVICE, service)],
-      ...(socket.ActiveState === "active" ? [filterVerdict(socket)] : []),
+      ...[enabledResult(SOCKET, socket), enabledResult(SERVICE, service)],
+      ...[activeResult(SOCKET, socket), activeResult(SERVICE, service)],
+      ...(socket.ActiveState === "active" ? [filterResult(socket)] : []),
     ];
   },
 };
@@ -58,7 +58,7 @@ async function readUnit(
   return Object.fromEntries(PROPERTIES.map((name) => [name, read(name)])) as Unit;
 }
 
-async function installedVerdict(unitDirs: readonly string[], unit: string): Promise<Verdict> {
+async function installedResult(unitDirs: readonly string[], unit: string): Promise<CheckResult> {
   for (const path of unitDirs.map((dir) => join(dir, unit)))
     if ((await stat(path).catch(() => null)) !== null) return pass(`${path} is installed`);
   return fail(
@@ -69,29 +69,29 @@ async function installedVerdict(unitDirs: readonly string[], unit: string): Prom
 }
 
 /** A warning for each unit file or drop-in that loads settings: no reload changes what the process gets from there. */
-async function loadedSettings(unitDirs: readonly string[]): Promise<Verdict[]> {
+async function loadedSettings(unitDirs: readonly string[]): Promise<CheckResult[]> {
   const files = unitDirs.map(async (dir) => {
     const dropIns = join(dir, `${SERVICE}.d`);
     const names = (await readdir(dropIns).catch(() => [])).filter((name) => name.endsWith(".conf"));
     return [join(dir, SERVICE), ...names.map((name) => join(dropIns, name))];
   });
-  const verdicts = (await Promise.all(files)).flat().map(async (path) => {
+  const results = (await Promise.all(files)).flat().map(async (path) => {
     const text = await readFile(path, "utf8").catch(() => "");
     if (!/^EnvironmentFile=./m.test(text)) return [];
     const reason = `${path} has EnvironmentFile=: a reload does not change what is in it`;
     return [warn("UNIT_LOADS_SETTINGS", reason, command(REOPEN, "Remove that line, then:"))];
   });
-  return (await Promise.all(verdicts)).flat();
+  return (await Promise.all(results)).flat();
 }
 
 const ENABLED: readonly string[] = ["enabled", "enabled-runtime", "static", "alias", "indirect", "generated"];
 
-function enabledVerdict(name: string, { UnitFileState: state }: Unit): Verdict {
+function enabledResult(name: string, { UnitFileState: state }: Unit): CheckResult {
   if (ENABLED.includes(state)) return pass(`${name} is ${state}`);
   return warn("UNIT_DISABLED", `${name} is ${state}`, command(`systemctl enable ${name}`));
 }
 
-function activeVerdict(name: string, { ActiveState: state }: Unit): Verdict {
+function activeResult(name: string, { ActiveState: state }: Unit): CheckResult {
   if (state === "active" || state === "reloading") return pass(`${name} is ${state}`);
   // It ends and is started again and again: the journal says why, another start does not.
   const fix = name === SERVICE && state === "activating" ? JOURNAL : command(`systemctl start ${name}`);
@@ -105,7 +105,7 @@ function activeVerdict(name: string, { ActiveState: state }: Unit): Verdict {
  *            CONFIG_CGROUP_BPF, and a container that may not load filters, go on without, and only the journal says it.
  * Source:    systemd.resource-control(5), IPAccounting= and IPAddressAllow=.
  */
-function filterVerdict(socket: Unit): Verdict {
+function filterResult(socket: Unit): CheckResult {
   const { IPAddressDeny: deny, IPAddressAllow: allow, IPAccounting, IPIngressBytes: bytes } = socket;
   const admits = (addresses: string) => addresses.split(" ").includes(ANYWHERE);
   const alone = "only a firewall keeps strangers from its port";
@@ -145,11 +145,11 @@ export async function isStarted(dependencies: DoctorDependencies, signal: AbortS
  * Source:    systemd.exec(5), ProtectSystem=strict, ReadWritePaths= (each path may begin with - and +),
  *            StateDirectory=.
  */
-export async function readOnlyVerdicts(
+export async function readOnlyResults(
   dependencies: DoctorDependencies,
   directory: string,
   signal: AbortSignal,
-): Promise<Verdict[]> {
+): Promise<CheckResult[]> {
   const { ProtectSystem, ReadWritePaths, StateDirectory } = await readUnit(dependencies, SERVICE, signal);
   const words = (value: string) => value.split(" ").filter((word) => word !== "");
   const open = [

@@ -15,9 +15,9 @@ import { withTimeout } from "../../../platform/timeout.ts";
 import { type LedgerWeek, readLedgerWeek } from "../../../reports/ledger-week.ts";
 import type { Check } from "../../context/check.ts";
 import type { CheckContext } from "../../context/check-context.ts";
-import { unseenVerdict } from "../../facts/reader.ts";
-import type { Verdict } from "../../finding.ts";
-import { withDatabase } from "../peers/database.ts";
+import { unseenResult } from "../../facts/reader.ts";
+import type { CheckResult } from "../../finding.ts";
+import { withDatabase } from "../services/database.ts";
 
 const of = "weekly";
 
@@ -25,7 +25,7 @@ const of = "weekly";
 export const WEEK_CHECKS: readonly Check[] = [
   checkOfFiles("last success", async (readings, context) => {
     const { closed } = readings;
-    if (closed !== null) return await unseenVerdict(HEARTBEAT_FILE, closed, of, context);
+    if (closed !== null) return await unseenResult(HEARTBEAT_FILE, closed, of, context);
     return lastSuccessResult(readings, context.dependencies.nowMs());
   }),
   checkOfFiles("last run", (readings, context) => lastRunResult(readings, context.dependencies.nowMs())),
@@ -42,7 +42,7 @@ export const WEEK_CHECKS: readonly Check[] = [
 /** A check of what the runs left on this host; without a log directory it finds nothing. */
 function checkOfFiles(
   name: string,
-  judge: (readings: LeftFiles & WeeklyReadings, context: CheckContext) => Verdict | Promise<Verdict>,
+  judge: (readings: LeftFiles & WeeklyReadings, context: CheckContext) => CheckResult | Promise<CheckResult>,
 ): Check {
   return {
     command: of,

@@ -1,5 +1,6 @@
 /** What people see of a host and of a weekly run, drawn by the renderers from made up data. */
 import {
+  type CheckResult,
   type CommandName,
   command,
   type Finding,
@@ -7,7 +8,6 @@ import {
   notChecked,
   notSetUp,
   pass,
-  type Verdict,
   warn,
 } from "../../../../lib/doctor/finding.ts";
 import { renderSummary as renderDoctor, renderFindings } from "../../../../lib/doctor/render.ts";
@@ -66,8 +66,8 @@ const PARTS: NamedReport[] = [
   reportOf("alert-rules", NOT_SET_UP, {}),
 ];
 
-const of = (name: CommandName, ...found: [check: string, verdict: Verdict][]): Finding[] =>
-  found.map(([check, verdict]) => ({ command: name, check, ...verdict }));
+const of = (name: CommandName, ...found: [check: string, result: CheckResult][]): Finding[] =>
+  found.map(([check, result]) => ({ command: name, check, ...result }));
 const MISSING = fail(
   "CONFIG_INVALID",
   "DATABASE_URL is missing; expected a postgres:// URL with special characters of the password percent-encoded",

@@ -11,6 +11,7 @@ import type { CheckContext } from "../../context/check-context.ts";
 import { ownerLogin } from "../../context/roots-login.ts";
 import { PAGE_GRANT, type PageAccess, readPageAccess } from "../../facts/page-access.ts";
 import {
+  type CheckResult,
   type CommandName,
   command,
   fail,
@@ -18,7 +19,6 @@ import {
   notChecked,
   pass,
   SET_CLOCK,
-  type Verdict,
   warn,
 } from "../../finding.ts";
 import { withoutSettings } from "../settings/configuration.ts";
@@ -44,8 +44,8 @@ export function databaseCheck(of: CommandName): Check {
         const after = context.dependencies.nowMs();
         return [
           row.isReadOnly ? READ_ONLY : pass("the database answers"),
-          versionVerdict(row.version),
-          clockVerdict(Number(row.clock), { beforeMs: before, afterMs: after }),
+          versionResult(row.version),
+          clockResult(Number(row.clock), { beforeMs: before, afterMs: after }),
         ];
       },
       { isToldHere: true },
@@ -106,12 +106,12 @@ export function migrationsCheck(of: CommandName): Check {
               "Connect as the owner of the schema",
             ),
           ];
-        const verdicts = migrationVerdicts(
+        const results = migrationResults(
           compareMigrations(row.exists ? await readRecordedMigrations(sql) : []),
         );
-        return verdicts.every(({ status }) => status === "pass")
-          ? [...verdicts, ...pageVerdicts(await readPageAccess(sql))]
-          : verdicts;
+        return results.every(({ status }) => status === "pass")
+          ? [...results, ...pageResults(await readPageAccess(sql))]
+          : results;
       }),
   };
 }
@@ -137,19 +137,19 @@ async function isReportedBySchemaCheck(command: CommandName, context: CheckConte
 }
 
 /**
- * The verdicts of `use`, which gets the open database of the command; "not checked" without a valid URL.
+ * The results of `use`, which gets the open database of the command; "not checked" without a valid URL.
  *
  * Behaviour: when the database cannot be opened, the check `database` says why (`isToldHere`), and all others only refer
  *            to it. When `use` fails because a table or function is missing, and the check `database schema` reports
- *            that, the verdict only refers to that check. So one cause is told once.
+ *            that, the result only refers to that check. So one cause is told once.
  * Errors:    the database's, with the variable of the URL in them.
  */
 export async function withDatabase(
   command: CommandName,
   context: CheckContext,
-  use: (sql: postgres.Sql) => Promise<Verdict[]>,
+  use: (sql: postgres.Sql) => Promise<CheckResult[]>,
   { isToldHere }: { isToldHere: boolean } = { isToldHere: false },
-): Promise<Verdict[]> {
+): Promise<CheckResult[]> {
   const login = await context.settings(command, "database", command === "migrate" ? ownerLogin : loginOf);
   if (login.status !== "ok") return withoutSettings(login.error);
   let isOpen = false;
@@ -178,7 +178,7 @@ async function loginOf(env: Environment): Promise<Pick<DatabaseLogin, "url" | "v
 }
 
 /** Warns when signed-in users (the role `authenticated`) may read other columns than their page needs. */
-function pageVerdicts({ tooMuch, tooLittle }: PageAccess): Verdict[] {
+function pageResults({ tooMuch, tooLittle }: PageAccess): CheckResult[] {
   const said = [
     ...(tooMuch.length > 0 ? [`may read ${tooMuch.join(", ")}`] : []),
     ...(tooLittle.length > 0 ? [`may not read ${tooLittle.join(", ")}`] : []),
@@ -193,7 +193,7 @@ function pageVerdicts({ tooMuch, tooLittle }: PageAccess): Verdict[] {
   ];
 }
 
-function versionVerdict(version: number): Verdict {
+function versionResult(version: number): CheckResult {
   const major = Math.floor(version / 10_000);
   return version >= OLDEST_VERSION
     ? pass(`PostgreSQL ${major}`)
@@ -205,10 +205,10 @@ function versionVerdict(version: number): Verdict {
 }
 
 /** Compares the time that the database told with the host's times before and after it was asked. */
-function clockVerdict(
+function clockResult(
   clockMs: number,
   { beforeMs, afterMs }: { beforeMs: number; afterMs: number },
-): Verdict {
+): CheckResult {
   // The database looked at its clock at some moment between the two: only a time outside of them is wrong.
   const apartMs = Math.max(0, beforeMs - clockMs, clockMs - afterMs);
   const text = `the clocks of database and host are ${(apartMs / 1000).toFixed(1)} s apart`;
@@ -219,17 +219,17 @@ function clockVerdict(
     : pass("the clocks of database and host agree");
 }
 
-function migrationVerdicts(migrations: readonly MigrationStatus[]): Verdict[] {
+function migrationResults(migrations: readonly MigrationStatus[]): CheckResult[] {
   const named = (state: MigrationStatus["state"]) =>
     migrations.filter((migration) => migration.state === state).map(({ name }) => name);
   const [pending, edited, unknown] = [named("pending"), named("edited"), named("unknown")];
-  const verdicts: Verdict[] = [];
+  const results: CheckResult[] = [];
   if (pending.length > 0)
-    verdicts.push(warn("DATABASE_NOT_MIGRATED", `pending: ${pending.join(", ")}`, command("opsctl migrate")));
+    results.push(warn("DATABASE_NOT_MIGRATED", `pending: ${pending.join(", ")}`, command("opsctl migrate")));
   const newer = "Use the opsctl that migrated this database, or a newer one";
   if (edited.length > 0)
-    verdicts.push(fail("MIGRATION_EDITED", `applied from another text: ${edited.join(", ")}`, newer));
+    results.push(fail("MIGRATION_EDITED", `applied from another text: ${edited.join(", ")}`, newer));
   if (unknown.length > 0)
-    verdicts.push(fail("MIGRATION_UNKNOWN", `unknown to this opsctl: ${unknown.join(", ")}`, newer));
-  return verdicts.length > 0 ? verdicts : [pass(`all ${MIGRATIONS.length} migrations are applied`)];
+    results.push(fail("MIGRATION_UNKNOWN", `unknown to this opsctl: ${unknown.join(", ")}`, newer));
+  return results.length > 0 ? results : [pass(`all ${MIGRATIONS.length} migrations are applied`)];
 }

@@ -1,7 +1,7 @@
 import type { Secret } from "../../../platform/secrets/secret.ts";
 import { checkResendKey } from "../../../providers/resend/key.ts";
 import type { CheckContext } from "../../context/check-context.ts";
-import { type CommandName, fail, pass, type Verdict, type warn } from "../../finding.ts";
+import { type CheckResult, type CommandName, fail, pass, type warn } from "../../finding.ts";
 import { correctSecret } from "../settings/correct-setting.ts";
 
 /** A key of the e-mail provider, by the names of its variables; `unclear` judges an answer that says nothing of it. */
@@ -14,11 +14,11 @@ export type EmailKey = {
 };
 
 /** Whether the e-mail provider answers and accepts a key; nothing is sent. */
-export async function emailKeyVerdict(
+export async function emailKeyResult(
   { of, url, apiKey, names, unclear }: EmailKey,
   context: CheckContext,
   signal: AbortSignal,
-): Promise<Verdict> {
+): Promise<CheckResult> {
   const timeoutMs = context.dependencies.callLimitMs;
   const state = await checkResendKey({ baseUrl: new URL(url), apiKey, timeoutMs, signal });
   switch (state.status) {

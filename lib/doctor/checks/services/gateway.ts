@@ -8,7 +8,7 @@ import { type EvolutionClient, evolutionClient } from "../../../providers/evolut
 import { resolveInstance } from "../../../providers/evolution/instance.ts";
 import type { Check } from "../../context/check.ts";
 import type { CheckContext } from "../../context/check-context.ts";
-import { type CommandName, fail, pass, type Verdict } from "../../finding.ts";
+import { type CheckResult, type CommandName, fail, pass } from "../../finding.ts";
 import { checkWithSettings } from "../settings/configuration.ts";
 import { correctSecret } from "../settings/correct-setting.ts";
 
@@ -25,9 +25,9 @@ export function alertGatewayCheck(of: "webhook" | "socket-monitor"): Check {
     const timeoutMs = context.dependencies.callLimitMs;
     const gateway = evolutionClient({ baseUrl: new URL(url), adminKey, timeoutMs });
     const place = { context, command: of, names: ALERT_GATEWAY };
-    const key = await keyVerdict(gateway, place, signal);
+    const key = await keyResult(gateway, place, signal);
     if (key.status === "fail") return [key];
-    return [key, await instanceVerdict(gateway, instance, { place, signal })];
+    return [key, await instanceResult(gateway, instance, { place, signal })];
   });
 }
 
@@ -35,22 +35,22 @@ export function alertGatewayCheck(of: "webhook" | "socket-monitor"): Check {
 export type GatewayPlace = { context: CheckContext; command: CommandName; names: GatewayNames };
 
 /** Whether the gateway answers and accepts the key: lists its instances. */
-export async function keyVerdict(
+export async function keyResult(
   gateway: Pick<EvolutionClient, "listInstances">,
   place: GatewayPlace,
   signal: AbortSignal,
-): Promise<Verdict> {
+): Promise<CheckResult> {
   const listed = await gateway.listInstances(signal);
   if (listed.status === "ok")
     return pass(`the gateway answers and takes the key, which sees ${count(listed.names.length)}`);
   return await gatewayFailure(listed, place);
 }
 
-/** The verdict for a code of the gateway. */
+/** The result for a code of the gateway. */
 export async function gatewayFailure(
   fault: { code: string; cause?: string | undefined },
   { context, command, names }: GatewayPlace,
-): Promise<Verdict> {
+): Promise<CheckResult> {
   const advice = gatewayAdvice(fault, names);
   const isKey = (fault.cause ?? fault.code) === GATEWAY_KEY_REFUSED;
   if (advice !== null) {
@@ -64,11 +64,11 @@ export async function gatewayFailure(
   );
 }
 
-async function instanceVerdict(
+async function instanceResult(
   gateway: EvolutionClient,
   configured: string | null,
   { place, signal }: { place: GatewayPlace; signal: AbortSignal },
-): Promise<Verdict> {
+): Promise<CheckResult> {
   const instance = await resolveInstance({ gateway, configured })(signal);
   if (instance.status !== "found") return await gatewayFailure(instance, place);
   const state = await gateway.checkInstance(instance.name, signal);
