@@ -41,10 +41,10 @@ export function framesOf(error: unknown): string[] {
 export async function reportFailure(failure: unknown): Promise<number> {
   const { code, message, hint } = asOpsError(failure, "run opsctl");
   const { standardError } = await import("./streams/standard-error.ts");
-  const { logFit } = await import("./streams/log-fit.ts");
+  const { lineWrapper } = await import("./streams/wrap-line.ts");
   const stderr = await standardError();
-  const fit = stderr.isTerminal ? logFit(() => stderr.columns) : null;
-  const wrapped = (text: string) => text.split("\n").flatMap((line) => fit?.words(line, "  ") ?? [line]);
+  const wrap = stderr.isTerminal ? lineWrapper(() => stderr.columns) : (line: string) => [line];
+  const wrapped = (text: string) => text.split("\n").flatMap((line) => wrap(line, "  "));
   const advice = redact(hint ?? "");
   // A usage is in lines of the terminal's width already.
   const below = code === "USAGE_INVALID" ? advice.split("\n") : wrapped(advice);

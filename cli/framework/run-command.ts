@@ -1,7 +1,7 @@
 import { type ArgsDef, type CommandDef, runCommand as runCitty } from "citty";
 import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
-import { createLog, LOG_LEVELS, type Log, type LogFit, type LogLevel } from "../../lib/platform/log/log.ts";
+import { createLog, LOG_LEVELS, type Log, type LogLevel, type WrapLine } from "../../lib/platform/log/log.ts";
 import type { LogFormat } from "../../lib/platform/log/log-format.ts";
 import { becomeAccount, findServiceAccount, isRoot } from "../../lib/platform/privileges.ts";
 import { redact, redactValues } from "../../lib/platform/secrets/redact.ts";
@@ -148,17 +148,17 @@ function logFormat(command: Command, wanted: string | undefined, { isTerminal }:
 
 async function commandLog(stderr: StandardError, { env }: CommandSettings, format: LogFormat): Promise<Log> {
   const { isTerminal } = stderr;
-  const fit = isTerminal ? await fitFor(stderr) : null;
+  const wrap = isTerminal ? await wrapperFor(stderr) : null;
   const wanted = env.OPSCTL_LOG_LEVEL?.trim() || "info";
   const isKnown = (LOG_LEVELS as readonly string[]).includes(wanted);
   const level = isKnown ? (wanted as LogLevel) : "info";
   const colour = isTerminal && wantsColour(process.env);
-  const log = createLog({ stream: stderr, format, level, colour, fit });
+  const log = createLog({ stream: stderr, format, level, colour, wrap });
   if (!isKnown) log.warn("OPSCTL_LOG_LEVEL is not a level", { expected: LOG_LEVELS.join(", ") });
   return log;
 }
 
-async function fitFor(stderr: StandardError): Promise<LogFit> {
-  const { logFit } = await import("./streams/log-fit.ts");
-  return logFit(() => stderr.columns);
+async function wrapperFor(stderr: StandardError): Promise<WrapLine> {
+  const { lineWrapper } = await import("./streams/wrap-line.ts");
+  return lineWrapper(() => stderr.columns);
 }

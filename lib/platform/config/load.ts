@@ -145,7 +145,8 @@ function problemOf({ name, row, kind, file }: Asked, problem: string): SettingPr
 
 function configInvalid(settings: readonly SettingProblem[], env: Environment): OpsError {
   const lines = settings.map(({ name, problem, kind }) => {
-    return `  ${name}: ${problem}${kind === "secret" ? `; a secret: opsctl secret set ${name}` : ""}`;
+    const command = kind === "secret" ? `; a secret:\n    opsctl secret set ${name}` : "";
+    return `  ${name}: ${problem}${command}`;
   });
   const count = settings.length === 1 ? "1 setting is" : `${settings.length} settings are`;
   return new OpsError({

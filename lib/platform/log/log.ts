@@ -14,22 +14,14 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 /** The log of a command: a message, and separately the values that belong to it. */
 export type Log = Record<LogLevel, (msg: string, fields?: Record<string, unknown>) => void>;
 
-/**
- * Breaks the lines of a text log for a terminal.
- *
- * Shape: both return the lines for one; `words` is a sentence with its values, whose lines behind the first begin with
- *        `indent`; `advice` is what to do, behind `head`.
- */
-export type LogFit = {
-  words(line: string, indent: string): string[];
-  advice(head: string, advice: string): string[];
-};
+/** Wraps a line for a terminal: the lines after the first begin with `indent`, and nothing breaks at a no-break space. */
+export type WrapLine = (line: string, indent: string) => string[];
 
 /**
  * A log on `stream`: as `text` lines for people, the field `hint` below the message; as `json` one object a line
  * (`time`, `level`, `msg`, fields).
  *
- * Shape:     `fit` is for a terminal; without it each line stays whole.
+ * Shape:     `wrap` is for a terminal; without it each line stays whole.
  * Behaviour: no HTML comes here: callers log codes, ids and counts, never a payload or what a peer answered. What
  *            reorders or hides text is written as an escape. Everything passes through `redact`. `CI`, `NODE_ENV` and
  *            `DEBUG` do not change the level, and equal lines are never folded into one.
@@ -39,11 +31,11 @@ export function createLog(options: {
   format: LogFormat;
   level: LogLevel;
   colour?: boolean;
-  fit?: LogFit | null;
+  wrap?: WrapLine | null;
   now?: () => Date;
 }): Log {
-  const { stream, format, level, colour = false, fit = WHOLE_LINES, now = () => new Date() } = options;
-  const look = { colour, fit: fit ?? WHOLE_LINES };
+  const { stream, format, level, colour = false, wrap, now = () => new Date() } = options;
+  const look = { colour, wrap: wrap ?? wholeLine };
   const render = format === "text" ? (line: Line) => renderForPeople(line, look) : renderJson;
   // Made at the first line: most runs of a short command write none.
   let consola: ConsolaInstance | null = null;
@@ -81,36 +73,32 @@ function renderJson({ time, level, msg, fields }: Line): string {
   return jsonText({ ...fixed, ...fields, ...fixed });
 }
 
-const WHOLE_LINES: LogFit = {
-  words: (line) => [line],
-  advice: (head, advice) => [head + advice],
-};
+const wholeLine: WrapLine = (line) => [line.replaceAll(NO_BREAK, " ")];
 
-function renderForPeople({ time, level, msg, fields }: Line, { colour, fit }: Look): string {
+function renderForPeople({ time, level, msg, fields }: Line, { colour, wrap }: Look): string {
   const label = level.padEnd(5);
   const head = `${time.toISOString().slice(11, 19)} ${label} `;
-  const lines = linesOf({ head, msg, fields }, fit);
+  const lines = linesOf({ head, msg, fields }, wrap);
   const painted = colour ? head.replace(label, `\u001b[${COLOURS[level]}m${label}\u001b[39m`) : head;
   const text = lines.join("\n");
   return text.startsWith(head) ? painted + text.slice(head.length) : text;
 }
 
-type Look = { colour: boolean; fit: LogFit };
+type Look = { colour: boolean; wrap: WrapLine };
 
 function linesOf(
   { head, msg, fields: { hint, ...fields } }: Pick<Line, "msg" | "fields"> & { head: string },
-  fit: LogFit,
+  wrap: WrapLine,
 ): string[] {
   const values = Object.entries(fields).map(([key, value]) => ` ${key}=${heldTogether(renderValue(value))}`);
   // The values belong to the whole message: after its last line they would seem to belong to that line only.
   const [first = "", ...more] = withoutControls(msg).split("\n");
-  const advice = hint === undefined ? [] : withoutControls(String(hint)).split("\n");
+  const [fix, ...moreFixes] = hint === undefined ? [] : withoutControls(String(hint)).split("\n");
   return [
-    ...fit
-      .words(head + first + withoutControls(values.join("")), UNDER)
-      .map((line) => line.replaceAll(NO_BREAK, " ")),
-    ...more.flatMap((line) => fit.words(line, UNDER)),
-    ...advice.flatMap((line, at) => fit.advice(at === 0 ? "  -> " : "", line)),
+    ...wrap(head + first + withoutControls(values.join("")), UNDER),
+    ...more.flatMap((line) => wrap(line, UNDER)),
+    ...(fix === undefined ? [] : wrap(FIX_HEAD + fix, " ".repeat(FIX_HEAD.length))),
+    ...moreFixes.flatMap((line) => wrap(line, "")),
   ];
 }
 
@@ -125,6 +113,8 @@ function heldTogether(value: string): string {
 
 /** Before the lines that go on with a sentence. */
 const UNDER = "    ";
+/** Before a hint. */
+const FIX_HEAD = "  -> ";
 
 function renderValue(value: unknown): string {
   return typeof value === "string" && /^[^\s"]+$/.test(value)

@@ -104,7 +104,7 @@ describe("a command that cron starts, by hand", () => {
     });
     expect(exitCode).toBe(3);
     expect(stderr).toContain("TRIGGER_SECRET: is missing");
-    expect(stderr).toContain("a secret: opsctl secret set TRIGGER_SECRET");
+    expect(stderr).toContain("opsctl secret set TRIGGER_SECRET");
     expect(stderr).toContain(`or as a file of its name in ${folder} with mode 0600`);
     lines("DATABASE_URL=postgres://u@127.0.0.1:1/db", "TRIGGER_SECRET=canary");
     const plain = await opsctl(["weekly", "--dry-run", "--skip-email", "--skip-whatsapp"], {

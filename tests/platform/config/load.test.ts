@@ -26,21 +26,22 @@ async function problemsOf(promise: Promise<unknown>): Promise<string> {
 }
 
 describe("loadSettings()", () => {
-  test("reports every problem at once, a line each with name, fault, expectation and example", async () => {
+  test("reports every problem at once, a line each with name, fault, expectation and example, a secret with its command", async () => {
     const wanted = {
       required: ["APP_BASE_URL", "WHATSAPP_REPORT_SENDER_TENANT_ID", "TRIGGER_SECRET"],
       optional: ["WHATSAPP_REPORT_MESSAGES_PER_MINUTE", "OPSCTL_LOG_DIR"],
     } as const;
     const env = { ...NO_FILES, APP_BASE_URL: "nope", WHATSAPP_REPORT_MESSAGES_PER_MINUTE: "0" };
     const lines = (await problemsOf(loadSettings("weekly", wanted, env))).split("\n");
-    expect(lines).toHaveLength(5);
+    expect(lines).toHaveLength(6);
     expect(lines[0]).toBe("Cannot start: 4 settings are missing or invalid");
     expect(lines[1]).toMatch(
       /^ {2}APP_BASE_URL: is not an http or https URL; expected .*, such as https:\/\//,
     );
     expect(lines[2]).toMatch(/^ {2}WHATSAPP_REPORT_SENDER_TENANT_ID: is missing; expected a UUID, such as /);
-    expect(lines[3]).toMatch(/^ {2}TRIGGER_SECRET: is missing; .*opsctl secret set TRIGGER_SECRET$/);
-    expect(lines[4]).toMatch(/^ {2}WHATSAPP_REPORT_MESSAGES_PER_MINUTE: is not a positive whole number; /);
+    expect(lines[3]).toMatch(/^ {2}TRIGGER_SECRET: is missing; .*; a secret:$/);
+    expect(lines[4]).toBe("    opsctl secret set TRIGGER_SECRET");
+    expect(lines[5]).toMatch(/^ {2}WHATSAPP_REPORT_MESSAGES_PER_MINUTE: is not a positive whole number; /);
   });
 
   test("counts an empty or blank value as absent: its default counts, or nothing", async () => {

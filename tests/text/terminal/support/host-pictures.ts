@@ -176,7 +176,8 @@ const NOT_READY: WeeklySummary = {
     message: [
       "Cannot start: 2 settings are missing or invalid",
       "  APP_BASE_URL: is missing; expected the http or https URL that the paths are added to, such as https://app.example.com",
-      "  WEBHOOK_SECRET: is missing; expected printable ASCII on one line; a secret: opsctl secret set WEBHOOK_SECRET",
+      "  WEBHOOK_SECRET: is missing; expected printable ASCII on one line; a secret:",
+      "    opsctl secret set WEBHOOK_SECRET",
     ].join("\n"),
     hint: "Set them in /etc/opsctl/weekly.env; a secret by its command, or as a file of its name in /etc/opsctl/secrets with mode 0600",
   },
