@@ -7,9 +7,8 @@
  * JSON:   `skipped`: null or already_running, `file`: path or null, `sources` (each `source`, `up`, `durationMs`,
  *         `samples`: how many, `error`: null or `code`, `message`), `metrics`: the text with `--stdout`, else null.
  */
-import type { TextDirectory } from "../../../lib/host/text-directory.ts";
-import type { CollectConfig } from "../../../lib/metrics/config.ts";
-import type { CollectDependencies, CollectReport } from "../../../lib/metrics/run.ts";
+import type { PassDependencies } from "../../../lib/metrics/pass.ts";
+import type { CollectReport } from "../../../lib/metrics/run.ts";
 import { flag } from "../../args/options.ts";
 import { type CommandContext, defineCommand } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
@@ -23,22 +22,50 @@ export const collectMetrics = defineCommand({
   args: { stdout: flag("Print the metrics instead of writing the file") },
   example: "opsctl collect-metrics --stdout",
 
-  async run(args, context) {
-    if (args.stdout) return await collectToStdout(await openWork(context));
-    return await pinged(context, async () => await collectLocked(await openWork(context, "set up")));
-  },
+  run: (args, context) =>
+    args.stdout ? collectToStdout(context) : pinged(context, () => collectToFile(context)),
 });
 
-async function openWork(context: CommandContext, needs?: "set up"): Promise<Work> {
-  const [{ loadCollectConfig, refuseWithoutSettings }] = await Promise.all([
-    import("../../../lib/metrics/config.ts"),
-    ...modulesOfAPass(),
-  ]);
-  if (needs !== undefined) refuseWithoutSettings(context.env, context.settingsFile);
-  return { config: await loadCollectConfig(context.env), context };
+async function collectToStdout(context: CommandContext): Promise<Outcome> {
+  const { readMetrics, loadCollectConfig, SOURCES } = await modulesOfAPass();
+  const settings = await loadCollectConfig(context.env);
+  const { report, text } = await readMetrics(dependenciesOf({ sources: SOURCES, settings }, context));
+  return collected(report, { file: null, metrics: text }, text);
 }
 
-/** Tells the ping how the pass ends, unless another one does the work. */
+async function collectToFile(context: CommandContext): Promise<Outcome> {
+  const modules = await modulesOfAPass();
+  modules.refuseWithoutSettings(context.env, context.settingsFile);
+  const settings = await modules.loadCollectConfig(context.env);
+  const dependencies = dependenciesOf({ sources: modules.SOURCES, settings }, context);
+  const written = await modules.writeMetrics(settings.TEXTFILE_DIR, dependencies);
+  if (written === null) return alreadyRunning(context);
+  const { report, file } = written;
+  return collected(report, { file, metrics: null }, ({ width }) =>
+    modules.renderCollected(report, file, width),
+  );
+}
+
+/** Imported all at once: one after the other, each import delays the first call by a turn of its own. */
+async function modulesOfAPass() {
+  const modules = await Promise.all([
+    import("../../../lib/metrics/config.ts"),
+    import("../../../lib/metrics/pass.ts"),
+    import("../../../lib/metrics/render.ts"),
+    import("../../../lib/metrics/sources.ts"),
+  ]);
+  const [config, pass, render, sources] = modules;
+  return { ...config, ...pass, ...render, ...sources };
+}
+
+function dependenciesOf(
+  parts: Pick<PassDependencies, "sources" | "settings">,
+  { env, log }: CommandContext,
+): PassDependencies {
+  return { ...parts, env, log, nowMs: Date.now, monotonicMs: () => performance.now() };
+}
+
+/** Reports to the ping how the pass ended, unless another one does the work. */
 async function pinged(context: CommandContext, pass: () => Promise<Outcome>): Promise<Outcome> {
   if ((context.env.OPSCTL_PING_URL ?? "").trim() === "") return await pass();
   const { openPingEnd } = await import("../../wiring/ping.ts");
@@ -52,75 +79,6 @@ async function pinged(context: CommandContext, pass: () => Promise<Outcome>): Pr
     await ping(false);
     throw error;
   }
-}
-
-/** Imported all at once: one after the other, each import delays the first call by a turn of its own. */
-function modulesOfAPass(): Promise<unknown>[] {
-  return [
-    import("../../../lib/host/text-directory.ts"),
-    import("../../../lib/metrics/run-lock.ts"),
-    import("../../wiring/host/collect-metrics.ts"),
-    import("../../../lib/metrics/run.ts"),
-  ];
-}
-
-type Work = { config: CollectConfig; context: CommandContext };
-
-async function collectToStdout(work: Work): Promise<Outcome> {
-  const { report, text } = await collect(work);
-  return collected(report, { file: null, metrics: text }, text);
-}
-
-async function collectLocked(work: Work): Promise<Outcome> {
-  const { findTextDirectory } = await import("../../../lib/host/text-directory.ts");
-  const { lockRun } = await import("../../../lib/metrics/run-lock.ts");
-  const directory = findTextDirectory(work.config.TEXTFILE_DIR);
-  const lock = lockRun(directory);
-  if (lock === null) return alreadyRunning(work.context);
-  try {
-    return await collectToFile(work, directory);
-  } finally {
-    lock.release();
-  }
-}
-
-async function collectToFile(work: Work, directory: TextDirectory): Promise<Outcome> {
-  const { config } = work;
-  const collecting = collect(work);
-  // Imported while the sources are read.
-  const [{ METRICS_FILE }, { renderCollected }] = await Promise.all([
-    import("../../../lib/host/metrics-file-name.ts"),
-    import("../../../lib/metrics/render.ts"),
-    import("../../../lib/metrics/write-metrics-file.ts"),
-  ]);
-  const { report, text } = await collecting;
-  await write(directory, `${directory.path}/${METRICS_FILE}`, text);
-  const file = `${config.TEXTFILE_DIR.replace(/\/+$/, "")}/${METRICS_FILE}`;
-  return collected(report, { file, metrics: null }, ({ width }) => renderCollected(report, file, width));
-}
-
-/** Writes as the account that the directory belongs to: root becomes that account for good. */
-async function write({ uid }: TextDirectory, path: string, text: string): Promise<void> {
-  const { accountOf, becomeAccount, isRoot } = await import("../../../lib/platform/privileges.ts");
-  const { unwritable, writeMetricsFile } = await import("../../../lib/metrics/write-metrics-file.ts");
-  try {
-    if (isRoot() && uid !== 0) becomeAccount(accountOf(uid));
-  } catch (error) {
-    throw unwritable(path, error);
-  }
-  writeMetricsFile(path, text);
-}
-
-async function collect({ config, context }: Work): Promise<{ report: CollectReport; text: string }> {
-  const { openCollectDependencies } = await import("../../wiring/host/collect-metrics.ts");
-  const { collectMetrics: collectAll } = await import("../../../lib/metrics/run.ts");
-  const dependencies: CollectDependencies = openCollectDependencies(config, context);
-  const collecting = collectAll(dependencies);
-  const { renderReport } = await import("../../../lib/metrics/exposition.ts");
-  const report = await collecting;
-  for (const { name, problem } of report.sources)
-    if (problem !== null) context.log.error(problem.message, { source: name, code: problem.code });
-  return { report, text: renderReport(report) };
 }
 
 function collected(
