@@ -88,8 +88,8 @@ export function renderDelivery(
 }
 
 /** What a reconciliation did, for people. */
-export function renderReconciled({ id, state, code }: Reconciled): string {
-  return `Delivery ${id} is ${state} now${code === null ? "" : ` (${code})`}.\n`;
+export function renderReconciled({ id, state, code }: Reconciled, screen: Screen = NO_TERMINAL): string {
+  return prose([`Delivery ${id} is ${state} now${code === null ? "" : ` (${code})`}.`], screen);
 }
 
 /** What a repair did, for people. */

@@ -38,7 +38,7 @@ export function renderStatus(
     ...(goneCount === 0 ? [] : [["Left out", leftOutText(goneCount)] as [string, string]]),
   ];
   return [
-    prose([`Week of ${week} to ${lastDate}: ${painted}`, ""], screen),
+    prose([`Week of ${week} to ${lastDate}: ${word}`, ""], screen).replace(word, () => painted),
     ...fieldLines(lines, screen, { indent: "  ", nameWidth: NAME_WIDTH }).map((line) => `${line}\n`),
     openWeekText(status, judgement, screen),
     judgement.dropped === null ? "" : prose(["", WHY_DROPPED], screen),

@@ -4,6 +4,8 @@ import { member, type PeerAnswer } from "../platform/http/answer.ts";
 import { callPeer } from "../platform/http/call-peer.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 import { ALERT_GATEWAY, gatewayAdvice } from "../providers/evolution/advice.ts";
+import { prose } from "../text/terminal/prose.ts";
+import { NO_TERMINAL, type Screen } from "../text/terminal/screen.ts";
 import type { AlertAnswer } from "./alert-answer.ts";
 import type { Hold, LatestRow, OutboxKind, State } from "./state/contract.ts";
 
@@ -156,7 +158,7 @@ function codeOf(row: LatestRow | undefined, hold: Hold | null): string | null {
 }
 
 /** The report for people. */
-export function renderTestReport(report: TestReport): string {
+export function renderTestReport(report: TestReport, screen: Screen = NO_TERMINAL): string {
   const because = (kind: OutboxKind) => (report.codes[kind] === undefined ? "" : ` (${report.codes[kind]})`);
   const whatsapp = {
     sent: "sent",
@@ -174,7 +176,7 @@ export function renderTestReport(report: TestReport): string {
   const lines = [`WhatsApp  ${whatsapp}${because("message")}`, ...mendOf(report.codes.message)];
   lines.push(`Issue     ${issue}${because("issue")}`);
   if (report.issue === "refused") lines.push("          -> opsctl webhook dead list has the reason");
-  return `${lines.join("\n")}\n`;
+  return prose(lines, screen);
 }
 
 /** What to do about a message that waits; the state keeps only the code, so `doctor` says more. */

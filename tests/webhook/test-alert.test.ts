@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { withoutControls } from "../../lib/platform/replace-unseen.ts";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
 import type { AlertAnswer } from "../../lib/webhook/alert-answer.ts";
 import { renderTestReport, sendTestAlert } from "../../lib/webhook/test-alert.ts";
@@ -49,6 +50,13 @@ describe("sendTestAlert()", () => {
     const shown = renderTestReport(await send());
     expect(shown).toMatch(/^WhatsApp {2}sent$/m);
     expect(shown).toMatch(line);
+  });
+
+  test("shows no code of the state as a terminal would obey it", async () => {
+    reply = () => Response.json({ accepted: 1, alerts: [{ whatsapp: "sent", issue: "not_firing" }] });
+    const report = { ...(await send()), codes: { message: "canary\u001b]0;title\u0007" } };
+    const shown = renderTestReport(report, { width: 60, colour: true, clean: withoutControls });
+    expect(shown).toContain("(canary)");
   });
 
   test.each<[string, () => Response, RegExp, RegExp]>([

@@ -96,6 +96,6 @@ export const deliveriesReconcile = defineCommand({
         actor: args.actor ?? loginName(),
       });
       await bringLastRunUpToDate(sql, context);
-      return { fields: { delivery }, text: renderReconciled(delivery) };
+      return { fields: { delivery }, text: (screen) => renderReconciled(delivery, screen) };
     }),
 });

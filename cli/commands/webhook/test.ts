@@ -50,7 +50,7 @@ export const webhookTest = defineCommand({
         { withIssue: args["without-issue"] !== true },
       );
       const exitCode = isDelivered(report) ? EXIT.ok : EXIT.failed;
-      return { exitCode, fields: report, text: renderTestReport(report) };
+      return { exitCode, fields: report, text: (screen) => renderTestReport(report, screen) };
     } finally {
       await state?.close();
     }

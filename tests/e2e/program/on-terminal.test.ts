@@ -161,4 +161,11 @@ describe("every command of the ledger and of the host fits a terminal of 60 colu
     expect(lines.length).toBeGreaterThan(5);
     expect(lines.filter((line) => displayWidth(line) > 60 && !isAlone(line))).toEqual([]);
   });
+
+  test("reports status, in the colour of the week's state", async () => {
+    const text = await shown(["reports", "status"], { cols: 100 });
+    const [head = ""] = text.split("\n");
+    expect(head).toStartWith("Week of ");
+    expect(stripVTControlCharacters(head).length).toBe(head.length - "\u001b[33m\u001b[39m".length);
+  });
 });
