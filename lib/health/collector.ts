@@ -1,5 +1,5 @@
 import { failedSources, lastPassMs, STALE_PASS_MS } from "../metrics/last-pass.ts";
-import { command, fail, type Health, lastRunResult, needsDoctor, pass, warn } from "./result.ts";
+import { ageResult, command, fail, type Health, needsDoctor, pass, warn } from "./result.ts";
 
 const CRON = command(
   "grep opsctl /etc/cron.d/opsctl; systemctl status cron; tail /var/log/opsctl/collect-metrics.log",
@@ -18,7 +18,7 @@ export function collectorHealth(text: string | null, nowMs: number): Health {
       ? pass("every source read")
       : warn("SOURCE_FAILED", `not read: ${failing.join(", ")}`, command("opsctl collect-metrics --stdout"));
   const facts = { ageSeconds: Math.max(0, Math.round((nowMs - lastMs) / 1000)), failing };
-  return { lines: [[lastRunResult(nowMs - lastMs, DUE), sources]], facts };
+  return { lines: [[ageResult(nowMs - lastMs, DUE), sources]], facts };
 }
 
 const UNDATED = fail(

@@ -94,7 +94,7 @@ export function untilMonday(code: string, reason: string): CheckResult {
 export type Due = { every: string; limitMs: number; fault: typeof warn; fix: Fix };
 
 /** The result for something that runs on a schedule and last ran this long ago. */
-export function lastRunResult(ageMs: number, { every, limitMs, fault, fix }: Due): CheckResult {
+export function ageResult(ageMs: number, { every, limitMs, fault, fix }: Due): CheckResult {
   if (isToCome(ageMs))
     return fault(
       "CLOCK_WRONG",

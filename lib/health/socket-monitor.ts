@@ -1,5 +1,5 @@
 import { lastReadings, STALE_READINGS_MS } from "../sockets/readings.ts";
-import { type CheckResult, command, type Health, lastRunResult, needsDoctor, pass, warn } from "./result.ts";
+import { ageResult, type CheckResult, command, type Health, needsDoctor, pass, warn } from "./result.ts";
 
 const CRON = command("grep opsctl /etc/cron.d/opsctl; systemctl status cron");
 const DUE = { every: "every five minutes", limitMs: STALE_READINGS_MS, fault: warn, fix: CRON };
@@ -12,7 +12,7 @@ export function socketMonitorHealth(text: string | null, nowMs: number): Health 
   if (last === null) return { lines: [[needsDoctor(UNREADABLE)]], facts: null };
   const { timeMs, total, threshold } = last;
   const facts = { ageSeconds: Math.max(0, Math.round((nowMs - timeMs) / 1000)), total, threshold };
-  return { lines: [[lastRunResult(nowMs - timeMs, DUE), socketsResult(total, threshold)]], facts };
+  return { lines: [[ageResult(nowMs - timeMs, DUE), socketsResult(total, threshold)]], facts };
 }
 
 const UNREADABLE = warn("LAST_RUN_UNREADABLE", "the last line of its log cannot be read", CRON);

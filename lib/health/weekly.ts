@@ -53,12 +53,12 @@ const SEE_LOG = "See the end of /var/log/opsctl/weekly.log for what failed";
  * What is known of the weekly run on this host.
  *
  * Shape: `ledger` is the last closed week, null where the database was not read; `successAgeMs` is the age of the last
- *        full success, null without one.
+ *        full success, null without one, undefined where its file could not be read.
  */
 export type WeeklyReadings = {
   ledger: LedgerWeek | null;
   lastRun: LastRunReading;
-  successAgeMs: number | null;
+  successAgeMs: number | null | undefined;
 };
 
 /** The health of the weekly run: the last closed week, and what is wrong with the last run and the last success. */
@@ -69,7 +69,7 @@ export function weeklyHealth(
 ): Health {
   const all = { ledger, ...readings };
   const judgement = judgementOf(ledger, all);
-  const others = [lastRunResult(all, now), lastSuccessResult(all, now)];
+  const others = [lastRunResult(all, now), ...lastSuccessResults(all, now)];
   // The line of the week says where no run has succeeded yet.
   const shown = others.filter(({ status, code }) => status !== "pass" && code !== NO_RUN_YET);
   return {
@@ -312,9 +312,13 @@ function decisionOf(run: LastRun): Fix | null {
   return decision === null ? null : command(decision);
 }
 
-/** The result for the file that the last full success leaves. */
-export function lastSuccessResult(readings: WeeklyReadings, nowMs: number): CheckResult {
+/** The result for the file that the last full success leaves; none where it could not be read. */
+export function lastSuccessResults(readings: WeeklyReadings, nowMs: number): CheckResult[] {
   const { successAgeMs: ageMs } = readings;
+  return ageMs === undefined ? [] : [successResult(ageMs, readings, nowMs)];
+}
+
+function successResult(ageMs: number | null, readings: WeeklyReadings, nowMs: number): CheckResult {
   const reading = withCountsNow(readings);
   const run = reading.status === "found" ? reading.run : null;
   const now = Temporal.Instant.fromEpochMilliseconds(nowMs);

@@ -39,8 +39,13 @@ export async function weeklyStatus(dependencies: StatusDependencies): Promise<He
     healthWithoutLedger(needsDoctor(fail(...problem)), lastRun, nowMs);
   if (ledger.status === "late") return without(["CHECK_TIMED_OUT", `the database ${LATE.reason}`]);
   if (ledger.status === "read" && ledger.value !== null) {
-    const successAgeMs = success.status === "read" ? nowMs - success.value.mtimeMs : null;
-    return weeklyHealth(ledger.value, { lastRun, successAgeMs }, nowMs);
+    const health = (successAgeMs: number | null | undefined) =>
+      weeklyHealth(ledger.value as LedgerWeek, { lastRun, successAgeMs }, nowMs);
+    if (success.status === "read") return health(nowMs - success.value.mtimeMs);
+    if (success.status === "failed" && success.code === "ENOENT") return health(null);
+    const code = success.status === "late" ? "CHECK_TIMED_OUT" : success.code;
+    const { lines, facts } = health(undefined);
+    return { lines: [...lines, ...unreadable("the last success", code, viewer).lines], facts };
   }
   if (ledger.status === "failed" && SECRET_CLOSED.includes(ledger.code))
     return unreadable("DATABASE_URL", ledger.code, viewer);

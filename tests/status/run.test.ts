@@ -1,6 +1,6 @@
 /** Every part of a host healthy, absent, failing, hanging and closed to the one who looks. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { rmSync, symlinkSync } from "node:fs";
 import type { LastPlan } from "../../lib/alert-rules/last-plan.ts";
 import type { StatusDependencies } from "../../lib/status/dependencies.ts";
 import { isAllWell, readStatus } from "../../lib/status/run.ts";
@@ -240,6 +240,16 @@ describe("readStatus()", () => {
     ]);
     expect(parts.webhook![0]).toBe("ok");
     expect(isAllWell(await readStatus(dependencies))).toBe(false);
+  });
+
+  test("never takes a last success that cannot be read for one that is missing", async () => {
+    rmSync(host.path("log/weekly_performance_reports.success"));
+    symlinkSync("weekly_performance_reports.success", host.path("log/weekly_performance_reports.success"));
+    const week = "week of 2026-11-16: the run is due at 08:00 (São Paulo)";
+    expect((await said()).weekly).toEqual([
+      ...["attention", week, "the last success cannot be read (ELOOP)"],
+      doctorOf("weekly"),
+    ]);
   });
 
   test("takes it for a fault when the service account itself may not read what is its own", async () => {

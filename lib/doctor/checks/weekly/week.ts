@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type postgres from "postgres";
 import {
   lastRunResult,
-  lastSuccessResult,
+  lastSuccessResults,
   lastWeekResult,
   type WeeklyReadings,
 } from "../../../health/weekly.ts";
@@ -25,10 +25,10 @@ const of = "weekly";
 export const WEEK_CHECKS: readonly Check[] = [
   checkOfFiles("last success", async (readings, context) => {
     const { closed } = readings;
-    if (closed !== null) return await unseenResult(HEARTBEAT_FILE, closed, of, context);
-    return lastSuccessResult(readings, context.dependencies.nowMs());
+    if (closed !== null) return [await unseenResult(HEARTBEAT_FILE, closed, of, context)];
+    return lastSuccessResults(readings, context.dependencies.nowMs());
   }),
-  checkOfFiles("last run", (readings, context) => lastRunResult(readings, context.dependencies.nowMs())),
+  checkOfFiles("last run", (readings, context) => [lastRunResult(readings, context.dependencies.nowMs())]),
   {
     ...{ command: of, name: "last week", service: "the database" },
     run: (context) =>
@@ -42,14 +42,17 @@ export const WEEK_CHECKS: readonly Check[] = [
 /** A check of what the runs left on this host; without a log directory it finds nothing. */
 function checkOfFiles(
   name: string,
-  judge: (readings: LeftFiles & WeeklyReadings, context: CheckContext) => CheckResult | Promise<CheckResult>,
+  judge: (
+    readings: LeftFiles & WeeklyReadings,
+    context: CheckContext,
+  ) => CheckResult[] | Promise<CheckResult[]>,
 ): Check {
   return {
     command: of,
     name,
     async run(context) {
       const readings = await readingsOf(context);
-      return readings === null ? [] : [await judge(readings, context)];
+      return readings === null ? [] : await judge(readings, context);
     },
   };
 }
@@ -93,6 +96,11 @@ async function filesOf(context: CheckContext): Promise<LeftFiles | null> {
     return { lastRun, successAgeMs: context.dependencies.nowMs() - mtimeMs, closed: null };
   } catch (error) {
     const { code = "unknown" } = error as NodeJS.ErrnoException;
-    return { lastRun, successAgeMs: null, closed: code === "ENOENT" ? null : error };
+    return {
+      lastRun,
+      ...(code === "ENOENT"
+        ? { successAgeMs: null, closed: null }
+        : { successAgeMs: undefined, closed: error }),
+    };
   }
 }
