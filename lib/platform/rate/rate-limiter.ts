@@ -17,8 +17,11 @@ export type RateLimiter = {
   perSecond(): number | null;
 };
 
-/** How late a start may be and still count as in time, so that slow timers do not lower the rate. */
-const LATE_MS = 5;
+/**
+ * How late a start may be and still count as in time, so that a busy host does not lower the rate: less than the margin
+ * of a rate that is kept below what a service publishes for a second.
+ */
+const LATE_MS = 30;
 
 /**
  * A rate limiter for one service, shared by all that call it: starts are evenly spread.
