@@ -7,14 +7,13 @@ import { freeBytes } from "../../webhook/state/sqlite/reserve/free-bytes.ts";
 import { RESERVE } from "../../webhook/state/sqlite/reserve/reserve-size.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
-import { stateDatabase } from "../facts/state-database.ts";
 import { type CheckResult, fail, notChecked, pass, warn } from "../finding.ts";
 import { privateResult } from "./host/directory.ts";
 import { alertGatewayCheck } from "./services/gateway.ts";
 import { checkWithSettings, withoutSettings } from "./settings/configuration.ts";
 import { correctSecret, correctSetting } from "./settings/correct-setting.ts";
-import { ADMIN_PORT_OFF, outboxResults } from "./webhook/outbox.ts";
 import { SECOND_CHANNEL_CHECK } from "./webhook/second-channel.ts";
+import { ADMIN_PORT_OFF, outboxResults, stateDatabase } from "./webhook/state.ts";
 import { isStarted, readOnlyResults, WEBHOOK_UNIT_CHECK } from "./webhook/unit.ts";
 
 const of = "webhook";
