@@ -1,5 +1,5 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
+import process from "node:process";
+import { runProgram } from "./run-program.ts";
 
 /** The longest time between two pings of the watchdog; it gets three in its limit at least. */
 const PING_MS = 60_000;
@@ -20,9 +20,11 @@ export function notifySystemd(
 ): () => void {
   if (!env.NOTIFY_SOCKET) return () => {};
   const send = async (state: string): Promise<void> => {
-    await promisify(execFile)("systemd-notify", [state], { timeout: CHILD_LIMIT_MS }).catch(
-      ({ code }: NodeJS.ErrnoException) => onFailure(String(code ?? "failed")),
-    );
+    const signal = AbortSignal.timeout(CHILD_LIMIT_MS);
+    const { end } = await runProgram("systemd-notify", [state], { env: process.env, signal });
+    if (end.status === "unstarted") onFailure(end.code);
+    else if (end.status !== "ended" || end.exitCode === null) onFailure("failed");
+    else if (end.exitCode !== 0) onFailure(String(end.exitCode));
   };
   void send("READY=1");
   const limitMs = watchdogMs(env, pid);
