@@ -19,7 +19,7 @@ import { VERSION } from "../framework/version.ts";
 /** The record of a run, also for its end by an exception that nothing caught. */
 const records = new WeakMap<CommandContext, RunRecord>();
 
-/** The settings of a run; for a dry run also those that a run needs, so that all that is missing is told at once. */
+/** The settings of a run; for a dry run also those that a run needs, so that all that is missing is reported at once. */
 async function loadSettings(
   flags: { dryRun: boolean; skipWhatsapp: boolean; skipEmail: boolean },
   { env, log, warnOfUnknownSettings }: CommandContext,

@@ -1,9 +1,9 @@
 /**
  * `opsctl status`: every part of opsctl on this host in a line or two, with the command that comes next.
  *
- * JSON:   `parts`, each `part` (weekly, webhook, collector, socket-monitor,
- *         alert-rules), `status` (ok; attention: needs a person; unknown: this account may not look; not_set_up),
- *         `lines` (the text), `next` (the command that comes next, or null), `facts` (null where nothing is known):
+ * JSON:   `parts`, each `part` (weekly, webhook, collector, socket-monitor, alert-rules), `status` (ok; attention: needs
+ *         a person; unknown: this account may not look; outdated: was well, not checked lately; not_set_up), `lines`
+ *         (the text), `next` (the command that comes next, or null), `facts` (null where nothing is known):
  *         weekly:         `week`, `clean`, `open`, `owners`, `retryableUntil`, `lastRun` (as in `reports status`);
  *                         without the ledger `clean` and `owners` are null, `open` counts deliveries
  *         webhook:        `isReady`, `isLeading`, `gatewayOpen`, `pendingMessages`, `outbox` (`queued`,

@@ -4,8 +4,8 @@
  *
  * JSON:   `secrets` (each `name`, `state`: set, wrong, missing, unset or unknown, `sources`: each `kind` and `where`,
  *         `changedAt`: UTC or null, `ageSeconds`, `usedBy`: each `command` and `required`, `problems`: each `where`,
- *         `why`, `mend`), `problems` (of directories and environment files). Never a value, nor anything that shows its
- *         length.
+ *         `why`, `fix`: `text`, `command`), `problems` (of directories and environment files). Never a value, nor
+ *         anything that shows its length.
  */
 import { defineCommand } from "../../framework/command.ts";
 
