@@ -88,6 +88,9 @@ type Seen = ReadonlyMap<Check, CheckResult[]>;
 /** What the checks say that run as root; what the account could not read later is read along the way. */
 async function lookAsRoot(context: CheckContext, checks: readonly Check[], isNamed: boolean): Promise<Seen> {
   const own = new Set(checks.map((check) => check.command).filter(belongsToRoot));
+  // Root's secret command is ended while this process is still root, which the account could not do.
+  const secretCommandLimitMs = ROOT_LIMIT_MS * SECRET_COMMAND_PART;
+  context.dependencies = { ...context.dependencies, secretCommandLimitMs };
   const signal = AbortSignal.timeout(ROOT_LIMIT_MS);
   const settled = [...own].map((of) => (isNamed ? context.secrets(of) : isCommandSetUp(of, context, signal)));
   const found = checks

@@ -1,11 +1,12 @@
 /** `sudo opsctl doctor` on a machine whose account `opsctl` tries to become root. */
 import { afterAll, beforeAll, describe, expect } from "bun:test";
-import { readFileSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import type { Finding } from "../../../lib/doctor/finding.ts";
 import { startGateway } from "../../standins/gateway.ts";
 import { startRawPeer } from "../../standins/raw-peer.ts";
 import { ACCOUNT, type AccountHost, openAccountHost } from "../../support/account-host.ts";
 import { requires } from "../../support/requires.ts";
+import { until } from "../../support/until.ts";
 import { type Ended, startProgram } from "../support/opsctl.ts";
 
 const { test } = requires("account");
@@ -188,6 +189,17 @@ describe("opsctl doctor started by root", () => {
     expect(of(ended, "webhook", "port")).toMatchObject([
       { status: "warn", reason: "nothing listens on port 9477" },
     ]);
+  });
+
+  test("ends a secret command of root's that hangs, and names it", async () => {
+    const ran = `${host.make("hung")}/pid`;
+    const vault = host.put("hung.sh", `#!/bin/sh\necho $$ >${ran}\nexec sleep 3600\n`, 0o755);
+    const chosen = { OPSCTL_SECRETS_COMMAND: vault, OPSCTL_SECRETS_DIR: host.path("none") };
+    const envDir = settings("hanging", { "collect-metrics": chosen });
+    const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir]);
+    expect(of(ended, "collect-metrics", "secrets")).toMatchObject([{ code: "SECRET_COMMAND_FAILED" }]);
+    const pid = readFileSync(ran, "utf8").trim();
+    await until("the command to end", () => !existsSync(`/proc/${pid}`));
   });
 
   test("sends nothing to root's terminal that a database of the account's answers but words", async () => {
