@@ -21,7 +21,7 @@ async function checkedOutCommit(): Promise<string> {
   const { execFileSync } = await import("node:child_process");
   const { realpathSync } = await import("node:fs");
   try {
-    const sources = realpathSync(new URL("../..", import.meta.url));
+    const sources = realpathSync(`${import.meta.dirname}/../..`);
     // GIT_DIR and similar variables may name another checkout.
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_")));
     const args = ["-C", sources, "rev-parse", "--show-toplevel", "--short=12", "HEAD"];
