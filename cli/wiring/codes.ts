@@ -1,6 +1,5 @@
 import codesDocument from "../../docs/codes.md" with { type: "text" };
 import { codeBook } from "../../lib/codes/explain.ts";
-import { SOURCES } from "../../lib/metrics/sources.ts";
 
 /** The codes of this program, as docs/codes.md has them. */
-export const codes = codeBook(codesDocument, { source: SOURCES.map(({ name }) => name).join("|") });
+export const codes = codeBook(codesDocument);

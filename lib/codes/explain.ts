@@ -19,16 +19,15 @@ const ANY_PART = "[A-Za-z0-9_]+";
 /**
  * Reads the tables of docs/codes.md.
  *
- * Shape:     in a code, `<status>` is an HTTP status, `<name>` one of the words that `variants` has for it, `…`
- *            anything; `a_1` to `a_9` are all numbers between the two.
+ * Shape:     in a code, `<status>` is an HTTP status, `…` anything; `a_1` to `a_9` are all numbers between the two.
  * Behaviour: a row with the code itself wins over rows that have a form of it (`gateway_…`).
  */
-export function codeBook(markdown: string, variants: Readonly<Record<string, string>>): CodeBook {
+export function codeBook(markdown: string): CodeBook {
   const rows = rowsOf(markdown);
   return {
     explain(code) {
       const exact = rows.filter(({ words }) => words.includes(code));
-      const found = exact.length > 0 ? exact : rows.filter((row) => hasForm(row, code, variants));
+      const found = exact.length > 0 ? exact : rows.filter((row) => hasForm(row, code));
       return found.map(({ section, words, meaning }) => ({
         section,
         codes: words,
@@ -73,17 +72,17 @@ function rowOf(section: string, titles: readonly string[], [codes = "", ...rest]
 }
 
 /** Whether a row has a form of the code: a word with parts that vary, or a range of numbers. */
-function hasForm({ codes, words }: Row, code: string, variants: Readonly<Record<string, string>>): boolean {
+function hasForm({ codes, words }: Row, code: string): boolean {
   const ranges = [...codes.matchAll(/`([^`]+)` to `([^`]+)`/g)];
   if (ranges.some(([, from, to]) => isBetween(code, from!, to!))) return true;
-  return words.some((word) => !isWhole(word) && patternOf(word, variants).test(code));
+  return words.some((word) => !isWhole(word) && patternOf(word).test(code));
 }
 
-function patternOf(word: string, variants: Readonly<Record<string, string>>): RegExp {
+function patternOf(word: string): RegExp {
   const parts = word.split(/(<\w+>|…)/).map((part) => {
     const name = /^<(\w+)>$/.exec(part)?.[1];
     if (part === "…") return ANY_PART;
-    return name === undefined ? part : `(?:${variants[name] ?? PLACEHOLDERS[name] ?? ANY_PART})`;
+    return name === undefined ? part : (PLACEHOLDERS[name] ?? ANY_PART);
   });
   return new RegExp(`^${parts.join("")}$`);
 }

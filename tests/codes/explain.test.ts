@@ -5,7 +5,7 @@ import { renderExplanations } from "../../lib/codes/render.ts";
 import { SOURCES } from "../../lib/metrics/sources.ts";
 import { page } from "../support/documents.ts";
 
-const codes = codeBook(page("docs/codes.md").text, { source: SOURCES.map(({ name }) => name).join("|") });
+const codes = codeBook(page("docs/codes.md").text);
 
 /** What stands between backticks, or alone, in the first column of the tables of docs/codes.md. */
 const firstCells = page("docs/codes.md")
@@ -39,11 +39,15 @@ describe("codes", () => {
   test.each([
     ["APP_HTTP_502", "Reports and analyses"],
     ["meta_250", "Deliveries"],
-    ["sockets_timeout", "Host metrics and socket monitor"],
     ["gateway_http_403", "Deliveries"],
     ["SECRET_FILE_UNTRUSTED", "A run that did not begin or broke off"],
   ])("explains %s, of which docs/codes.md has the form", (code, section) => {
     expect(codes.explain(code).map((each) => each.section)).toContain(section);
+  });
+
+  test.each(SOURCES.map(({ name }) => name))("explains how the collector's source %s fails", (name) => {
+    for (const code of [`${name}_timeout`, `${name}_failed`])
+      expect(codes.explain(code).map((each) => each.section)).toContain("Host metrics and socket monitor");
   });
 
   test.each([
@@ -106,10 +110,10 @@ describe("codeBook()", () => {
     "",
     "| `cause` | what |",
     "|---|---|",
-    "| `m_1` to `m_9`, `<part>_end` | bare |",
+    "| `m_1` to `m_9`, `<status>_end` | bare |",
     "| `a_b` | again |",
   ].join("\n");
-  const book = codeBook(markdown, { part: "left|right" });
+  const book = codeBook(markdown);
 
   test("takes the columns between code and meaning along, and makes links readable without the forge", () => {
     expect(book.explain("a_b")).toEqual([
@@ -123,10 +127,10 @@ describe("codeBook()", () => {
     ]);
   });
 
-  test("reads forms: anything, words that are named, ranges of numbers", () => {
-    const known = ["a_x", "left_end", "right_end", "m_1", "m_5", "m_9"];
+  test("reads forms: anything, an HTTP status, ranges of numbers", () => {
+    const known = ["a_x", "404_end", "m_1", "m_5", "m_9"];
     expect(known.filter((code) => book.explain(code).length === 0)).toEqual([]);
-    const unknown = ["a_", "up_end", "_end", "m_0", "m_10", "n_5", "m_5x", "no_code"];
+    const unknown = ["a_", "up_end", "999_end", "_end", "m_0", "m_10", "n_5", "m_5x", "no_code"];
     expect(unknown.filter((code) => book.explain(code).length > 0)).toEqual([]);
   });
 });

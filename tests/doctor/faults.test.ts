@@ -4,7 +4,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { codeBook } from "../../lib/codes/explain.ts";
 import type { Finding } from "../../lib/doctor/finding.ts";
 import { renderFindings } from "../../lib/doctor/render.ts";
-import { SOURCES } from "../../lib/metrics/sources.ts";
 import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 import { page } from "../support/documents.ts";
 import { requires } from "../support/requires.ts";
@@ -62,7 +61,7 @@ test("the text for people of each code is the golden one", () => {
 });
 
 test("docs/codes.md explains each code, and its section on doctor has no other", () => {
-  const codes = codeBook(page("docs/codes.md").text, { source: SOURCES.map(({ name }) => name).join("|") });
+  const codes = codeBook(page("docs/codes.md").text);
   expect([...shown.keys()].filter((code) => codes.explain(code).length === 0)).toEqual([]);
   const ofDoctor = codes.codes().filter(({ section }) => section === "Findings of doctor");
   // No row makes these: a service that hangs, an error nobody expected, a directory that is closed to root, PostgreSQL 14, a full disk.
