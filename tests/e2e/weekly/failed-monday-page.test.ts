@@ -18,13 +18,14 @@ const samples = page("docs/failed-monday.md")
 /** What was printed for the sample of the same place. */
 const printed: string[] = [];
 
-/** A text whatever ids, moments and host it names, which of two failures came first, and wherever it is broken. */
+/** A text whatever ids, moments, ages and host it names, which of two failures came first, and wherever it is broken. */
 function known(text: string): string {
   return text
     .replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, "<id>")
     .replaceAll(/\b3EB0[\dA-F]+\b/g, "<provider id>")
     .replaceAll(/(?<=2026-11-23 )\d\d:\d\d:\d\d( to \d\d:\d\d:\d\d)?/g, "<time>")
     .replaceAll(/\(\d+\.\d s\)/g, "(<time>)")
+    .replaceAll(/\d+\.\d days ago/g, "<age> ago")
     .replaceAll(`, on ${hostname()}`, ", on vps-1")
     .replaceAll(/sudo (?:OPSCTL_[A-Z_]+=\S* )+/g, "sudo ")
     .replaceAll(/failed \((?:timeline_entry_failed|gateway_connection_lost)\)/g, "failed (<what came first>)")
