@@ -44,7 +44,7 @@ export const migrate = defineCommand({
         text: (screen) => (args.status ? renderMigrations(migrations, screen) : renderApplied(applied)),
       };
     } catch (error) {
-      const { suggestOwner } = await import("../../lib/migrate/suggest-owner.ts");
+      const { suggestOwner } = await import("../../lib/migrate/run.ts");
       throw suggestOwner(asOpsError(error, "run opsctl migrate", { setting: variable }), variable);
     }
   },
@@ -88,12 +88,8 @@ async function migrated(
   const database = await opening;
   try {
     const { applyMigrations, migrationStatus } = await import("../../lib/migrate/run.ts");
-    const dependencies = {
-      sql: database.sql,
-      onApplied: (migration: string) => log.debug("Applied a migration", { migration }),
-    };
-    if (!isStatusOnly) return await applyMigrations(dependencies);
-    return { applied: [], migrations: await migrationStatus(dependencies) };
+    if (!isStatusOnly) return await applyMigrations(database);
+    return { applied: [], migrations: await migrationStatus(database) };
   } finally {
     await database.close();
   }

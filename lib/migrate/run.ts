@@ -1,11 +1,11 @@
 import type postgres from "postgres";
+import { OWNER_VARIABLE } from "../platform/config/owner-login.ts";
 import { classifyDatabaseError } from "../platform/database/error.ts";
 import { liftSessionLimits } from "../platform/database/session-limits.ts";
 import { OpsError } from "../platform/errors.ts";
 import { readCatalog } from "../schema/catalog.ts";
 import { MIGRATIONS, type Migration } from "../schema/migrations.ts";
-import { grantProblems, platformProblems, rowSecurityProblems, schemaProblems } from "../schema/problems.ts";
-import { unusable } from "../schema/readiness.ts";
+import { catalogProblems, unusable } from "../schema/readiness.ts";
 import {
   compareMigrations,
   type MigrationStatus,
@@ -14,14 +14,11 @@ import {
   readRecordedMigrations,
   recordAccess,
 } from "../schema/recorded.ts";
-import { APPLICATION_REQUIREMENTS } from "../schema/requirements.ts";
-import { RECORD_TABLE } from "./record-table.ts";
+import { APPLICATION_TABLES } from "../schema/requirements.ts";
 
-/** What a migration run works with; `known` and `lockTimeoutMs` have defaults that only tests change. */
+/** The dependencies of a migration run; `known` and `lockTimeoutMs` have defaults that only tests change. */
 export type MigrateDependencies = {
   sql: postgres.Sql;
-  /** Called with the name of each migration as soon as it is committed. */
-  onApplied?: (name: string) => void;
   known?: readonly Migration[];
   /** How long a migration may wait for a table that the application is using. */
   lockTimeoutMs?: number;
@@ -30,8 +27,25 @@ export type MigrateDependencies = {
 // One migration at a time in a database; the lock ends with the transaction, so it also works through a pooler.
 const LOCK_KEY = 7_317_120_431;
 const LOCK_TIMEOUT_MS = 15_000;
-const DEADLOCK = "40P01";
-const DEADLOCK_TRIES = 5;
+const INSUFFICIENT_PRIVILEGE = "42501";
+const TABLE_IN_USE: readonly unknown[] = ["55P03", "40P01"];
+
+/** Makes the record of applied migrations where it is missing; only the migrating login may change it. */
+const RECORD_TABLE = `
+do $$ begin
+  if to_regclass('public.opsctl_migrations') is not null then return; end if;
+  create table public.opsctl_migrations (
+    version    integer primary key,
+    name       text not null unique,
+    checksum   text not null check (checksum ~ '^[0-9a-f]{64}$'),
+    applied_at timestamptz not null default now()
+  );
+  comment on table public.opsctl_migrations is 'The SQL files that opsctl migrate applied, with the checksum of their text.';
+  revoke all on table public.opsctl_migrations from public, anon, authenticated, service_role;
+  grant select on table public.opsctl_migrations to service_role;
+  alter table public.opsctl_migrations enable row level security;
+  create policy opsctl_migrations_service_reads on public.opsctl_migrations for select to service_role using (true);
+end $$;`;
 
 /**
  * Every migration with its state; writes nothing.
@@ -64,56 +78,40 @@ export async function applyMigrations(
   const before = await migrationStatus(dependencies);
   refuseForeignHistory(before);
   const applied: string[] = [];
-  if (before.some((migration) => migration.state === "pending")) {
+  if (before.some(({ state }) => state === "pending")) {
     await requirePrerequisites(dependencies.sql);
-    for (const migration of known) {
-      if (await applyDespiteDeadlocks(dependencies, migration, known)) {
-        applied.push(migration.name);
-        dependencies.onApplied?.(migration.name);
-      }
-    }
+    for (const migration of known)
+      if (await applyOne(dependencies, migration, known)) applied.push(migration.name);
   }
   return { applied, migrations: await migrationStatus(dependencies) };
 }
 
-/** Applies one migration, anew after each deadlock with the application; false when it was applied already. */
-async function applyDespiteDeadlocks(
-  dependencies: MigrateDependencies,
-  migration: Migration,
-  known: readonly Migration[],
-): Promise<boolean> {
-  for (let left = DEADLOCK_TRIES; ; left -= 1) {
-    try {
-      return await applyOne(dependencies, migration, known);
-    } catch (error) {
-      if ((error as { code?: unknown } | null)?.code !== DEADLOCK || left === 1)
-        throw migrationError(migration, error);
-    }
-  }
-}
-
-/** One try; its errors are the driver's own. */
+/** Applies one migration; false when it was applied already. */
 async function applyOne(
-  dependencies: MigrateDependencies,
+  { sql, lockTimeoutMs = LOCK_TIMEOUT_MS }: MigrateDependencies,
   migration: Migration,
   known: readonly Migration[],
 ): Promise<boolean> {
-  const { sql, lockTimeoutMs = LOCK_TIMEOUT_MS } = dependencies;
-  return await sql.begin(async (tx) => {
+  const transaction = sql.begin(async (tx) => {
     await liftSessionLimits(tx);
     await tx.unsafe(`select pg_advisory_xact_lock(${LOCK_KEY})`).simple();
-    // A migration that waits for a busy table makes every later statement on it wait: so it gives up instead.
+    // While a migration waits for a table, every later statement on that table waits too.
     await tx.unsafe(`set local lock_timeout = ${Math.trunc(lockTimeoutMs)}`).simple();
+    // In the first migration's transaction: nobody sees the table before its privileges are revoked.
     await tx.unsafe(RECORD_TABLE).simple();
     // Read again under the lock: another run may have applied it meanwhile.
     const status = compareMigrations(await readRecordedMigrations(tx), known);
     refuseForeignHistory(status);
-    if (status.find((row) => row.version === migration.version)?.state === "applied") return false;
+    const { version, name } = migration;
+    if (status.find((row) => row.version === version)?.state === "applied") return false;
     await tx`
       insert into public.opsctl_migrations (version, name, checksum)
-      values (${migration.version}, ${migration.name}, ${migrationChecksum(migration)})`;
+      values (${version}, ${name}, ${migrationChecksum(migration)})`;
     await tx.unsafe(migration.sql).simple();
     return true;
+  });
+  return await transaction.catch((error: unknown) => {
+    throw migrationError(migration, error);
   });
 }
 
@@ -134,43 +132,43 @@ function refuseForeignHistory(migrations: readonly MigrationStatus[]): void {
     });
 }
 
-/** Refuses before the first change and names everything that is missing. */
+/** Refuses before the first change, and names everything of one kind that is missing. */
 async function requirePrerequisites(sql: postgres.Sql): Promise<void> {
-  // The migrating login need not read as the weekly login does, but every table and column must exist.
-  const catalog = await readCatalog(sql, {
-    requirements: APPLICATION_REQUIREMENTS,
-    functions: [],
-    owner: "login",
-  });
-  const owned = {
-    ...catalog,
-    grants: catalog.grants.filter(({ side }) => side === "owner"),
-    hiddenTables: catalog.hiddenTables.filter(({ side }) => side === "owner"),
-  };
-  const problems = [
-    [...platformProblems(catalog), ...schemaProblems(catalog)],
-    grantProblems(owned),
-    rowSecurityProblems(owned),
-  ].find(({ length }) => length > 0);
-  if (problems?.[0] === undefined) return;
+  const all = catalogProblems(await readCatalog(sql, APPLICATION_TABLES, []));
+  const [first] = all;
+  if (first === undefined) return;
+  const problems = all.filter(({ code }) => code === first.code);
   throw new OpsError({
-    code: problems[0].code,
+    code: first.code,
     message: unusable(...problems.map(({ reason }) => reason)),
     hint: [...new Set(problems.map(({ hint }) => hint))].join("\n"),
   });
 }
 
-function migrationError(migration: Migration, error: unknown): unknown {
+function migrationError({ name }: Migration, error: unknown): unknown {
   const { sqlState } = classifyDatabaseError(error);
   if (sqlState === undefined) return error;
-  const reason = error instanceof Error ? error.message : String(error);
-  return new OpsError({
-    code: "MIGRATION_FAILED",
-    message: `Cannot apply ${migration.name}: SQL state ${sqlState}, ${reason}`,
-    hint:
-      sqlState === "55P03" || sqlState === DEADLOCK
-        ? "A table is in use: run migrate again when the application is quiet. Nothing of this file was kept"
-        : "Nothing of this file was kept; the files before it are applied",
-    cause: error,
-  });
+  const hint = TABLE_IN_USE.includes(sqlState)
+    ? "A table is in use: run migrate again when the application is quiet. Nothing of this file was kept"
+    : "Nothing of this file was kept; the files before it are applied";
+  const message = `Cannot apply ${name}: SQL state ${sqlState}, ${(error as Error).message}`;
+  return new OpsError({ code: "MIGRATION_FAILED", message, hint, cause: error });
+}
+
+/** The errors of a login that does not own the schema. */
+const NOT_OWNER = ["DATABASE_GRANT_MISSING", "DATABASE_ROW_SECURITY", "DATABASE_PERMISSION_DENIED"];
+
+/**
+ * The failure of a migration, with the advice to use the owner's login if `variable` had another one.
+ *
+ * Behaviour: the grants that the login lacks follow, for a DATABASE_URL that is the owner's. A weekly login with these
+ *            grants would have more than it needs, and still own nothing.
+ */
+export function suggestOwner(error: OpsError, variable: string): OpsError {
+  const { code, message, hint, cause } = error;
+  const isDenied = classifyDatabaseError(cause).sqlState === INSUFFICIENT_PRIVILEGE;
+  if (variable === OWNER_VARIABLE || !(NOT_OWNER.includes(code) || isDenied)) return error;
+  const advice = `Migrate as the owner of the schema: opsctl secret set ${OWNER_VARIABLE} asks for that login`;
+  const otherwise = hint === undefined ? "" : `\nWhere ${variable} is the owner's already:\n${hint}`;
+  return new OpsError({ code, message, hint: `${advice}${otherwise}`, cause });
 }

@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import type postgres from "postgres";
 import { MIGRATIONS, type Migration } from "./migrations.ts";
 
-/** One row of `public.opsctl_migrations`. */
-export type RecordedMigration = { version: number; name: string; checksum: string; appliedAt: string };
+type Recorded = { version: number; name: string; checksum: string; appliedAt: string };
 
 /** The state of one migration in a database. */
 export type MigrationStatus = {
@@ -19,10 +18,7 @@ export function migrationChecksum(migration: Migration): string {
   return createHash("sha256").update(migration.sql, "utf8").digest("hex");
 }
 
-/**
- * A query with one row: whether the record of migrations `exists`, whether the login may read it (`readable`) and sees
- * its rows (`visible`): its policy shows them only to `service_role` and its members.
- */
+/** A query with one row: whether the record of migrations exists, and whether the login may read it and sees its rows. */
 export function recordAccess(sql: postgres.Sql): postgres.PendingQuery<postgres.Row[]> {
   return sql`
     select count(*) > 0 as exists,
@@ -35,8 +31,8 @@ export function recordAccess(sql: postgres.Sql): postgres.PendingQuery<postgres.
 }
 
 /** The recorded migrations in the order of their versions; the table must exist. */
-export async function readRecordedMigrations(sql: postgres.ISql): Promise<RecordedMigration[]> {
-  return await sql<RecordedMigration[]>`
+export async function readRecordedMigrations(sql: postgres.ISql): Promise<Recorded[]> {
+  return await sql<Recorded[]>`
     select version, name, checksum,
            to_char(applied_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "appliedAt"
     from public.opsctl_migrations order by version`;
@@ -44,7 +40,7 @@ export async function readRecordedMigrations(sql: postgres.ISql): Promise<Record
 
 /** Every migration that the program or the database knows, with its state, in the order of the versions. */
 export function compareMigrations(
-  recorded: readonly RecordedMigration[],
+  recorded: readonly Recorded[],
   known: readonly Migration[] = MIGRATIONS,
 ): MigrationStatus[] {
   const rows = new Map(recorded.map((row) => [row.version, row]));
@@ -55,9 +51,7 @@ export function compareMigrations(
     const state = !row ? "pending" : row.checksum === migrationChecksum(migration) ? "applied" : "edited";
     return { version, name, state, appliedAt: row?.appliedAt ?? null };
   });
-  const others = [...rows.values()].map(
-    ({ version, name, appliedAt }): MigrationStatus => ({ version, name, state: "unknown", appliedAt }),
-  );
+  const others = [...rows.values()].map(({ checksum: _, ...row }) => ({ ...row, state: "unknown" as const }));
   return [...ours, ...others].sort((a, b) => a.version - b.version);
 }
 

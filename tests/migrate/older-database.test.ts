@@ -76,23 +76,6 @@ test("leaves the application's tables open until its own work on many rows is do
   });
 });
 
-test("is migrated although somebody waits for what the migration has, and has what it waits for", async () => {
-  await withOlder(undefined, async ({ sql }, ledger) => {
-    await applyMigrations({ sql, known: MIGRATIONS.slice(0, 5) });
-    const working = await sql.reserve();
-    await working`begin`;
-    // Of the two, the server ends the one whose time is over first.
-    await working`set local deadlock_timeout = '1h'`;
-    await working`select from weekly_performance_deliveries`;
-    const migrating = applyMigrations({ sql });
-    await ledger.untilWaiting();
-    await working`select from weekly_performance_reports`;
-    await working`commit`;
-    working.release();
-    expect((await migrating).applied).toEqual(MIGRATIONS.slice(5).map(({ name }) => name));
-  });
-});
-
 test("loses what a platform has granted on the reports in between, to any role", async () => {
   await withOlder(undefined, async ({ sql }) => {
     await sql`grant all on weekly_performance_reports to public, anon, authenticated, service_role`;
@@ -119,7 +102,7 @@ test("is not ready before, by its record, nor without what the files bring, what
     const withoutColumn = [
       [
         "DATABASE_NOT_MIGRATED",
-        "Cannot use the database: missing column public.weekly_performance_reconciliations.session_user_name",
+        "Cannot use the database: table public.weekly_performance_reconciliations lacks session_user_name",
       ],
     ];
     await applyMigrations({ sql });

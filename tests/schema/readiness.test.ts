@@ -90,7 +90,7 @@ test("checkReadiness() names a function that is missing, or that has other argum
       {
         code: "DATABASE_NOT_MIGRATED",
         message:
-          "Cannot use the database: missing function public.list_weekly_performance_report_scopes(uuid)",
+          "Cannot use the database: function public.list_weekly_performance_report_scopes(uuid) is missing",
         hint: "Run opsctl migrate, with the login of the schema's owner",
       },
     ]);
@@ -159,11 +159,13 @@ test("checkReadiness() words the membership as PostgreSQL 15 knows it", async ()
     async (database) => {
       const stranger = await newLogin(database.sql);
       expect(await fixedByItsHints(database, stranger, major)).toEqual([
-        `grant service_role to ${stranger};`,
+        `grant service_role to ${stranger}; alter role ${stranger} inherit;`,
       ]);
       const member = await newLogin(database.sql, "grant service_role to");
       await database.sql.unsafe(`alter role ${member} noinherit`);
-      expect(await fixedByItsHints(database, member, major)).toEqual([`alter role ${member} inherit;`]);
+      expect(await fixedByItsHints(database, member, major)).toEqual([
+        `grant service_role to ${member}; alter role ${member} inherit;`,
+      ]);
     },
     { major },
   );
@@ -184,13 +186,15 @@ test("checkReadiness() names what service_role itself lacks", async () => {
   });
 });
 
-test("checkReadiness() names both a missing membership and what service_role lacks", async () => {
+test("checkReadiness() names first a missing membership, then what service_role lacks", async () => {
   await withDatabase(async (database) => {
     await database.sql`revoke select on tenant_config from service_role`;
     const login = await newLogin(database.sql);
+    const [membership, ...others] = await problemsOf(database, login);
+    expect([membership?.hint, others]).toEqual([`grant service_role to ${login} with inherit true;`, []]);
+    await database.sql.unsafe(membership!.hint);
     expect(await fixedByItsHints(database, login)).toEqual([
       "grant select on public.tenant_config to service_role;",
-      `grant service_role to ${login} with inherit true;`,
     ]);
   });
 });
