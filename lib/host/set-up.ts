@@ -8,7 +8,6 @@ import {
   readersOf,
   SETTINGS,
   type Setting,
-  type SettingName,
   settingsWhere,
 } from "../platform/config/settings-table.ts";
 import { withWebhookSettings } from "../platform/config/webhook-settings.ts";
@@ -21,17 +20,29 @@ export { PARTS, type PartName };
 const SERVICE_LOCK = "dispatcher.lock";
 
 /**
- * Whether a part is meant to work on this host: one of the settings that enable it is there, or what it has kept.
+ * Whether a part is meant to work on this host: a setting that it needs is there, or what it has kept.
  *
  * Shape:     `env` are the settings of its command.
- * Behaviour: the socket monitor sends with the settings of the webhook. A file of the webhook that cannot be read
- *            counts as set up: a person has to look at it. A webhook whose settings are gone still has its state, in
- *            which alerts may wait.
+ * Behaviour: the socket monitor sends with the settings of the webhook. A file of the webhook that cannot be read counts:
+ *            a person has to look at it. A webhook whose settings are gone still has its state, in which alerts may wait.
  */
 export function isSetUp(part: PartName, env: Environment): boolean {
-  if (hasAny(env, enabling(part)) || hasSecretFile(part, env)) return true;
-  if (part === "webhook") return existsSync(join(stateDirectoryOf(stateDirIn(env), env), SERVICE_LOCK));
-  return part === "socket-monitor" && isSenderSetUp(env);
+  const needed = settingsWhere((setting) =>
+    readersOf(setting).some(({ command, isRequired }) => isRequired && PART_OF[command] === part),
+  );
+  if (hasAny(env, needed) || needed.some((name) => isOwnSecret(SETTINGS[name], part) && hasFile(name, env)))
+    return true;
+  if (part === "webhook") {
+    const stateDir = stateDirectoryOf(env.OPSCTL_STATE_DIR?.trim() || undefined, env);
+    return existsSync(join(stateDir, SERVICE_LOCK));
+  }
+  if (part !== "socket-monitor") return false;
+  try {
+    return hasAny(withWebhookSettings(part, env), needed);
+  } catch (error) {
+    if (error instanceof OpsError) return true;
+    throw error;
+  }
 }
 
 /** Whether one of these variables has a value. */
@@ -39,40 +50,14 @@ export function hasAny(env: Environment, names: readonly string[]): boolean {
   return names.some((name) => (env[name] ?? "").trim() !== "");
 }
 
-/**
- * The settings that a part needs, and those that no other part reads; one that has a default, or a value in the sample
- * file, says nothing.
- */
-function enabling(part: PartName): SettingName[] {
-  return settingsWhere((setting) => {
-    const readers = readersOf(setting);
-    const own = readers.filter(({ command }) => PART_OF[command] === part);
-    const isNeeded = own.some(({ isRequired }) => isRequired);
-    const isOwn = own.length > 0 && own.length === readers.length;
-    return isNeeded || (isOwn && setting.sample === undefined && setting.default === undefined);
-  });
+/** The file of a secret that another part may have, too, says nothing. */
+function isOwnSecret(setting: Setting, part: PartName): boolean {
+  const isNeeded = readersOf(setting).every(
+    ({ command, isRequired }) => isRequired || PART_OF[command] === part,
+  );
+  return setting.secret !== undefined && isNeeded;
 }
 
-function stateDirIn({ OPSCTL_STATE_DIR }: Environment): string | undefined {
-  return OPSCTL_STATE_DIR?.trim() || undefined;
-}
-
-/** A secret's file; one that another part may also have for itself says nothing. */
-function hasSecretFile(part: PartName, env: Environment): boolean {
-  return enabling(part).some((name) => {
-    const setting: Setting = SETTINGS[name];
-    const isShared = readersOf(setting).some(
-      ({ command, isRequired }) => !isRequired && PART_OF[command] !== part,
-    );
-    return setting.secret !== undefined && !isShared && existsSync(join(secretsDirectory(env), name));
-  });
-}
-
-function isSenderSetUp(env: Environment): boolean {
-  try {
-    return hasAny(withWebhookSettings("socket-monitor", env), enabling("socket-monitor"));
-  } catch (error) {
-    if (error instanceof OpsError) return true;
-    throw error;
-  }
+function hasFile(secret: string, env: Environment): boolean {
+  return existsSync(join(secretsDirectory(env), secret));
 }

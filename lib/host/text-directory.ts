@@ -3,25 +3,31 @@ import { OpsError } from "../platform/errors.ts";
 import { endOf, findForeign } from "../platform/files/trusted-path.ts";
 import { isRoot } from "../platform/privileges.ts";
 
-/**
- * The agent's text-file directory: its real path, its owner, and a key that is the same for every path that leads to
- * it.
- */
+/** The agent's text-file directory: its real path, its owner, and a key that every path to it has in common. */
 export type TextDirectory = { path: string; uid: number; key: string };
 
 /**
- * Finds the text-file directory; refuses one to which an account that neither root is nor its owner could lead root.
+ * Finds the text-file directory; opens and creates nothing.
  *
- * Behaviour: an owner that is not root may let others write there: the collector writes as that account. Opens and
- *            creates nothing.
+ * Behaviour: for root, another account than root and the directory's owner must not be able to exchange it. An owner that
+ *            is not root may let others write there: the collector writes as that account.
  * Errors:    TEXTFILE_DIR_MISSING, TEXTFILE_DIR_UNTRUSTED.
  */
 export function findTextDirectory(directory: string): TextDirectory {
   const found = lookAt(directory);
-  if (found === null) throw directoryMissing(directory);
+  if (found === null)
+    throw new OpsError({
+      code: "TEXTFILE_DIR_MISSING",
+      message: `Cannot write metrics: directory ${directory} is not there`,
+      hint: "Set TEXTFILE_DIR to the agent's text-file directory, or create it with mode 0755",
+    });
   const foreign = isRoot() ? findForeign(directory, { owner: found.uid === 0 ? null : found.uid }) : null;
-  if (foreign !== null) throw untrusted(directory, foreign.why);
-  return found;
+  if (foreign === null) return found;
+  throw new OpsError({
+    code: "TEXTFILE_DIR_UNTRUSTED",
+    message: `Cannot write metrics to ${directory}: ${foreign.why}; another account could put a file or a link there`,
+    hint: "Set TEXTFILE_DIR to a directory that no other account can exchange, or give it to the agent's account",
+  });
 }
 
 function lookAt(directory: string): TextDirectory | null {
@@ -32,20 +38,4 @@ function lookAt(directory: string): TextDirectory | null {
   } catch {
     return null;
   }
-}
-
-function directoryMissing(directory: string): OpsError {
-  return new OpsError({
-    code: "TEXTFILE_DIR_MISSING",
-    message: `Cannot write metrics: directory ${directory} is not there`,
-    hint: "Set TEXTFILE_DIR to the agent's text-file directory, or create it with mode 0755",
-  });
-}
-
-function untrusted(directory: string, why: string): OpsError {
-  return new OpsError({
-    code: "TEXTFILE_DIR_UNTRUSTED",
-    message: `Cannot write metrics to ${directory}: ${why}; another account could put a file or a link there`,
-    hint: "Set TEXTFILE_DIR to a directory that no other account can exchange, or give it to the agent's account",
-  });
 }

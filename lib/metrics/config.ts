@@ -8,10 +8,8 @@ import { SOURCES } from "./sources.ts";
 /** The settings of the collector and of its sources; the hosting token is looked for later, within the source's limit. */
 export type CollectConfig = Settings<never, SettingName>;
 
-const OPTIONAL: readonly SettingName[] = [
-  ...new Set<SettingName>(["TEXTFILE_DIR", ...SOURCES.flatMap(({ settings }) => settings)]),
-];
-const OWN = settingsWhere((setting) => setting.commands !== "all" && isReadBy(setting, "collect-metrics"));
+const COMMAND = "collect-metrics";
+const OPTIONAL: readonly SettingName[] = ["TEXTFILE_DIR", ...SOURCES.flatMap(({ settings }) => settings)];
 
 /**
  * Refuses to run without any setting: a manual run would replace the metrics of the installed collector by those of one
@@ -23,7 +21,8 @@ export function refuseWithoutSettings(
   env: Environment,
   file: { path: string; isThere: boolean } | null,
 ): void {
-  if (file?.isThere || hasAny(env, OWN)) return;
+  const own = settingsWhere((setting) => setting.commands !== "all" && isReadBy(setting, COMMAND));
+  if (file?.isThere || hasAny(env, own)) return;
   const missing = file === null ? "no settings file is read" : `${file.path} is not there`;
   throw new OpsError({
     code: "CONFIG_INVALID",
@@ -32,22 +31,16 @@ export function refuseWithoutSettings(
   });
 }
 
-/**
- * Reads the settings of `opsctl collect-metrics`.
- *
- * Errors: CONFIG_INVALID with all problems at once.
- */
+/** Reads the settings of a run. Errors: CONFIG_INVALID with all problems at once. */
 export async function loadCollectConfig(env: Environment): Promise<CollectConfig> {
-  return await loadSettings("collect-metrics", { optional: OPTIONAL }, env);
+  return await loadSettings(COMMAND, { optional: OPTIONAL }, env);
 }
 
-/**
- * Reads the settings, the token, which a pass looks for later, and the ping, without which it goes on; what is missing
- * or wrong is one error.
- *
- * Errors: CONFIG_INVALID with all problems at once.
- */
+/** Reads also the token and the address of the ping. Errors: CONFIG_INVALID with all problems at once. */
 export async function loadWholeCollectConfig(env: Environment): Promise<CollectConfig> {
-  const optional: readonly SettingName[] = [...OPTIONAL, "OPSCTL_PING_URL"];
-  return await loadSettings("collect-metrics", { required: ["HOSTING_TOKEN"], optional }, env);
+  return await loadSettings(
+    COMMAND,
+    { required: ["HOSTING_TOKEN"], optional: [...OPTIONAL, "OPSCTL_PING_URL"] },
+    env,
+  );
 }

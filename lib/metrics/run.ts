@@ -1,28 +1,26 @@
 import type { Settings } from "../platform/config/load.ts";
 import type { SettingName } from "../platform/config/settings-table.ts";
+import type { Log } from "../platform/log/log.ts";
 import { withTimeout } from "../platform/timeout.ts";
 import { type MetricSource, type SourceContext, type SourceReading, unread } from "./source.ts";
 
 /** The dependencies of a run of the collector. */
-export type CollectDependencies = Omit<SourceContext, "signal"> & {
+export type CollectDependencies = {
   sources: readonly MetricSource[];
   settings: Settings<never, SettingName>;
+  env: SourceContext["env"];
+  log: Pick<Log, "debug" | "warn" | "error">;
   nowMs: () => number;
-  monotonicMs: () => number;
 };
 
 /** The result of one source. */
 export type SourceReport = SourceReading & { name: string; durationMs: number };
 
-/**
- * The result of a run.
- *
- * Units: `finishedAtMs` is epoch milliseconds.
- */
+/** The result of a run; `finishedAtMs` is epoch milliseconds. */
 export type CollectReport = { sources: SourceReport[]; finishedAtMs: number };
 
 /**
- * Reads all sources at the same time, each within its own limit.
+ * Reads all sources at the same time, each within its own limit, and logs what cannot be read.
  *
  * Behaviour: a run takes no longer than the longest limit. A source that is late or throws has a problem and no
  *            samples; the others are not affected.
@@ -31,11 +29,13 @@ export type CollectReport = { sources: SourceReport[]; finishedAtMs: number };
 export async function collectMetrics(dependencies: CollectDependencies): Promise<CollectReport> {
   const sources = await Promise.all(
     dependencies.sources.map(async (source): Promise<SourceReport> => {
-      const startedMs = dependencies.monotonicMs();
+      const startedMs = performance.now();
       const reading = await readInTime(source, dependencies);
-      return { name: source.name, ...reading, durationMs: dependencies.monotonicMs() - startedMs };
+      return { name: source.name, ...reading, durationMs: performance.now() - startedMs };
     }),
   );
+  for (const { name, problem } of sources)
+    if (problem !== null) dependencies.log.error(problem.message, { source: name, code: problem.code });
   return { sources, finishedAtMs: dependencies.nowMs() };
 }
 

@@ -6,39 +6,36 @@ import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 import type { MetricSample } from "../text/prometheus-text.ts";
 
-/** Why a source, or a part of it, could not be read: a public code, and a sentence for the operator. */
-export type SourceProblem = { code: string; message: string };
-
 /**
- * A source's samples, by the name of their series, and what could not be read.
+ * A source's samples, by the name of their series, and why not all could be read: a public code and a sentence.
  *
  * Shape: an unknown value is absent, never zero and never the value of an earlier run.
  */
 export type SourceReading = {
   samples: Partial<Record<string, readonly MetricSample[]>>;
-  problem: SourceProblem | null;
+  problem: { code: string; message: string } | null;
 };
 
 /** What a source reads with; `signal` is aborted when its time has run out. */
 export type SourceContext = { env: Environment; log: Pick<Log, "debug" | "warn">; signal: AbortSignal };
 
-/** What the check of a source looks with: `secret` is the one that it names, the fixes are those of this host. */
+/** What the check of a source looks with: the secret that it names, the collector's settings file, fixes of this host. */
 export type SourceCheckContext = {
   signal: AbortSignal;
-  env: Environment;
-  procNet: string | undefined;
   callLimitMs: number;
   secret: Secret | null;
-  /** The environment file of the collector. */
   settingsFile: string;
   asRoot: Fix;
   replaceSecret: () => Promise<Fix>;
 };
 
-/** The result of a source's check; `code` is null when the source can be read. */
+/** The result of a source's check. */
 export type SourceHealth =
   | { status: "pass"; reason: string }
   | { status: "warn" | "fail"; code: string; reason: string; fix: Fix | string };
+
+/** What one code of a source means, in its log and in doctor, and what to do about it. */
+export type SourceFault = { why: string; fix: (context: SourceCheckContext) => Fix | string | Promise<Fix> };
 
 /**
  * One source of the collector.
@@ -52,10 +49,9 @@ export type MetricSource = {
   limitMs: number;
   settings: readonly SettingName[];
   read(settings: Settings<never, SettingName>, context: SourceContext): Promise<SourceReading>;
-  /** What doctor looks at before a pass fails. */
+  /** What doctor looks at before a pass fails; `service` is what it waits for. */
   check?: {
     name: string;
-    /** What it waits for. */
     service: string;
     runsAsRoot?: true;
     secret?: SettingName;

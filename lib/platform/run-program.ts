@@ -9,7 +9,8 @@ import process from "node:process";
 export type ProgramEnd =
   | { status: "ended"; exitCode: number | null; signal: NodeJS.Signals | null }
   | { status: "unstarted"; code: string }
-  | { status: "late" | "flooded" };
+  | { status: "late" }
+  | { status: "flooded" };
 
 /**
  * Runs a program, without a shell, and returns how it ended and what it wrote to standard output.
@@ -59,42 +60,4 @@ function killGroup(pid: number | undefined): void {
   } catch {
     // The whole group has ended.
   }
-}
-
-/**
- * A running program, which has nothing to read.
- *
- * Shape: `output` is its standard output as it arrives, to be read once; `ended` is its exit status, null when a signal
- *        ended it. Both end soon after `kill`.
- */
-export type RunningProgram = {
-  output: AsyncIterable<Uint8Array>;
-  ended: Promise<number | null>;
-  kill(): void;
-};
-
-/**
- * Starts a program, without a shell; its standard error is dropped.
- *
- * Behaviour: it has no terminal: through a program in root's, which the account may control, it could type there.
- * Errors: throws with the code of the system, ENOENT when there is no such program.
- */
-export async function startProgram(
-  program: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-): Promise<RunningProgram> {
-  const [{ spawn }, { once }] = await Promise.all([import("node:child_process"), import("node:events")]);
-  const child = spawn(program, args, { stdio: ["ignore", "pipe", "ignore"], detached: true, env });
-  const ended = once(child, "exit").then(([status]) => status as number | null);
-  ended.catch(() => {});
-  await once(child, "spawn");
-  return {
-    output: child.stdout,
-    ended,
-    kill() {
-      child.kill("SIGKILL");
-      child.stdout.destroy();
-    },
-  };
 }

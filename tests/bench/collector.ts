@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { findTextDirectory } from "../../lib/host/text-directory.ts";
-import { lockPathOf } from "../../lib/metrics/run-lock.ts";
+import { lockPathOf } from "../../lib/metrics/write.ts";
 import { OPSCTL, peakOfTree, ROOT, startScript, timeOf } from "./child.ts";
 import { type Figure, median } from "./figure.ts";
 

@@ -5,7 +5,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { HEARTBEAT_FILE } from "../../lib/host/heartbeat-file-name.ts";
 import { LAST_RUN_FILE } from "../../lib/last-run/file-name.ts";
-import { renderReport } from "../../lib/metrics/exposition.ts";
+import { renderReport } from "../../lib/metrics/render.ts";
 import { collectMetrics } from "../../lib/metrics/run.ts";
 import { lastRun } from "../status/support/run.ts";
 import { gaugesOf } from "../text/support/prometheus-parser.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { renderReport } from "../../lib/metrics/exposition.ts";
+import { renderReport } from "../../lib/metrics/render.ts";
 import { collectMetrics } from "../../lib/metrics/run.ts";
 import { runningContainer } from "../standins/docker-engine.ts";
 import { projectOf } from "../standins/hosting.ts";

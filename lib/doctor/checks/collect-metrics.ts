@@ -92,9 +92,9 @@ function sourceCheck(
       const found = secret === undefined ? null : await secretOf(secret, context);
       if (found !== null && "status" in found) return [found];
       const { file } = await context.environment(of);
-      const { env, callLimitMs, paths } = context.dependencies;
+      const { callLimitMs } = context.dependencies;
       const health = await run(values, {
-        ...{ signal, env, callLimitMs, procNet: paths.procNet, secret: found, settingsFile: file.path },
+        ...{ signal, callLimitMs, secret: found, settingsFile: file.path },
         asRoot: asRoot(of, context),
         replaceSecret: () => correctSecret(context, of, secret ?? ""),
       });

@@ -2,13 +2,17 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { HEARTBEAT_FILE } from "../../host/heartbeat-file-name.ts";
 import { METRIC } from "../../host/metric-names.ts";
+import { LAST_RUN_FILE } from "../../last-run/file-name.ts";
+import type { LastRun } from "../../last-run/last-run.ts";
+import { readLastRun } from "../../last-run/read.ts";
+import { DELIVERY_CHANNELS, OPEN_STATES } from "../../last-run/week-counts.ts";
 import { type MetricSource, type SourceReading, unread } from "../source.ts";
-import { readLastRunSamples } from "./last-run.ts";
 
 /**
  * What the weekly run left in its log directory: its heartbeat, and how the last run began and ended.
  *
- * Behaviour: if one of the two cannot be read, it is the source's problem, and the other is shown.
+ * Behaviour: if one of the two cannot be read, it is the source's problem, and the other is shown. The directory belongs
+ *            to the service's account, and the collector is root: no link is followed and no pipe waited for.
  */
 export const heartbeat: MetricSource = {
   name: "heartbeat",
@@ -28,17 +32,14 @@ export const heartbeat: MetricSource = {
   settings: ["OPSCTL_LOG_DIR"],
   async read({ OPSCTL_LOG_DIR: logDir }) {
     const beat = await readHeartbeat(join(logDir, HEARTBEAT_FILE));
-    const lastRun = readLastRunSamples(logDir);
-    return { samples: { ...beat.samples, ...lastRun.samples }, problem: beat.problem ?? lastRun.problem };
+    const last = lastRunReading(logDir);
+    return { samples: { ...beat.samples, ...last.samples }, problem: beat.problem ?? last.problem };
   },
 };
 
-/**
- * When the weekly report last ended well; no sample when it never did, which is no failure.
- *
- * Behaviour: does not open the file, and a link in its place is a failure: its directory belongs to the service's
- *            account, and the collector is root.
- */
+const NEVER: SourceReading = { samples: {}, problem: null };
+
+/** When the weekly report last ended well. */
 async function readHeartbeat(path: string): Promise<SourceReading> {
   try {
     const found = await lstat(path);
@@ -47,7 +48,29 @@ async function readHeartbeat(path: string): Promise<SourceReading> {
     return { samples: { [METRIC.weeklyLastSuccess]: [{ value }] }, problem: null };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return { samples: {}, problem: null };
+    if (code === "ENOENT") return NEVER;
     return unread("heartbeat_unreadable", `Cannot look at ${path}: ${code ?? "the file system failed"}`);
   }
+}
+
+function lastRunReading(logDir: string): SourceReading {
+  const reading = readLastRun(logDir);
+  if (reading.status === "none") return NEVER;
+  if (reading.status === "found") return { samples: samplesOf(reading.run), problem: null };
+  return unread("last_run_unreadable", `Cannot read ${join(logDir, LAST_RUN_FILE)}: ${reading.code}`);
+}
+
+/** The samples of a run; what it does not know has none. */
+function samplesOf({ status, begunAt, retryableUntil, week }: LastRun): SourceReading["samples"] {
+  const instant = (text: string | null) => (text === null ? [] : [{ value: Date.parse(text) / 1000 }]);
+  const open = DELIVERY_CHANNELS.flatMap((channel) =>
+    OPEN_STATES.map((state) => ({ labels: { channel, state }, value: week?.[channel][state] ?? 0 })),
+  );
+  return {
+    [METRIC.weeklyLastRun]: instant(begunAt),
+    [METRIC.weeklyLastRunSuccess]: status === "running" ? [] : [{ value: status === "success" ? 1 : 0 }],
+    [METRIC.weeklyRunning]: [{ value: status === "running" ? 1 : 0 }],
+    [METRIC.weeklyOpenDeliveries]: week === null ? [] : open,
+    [METRIC.weeklyRetryableUntil]: instant(retryableUntil),
+  };
 }

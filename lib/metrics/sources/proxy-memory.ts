@@ -1,7 +1,7 @@
 import { METRIC } from "../../host/metric-names.ts";
 import type { CallRecord } from "../../platform/http/call-peer.ts";
-import { type DockerAddress, readContainerMemory } from "../../providers/docker/client.ts";
-import { type MetricSource, type SourceCheckContext, type SourceHealth, unread } from "../source.ts";
+import { readContainerMemory } from "../../providers/docker/client.ts";
+import { type MetricSource, type SourceFault, unread } from "../source.ts";
 
 const CALL_LIMIT_MS = 5_000;
 
@@ -15,16 +15,11 @@ export const proxyMemory: MetricSource = {
   settings: ["PROXY_CONTAINER", "DOCKER_HOST"],
   async read({ PROXY_CONTAINER: container, DOCKER_HOST: address }, { signal, log }) {
     const onCall = (record: CallRecord) => log.debug("An external service was called", record);
-    const memory = await readContainerMemory({
-      address,
-      container,
-      timeoutMs: CALL_LIMIT_MS,
-      signal,
-      onCall,
-    });
+    const call = { address, container, timeoutMs: CALL_LIMIT_MS, signal, onCall };
+    const memory = await readContainerMemory(call);
     if (memory.status === "ok")
       return { samples: { [METRIC.proxyMemoryBytes]: [{ value: memory.bytes }] }, problem: null };
-    const why = reasonOf(memory.code, address);
+    const { why } = FAULTS[memory.code] ?? OTHER;
     return unread(memory.code, `Cannot read the memory of container ${container}: ${why}`);
   },
   check: {
@@ -35,54 +30,33 @@ export const proxyMemory: MetricSource = {
       const { signal, callLimitMs: timeoutMs } = context;
       const memory = await readContainerMemory({ address, container, timeoutMs, signal });
       if (memory.status === "ok") return { status: "pass", reason: `container ${container} runs` };
-      return failure(memory.code, container, context);
+      const { why, fix } = FAULTS[memory.code] ?? OTHER;
+      return { status: "fail", code: memory.code, reason: why, fix: await fix(context) };
     },
   },
 };
 
-function reasonOf(code: string, address: DockerAddress): string {
-  const where = "url" in address ? address.url.host : address.unixSocket;
-  switch (code) {
-    case "docker_container_missing":
-      return "the engine knows no container of exactly this name; set PROXY_CONTAINER";
-    case "docker_container_not_running":
-      return "the container is not running";
-    case "docker_memory_unknown":
-      return "it runs, and the container engine shows no memory of it; its log may say why";
-    case "docker_unreachable":
-      return `no container engine answers at ${where}, or this account may not use it`;
-    default:
-      return `the container engine at ${where} did not answer as expected`;
-  }
-}
+const FAULTS: Readonly<Record<string, SourceFault>> = {
+  docker_unreachable: {
+    why: "no container engine answers at DOCKER_HOST, or this account may not use it",
+    fix: ({ asRoot, settingsFile }) => ({
+      ...asRoot,
+      text: `Start the engine, or correct DOCKER_HOST in ${settingsFile}; where you are not root:`,
+    }),
+  },
+  docker_container_missing: {
+    why: "the container engine knows no container of exactly this name",
+    fix: ({ settingsFile }) => `Correct PROXY_CONTAINER in ${settingsFile}`,
+  },
+  docker_container_not_running: { why: "the container is not running", fix: () => "Start it (docker start)" },
+  docker_memory_unknown: {
+    why: "the container runs, and the container engine shows no memory of it",
+    fix: () =>
+      "Read the engine's log; a kernel without the memory controller is booted with cgroup_enable=memory",
+  },
+};
 
-function failure(
-  code: string,
-  container: string,
-  { settingsFile, asRoot }: SourceCheckContext,
-): SourceHealth {
-  const fail = (why: string, fix: Extract<SourceHealth, { fix: unknown }>["fix"]): SourceHealth => {
-    return { status: "fail", code, reason: why, fix };
-  };
-  switch (code) {
-    case "docker_unreachable":
-      return fail("no container engine answers at DOCKER_HOST, or this account may not use it", {
-        ...asRoot,
-        text: `Start the engine, or correct DOCKER_HOST in ${settingsFile}; where you are not root:`,
-      });
-    case "docker_container_missing":
-      return fail(`the engine knows no container ${container}`, `Correct PROXY_CONTAINER in ${settingsFile}`);
-    case "docker_container_not_running":
-      return fail(`container ${container} does not run`, "Start it (docker start)");
-    case "docker_memory_unknown":
-      return fail(
-        `container ${container} runs, and the engine shows no memory of it`,
-        "Read the engine's log; a kernel without the memory controller is booted with cgroup_enable=memory",
-      );
-    default:
-      return fail(
-        "the container engine does not answer as it should",
-        `Read the engine's log, and check DOCKER_HOST in ${settingsFile}`,
-      );
-  }
-}
+const OTHER: SourceFault = {
+  why: "the container engine at DOCKER_HOST does not answer as expected",
+  fix: ({ settingsFile }) => `Read the engine's log, and check DOCKER_HOST in ${settingsFile}`,
+};

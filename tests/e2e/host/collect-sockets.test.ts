@@ -94,7 +94,8 @@ describe("opsctl collect-metrics without a usable listing of sockets", () => {
     ["prints garbage", "echo 'cannot open netlink socket'", "has no state"],
     ["prints a state in small letters", "echo 'close-wait 1 0 a b'", "has no state"],
     ["prints a row that is cut off", "printf 'CLOSE-WAIT 1 0 127.0.0.1:1 127'", "cut off"],
-    ["prints bytes without end", "head -c 100000 /dev/zero", "no end"],
+    ["prints bytes without end", "cat /dev/zero", "no end"],
+    ["lists other states", "echo 'ESTAB 0 0 [::1]:CLOSE-WAIT [::1]:50001'", "has no state"],
   ])("no count of sockets is shown, not even zero, when ss %s", async (_name, script, problem) => {
     const counted = await count(fakeSs(script));
     expect([counted.total, counted.closeWait]).toEqual([undefined, undefined]);
@@ -112,19 +113,4 @@ describe("opsctl collect-metrics without a usable listing of sockets", () => {
 
 test("opsctl collect-metrics takes an empty listing for no socket in CLOSE-WAIT", async () => {
   expect(await count(fakeSs("exit 0"))).toMatchObject({ closeWait: 0, problem: "" });
-});
-
-test("opsctl collect-metrics takes all rows of an ss that lists every state, its heading aside", async () => {
-  const rows = [
-    "State      Recv-Q Send-Q Local Address:Port Peer Address:Port",
-    "LISTEN     0      128    0.0.0.0:22         0.0.0.0:*",
-    "CLOSE-WAIT 1      0      10.0.0.1:443       10.0.0.2:50000",
-    "CLOSE-WAIT 1      0      [::1]:443          [::1]:50000",
-    "ESTAB      0      0      [::1]:CLOSE-WAIT   [::1]:50001",
-  ];
-  const listing = join(folder, "listing");
-  writeFileSync(listing, `${rows.join("\n")}\n`);
-  // In pieces, as a pipe may hand them over.
-  const script = `head -c 100 ${listing}; /bin/sleep 0.05; tail -c +101 ${listing}`;
-  expect(await count(fakeSs(script))).toMatchObject({ total: 4, closeWait: 2, problem: "" });
 });

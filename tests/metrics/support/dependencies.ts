@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { findTextDirectory } from "../../../lib/host/text-directory.ts";
 import { loadCollectConfig } from "../../../lib/metrics/config.ts";
 import type { CollectDependencies } from "../../../lib/metrics/run.ts";
-import { lockPathOf } from "../../../lib/metrics/run-lock.ts";
 import { SOURCES } from "../../../lib/metrics/sources.ts";
+import { lockPathOf } from "../../../lib/metrics/write.ts";
 import { type Engine, runningContainer, startEngine } from "../../standins/docker-engine.ts";
 import type { GenerationName } from "../../standins/docker-generations.ts";
 import { type Hosting, projectOf, startHosting } from "../../standins/hosting.ts";
@@ -46,9 +46,8 @@ export async function openCollectArena(parts: { generation?: GenerationName } = 
       sources: SOURCES.map((source) => ({ ...source, limitMs: limitsMs[source.name] ?? 60_000 })),
       settings: await loadCollectConfig({ ...env, OPSCTL_ALLOW_PLAIN_HTTP: "1" }),
       env,
-      log: { debug() {}, warn() {} },
+      log: { debug() {}, warn() {}, error() {} },
       nowMs: () => 1_795_275_009_961,
-      monotonicMs: () => performance.now(),
     }),
     async [Symbol.asyncDispose]() {
       await Promise.all([engine.stop(), hosting.stop()]);
