@@ -12,7 +12,14 @@ import { shellWord } from "../../lib/platform/shell-word.ts";
 /** The settings of a command, and how they are read again; a problem is kept until there is a log. */
 export type Settings = { read: CommandSettings; again: () => CommandSettings; problem: unknown };
 
-const NONE: CommandSettings = { env: process.env, path: null, isThere: false, names: [], hidden: [] };
+const NONE: CommandSettings = {
+  env: process.env,
+  path: null,
+  isThere: false,
+  names: [],
+  repeated: [],
+  hidden: [],
+};
 
 /** The settings of a command without a file: the environment alone. */
 export const NO_SETTINGS: Settings = { read: NONE, again: () => NONE, problem: null };

@@ -1,33 +1,39 @@
 import { envDirOption } from "../platform/config/sudo-line.ts";
 import { OpsError } from "../platform/errors.ts";
+import type { Account } from "../platform/privileges.ts";
 import type { Check } from "./context/check.ts";
 import { CheckContext } from "./context/check-context.ts";
 import { COMMAND_FACTS } from "./context/command-facts.ts";
 import type { DoctorDependencies } from "./context/dependencies.ts";
-import { isCommandSetUp, leftOut } from "./context/set-up.ts";
-import { type CheckResult, type CommandName, command, type Finding, fail, failure } from "./finding.ts";
+import { isCommandSetUp } from "./context/set-up.ts";
+import {
+  type CheckResult,
+  type CommandName,
+  command,
+  type Finding,
+  fail,
+  failure,
+  notSetUp,
+} from "./finding.ts";
 
 /**
  * How doctor looks.
  *
- * Shape: `isNamed`: a person named the command, so that it is checked also where its part is not set up; `leaveRoot`
- *        makes a process of root's the service account, or throws why it cannot; `onFound` gets what each check found,
- *        as soon as that check ends.
+ * Shape: `isNamed`: a person named the command, so that it is checked also where its part is not set up; `becomeAccount`
+ *        makes a process of root's the service account, or throws why it cannot.
  */
-export type Examination = {
-  isNamed?: boolean;
-  leaveRoot?: (() => void) | null;
-  onFound?: (check: Check, findings: readonly Finding[]) => void;
-};
+export type Examination = { isNamed?: boolean; becomeAccount?: ((account: Account) => void) | null };
 
 /** The time of a check that runs as root, before the others. */
 const ROOT_LIMIT_MS = 1_000;
+/** After this time a part counts as set up: its checks find what hangs. */
+const SET_UP_LIMIT_MS = 1_000;
 /** Of doctor's five seconds; the rest is for its start and for its result. */
-const TOTAL_MS = 4_500;
+const TOTAL_MS = 4_700;
 /** What a check gets at least, however long everything before it took. */
 const LEAST_MS = 500;
-/** Of the time of a check, which then names the secret command that hangs. */
-const SECRET_COMMAND_PART = 0.75;
+
+type Results = ReadonlyMap<Check, CheckResult[]>;
 
 /**
  * Runs all checks at the same time, each with its own time limit; returns the findings in the order of the checks.
@@ -40,87 +46,58 @@ const SECRET_COMMAND_PART = 0.75;
 export async function runDoctor(
   dependencies: DoctorDependencies,
   checks: readonly Check[],
-  { isNamed = true, leaveRoot = null, onFound = () => {} }: Examination = {},
+  { isNamed = true, becomeAccount = null }: Examination = {},
 ): Promise<Finding[]> {
   const begunMs = performance.now();
   const context = new CheckContext(dependencies);
   try {
-    const seen = leaveRoot === null ? new Map() : await lookAsRoot(context, checks, isNamed);
-    const problem = problemOf(leaveRoot);
-    context.dependencies = inTime(dependencies, performance.now() - begunMs);
-    const run = async (check: Check) => {
-      const isLeft = problem !== null && !belongsToRoot(check.command);
-      const isFirst = check === checks.find((other) => other.command === check.command);
-      const look = isLeft
-        ? async () => (isFirst ? [failure(problem)] : [])
-        : lookOf(check, seen.get(check), { isNamed, isFirst });
-      const name = isLeft ? ACCOUNT_CHECK : check.name;
-      const results = await verdictsOf({ ...check, run: look }, context, context.dependencies.limitMs);
-      const findings = results.map((result) => ({ command: check.command, check: name, ...result }));
-      onFound(check, findings);
-      return findings;
+    const byCommand = [...Map.groupBy(checks, (check) => check.command)];
+    const asRoot = becomeAccount === null ? new Map() : await resultsAsRoot(context, checks);
+    const problem = becomeAccount === null ? null : await leaveRoot(context, becomeAccount);
+    const isClosed = (of: CommandName) => problem !== null && COMMAND_FACTS[of].account !== "root";
+    const left = new Set<CommandName>();
+    const leave = async (of: CommandName) => {
+      const work = (signal: AbortSignal) => isCommandSetUp(of, context, signal);
+      if (!(await inTime(context, SET_UP_LIMIT_MS, work, () => true))) left.add(of);
     };
-    return oncePerCause((await Promise.all(checks.map(run))).flat());
+    if (!isNamed) await Promise.all(byCommand.flatMap(([of]) => (isClosed(of) ? [] : [leave(of)])));
+    const leftMs = Math.floor((TOTAL_MS - (performance.now() - begunMs)) / 100) * 100;
+    context.limitMs = Math.min(dependencies.limitMs, Math.max(LEAST_MS, leftMs));
+    const findings = byCommand.map(async ([of, own]): Promise<Finding[]> => {
+      const [first] = own as [Check];
+      if (isClosed(of)) return [{ command: of, check: "service account", ...failure(problem as OpsError) }];
+      if (left.has(of)) return [{ command: of, check: first.name, ...unused(of) }];
+      return await findingsOf(own, asRoot, context);
+    });
+    return (await Promise.all(findings)).flat();
   } finally {
     await context.close();
   }
 }
 
-/** Reports what several checks of a command lack for the same reason once: with the first, which names the others. */
-function oncePerCause(findings: readonly Finding[]): Finding[] {
-  const causeOf = ({ command: of, code, reason }: Finding) =>
-    code === "PREREQUISITE_FAILED" ? `${of} ${reason}` : null;
-  return findings.flatMap((finding, at) => {
-    const cause = causeOf(finding);
-    const alike = cause === null ? [finding] : findings.filter((other) => causeOf(other) === cause);
-    if (alike.length === 1) return [finding];
-    const others = alike.slice(1).map(({ check }) => check);
-    const isFirst = findings.findIndex((other) => causeOf(other) === cause) === at;
-    return isFirst ? [{ ...finding, reason: `${finding.reason}; neither were ${others.join(", ")}` }] : [];
-  });
-}
-
-/** The name of the check that says why nothing is known of the account's commands. */
-const ACCOUNT_CHECK = "service account";
-
-type Seen = ReadonlyMap<Check, CheckResult[]>;
-
-/** What the checks say that run as root; what the account could not read later is read along the way. */
-async function lookAsRoot(context: CheckContext, checks: readonly Check[], isNamed: boolean): Promise<Seen> {
-  const own = new Set(checks.map((check) => check.command).filter(belongsToRoot));
+/** What the checks find that run as root; what the account could not read later is read on the way. */
+async function resultsAsRoot(context: CheckContext, checks: readonly Check[]): Promise<Results> {
   // Root's secret command is ended while this process is still root, which the account could not do.
-  const secretCommandLimitMs = ROOT_LIMIT_MS * SECRET_COMMAND_PART;
-  context.dependencies = { ...context.dependencies, secretCommandLimitMs };
-  const signal = AbortSignal.timeout(ROOT_LIMIT_MS);
-  const settled = [...own].map((of) => (isNamed ? context.secrets(of) : isCommandSetUp(of, context, signal)));
+  context.limitMs = ROOT_LIMIT_MS;
+  const roots = new Set(
+    checks.map((check) => check.command).filter((of) => COMMAND_FACTS[of].account === "root"),
+  );
+  const setUp = [...roots].map((of) => isCommandSetUp(of, context, AbortSignal.timeout(ROOT_LIMIT_MS)));
   const found = checks
     .filter(({ runsAsRoot }) => runsAsRoot)
-    .map(async (check) => [check, await verdictsOf(check, context, ROOT_LIMIT_MS)] as const);
-  await Promise.race([Promise.allSettled(settled), context.dependencies.wait(ROOT_LIMIT_MS, signal)]);
+    .map(async (check) => [check, await resultsOf(check, context)] as const);
+  await Promise.allSettled(setUp);
   return new Map(await Promise.all(found));
 }
 
-function belongsToRoot(of: CommandName): boolean {
-  return COMMAND_FACTS[of].account === "root";
-}
-
-function lookOf(
-  check: Check,
-  seen: CheckResult[] | undefined,
-  { isNamed, isFirst }: { isNamed: boolean; isFirst: boolean },
-): Check["run"] {
-  const look: Check["run"] = seen === undefined ? check.run : async () => seen;
-  if (isNamed) return look;
-  return async (context, signal) =>
-    (await isCommandSetUp(check.command, context, signal))
-      ? await look(context, signal)
-      : leftOut(check.command, isFirst);
-}
-
-/** Makes the process the account; returns why it could not. */
-function problemOf(leaveRoot: (() => void) | null): OpsError | null {
+/** Makes the process the account, where the host has one; returns why it could not. */
+async function leaveRoot(
+  context: CheckContext,
+  become: (account: Account) => void,
+): Promise<OpsError | null> {
   try {
-    leaveRoot?.();
+    const account = await context.account();
+    if (account !== null) become(account);
     return null;
   } catch (error) {
     if (error instanceof OpsError) return error;
@@ -128,46 +105,57 @@ function problemOf(leaveRoot: (() => void) | null): OpsError | null {
   }
 }
 
-/** The limits that are left when `spentMs` of doctor's time are over; whole tenths of a second, as findings name them. */
-function inTime(dependencies: DoctorDependencies, spentMs: number): DoctorDependencies {
-  const leftMs = Math.max(LEAST_MS, Math.floor((TOTAL_MS - spentMs) / 100) * 100);
-  if (leftMs >= dependencies.limitMs || spentMs < LEAST_MS) return dependencies;
-  return { ...dependencies, limitMs: leftMs, secretCommandLimitMs: leftMs * SECRET_COMMAND_PART };
+/** The result on a command whose part this host does not use, as `opsctl status` has it. */
+function unused(of: CommandName): CheckResult {
+  return notSetUp("this host does not use it", command(`opsctl doctor ${of}`, "What it needs:"));
 }
 
-async function verdictsOf(check: Check, context: CheckContext, limitMs: number): Promise<CheckResult[]> {
-  const { envDir, wait } = context.dependencies;
-  const outOfTime = new AbortController();
-  const done = new AbortController();
-  const work = attempt(check, context, outOfTime.signal);
-  const limit = wait(limitMs, done.signal).then(() => null);
-  const results = await Promise.race([work, limit]);
-  done.abort();
-  outOfTime.abort();
-  return results ?? [noAnswer(check, { limitMs, envDir })];
+/** The findings of a command: what several checks lack for the same reason is one, which names all of them. */
+async function findingsOf(own: readonly Check[], asRoot: Results, context: CheckContext): Promise<Finding[]> {
+  const run = async (check: Check) => {
+    const results = asRoot.get(check) ?? (await resultsOf(check, context));
+    return results.map((result): Finding => ({ command: check.command, check: check.name, ...result }));
+  };
+  const found = (await Promise.all(own.map(run))).flat();
+  const alike = Map.groupBy(found, (one) => (one.code === "PREREQUISITE_FAILED" ? one.reason : one));
+  return [...alike.values()].map(([first, ...others]) => {
+    const { reason } = first as Finding;
+    const names = others.map(({ check }) => check).join(", ");
+    return { ...(first as Finding), reason: names === "" ? reason : `${reason}; neither were ${names}` };
+  });
 }
 
-async function attempt(check: Check, context: CheckContext, signal: AbortSignal): Promise<CheckResult[]> {
+async function resultsOf(check: Check, context: CheckContext): Promise<CheckResult[]> {
+  const { limitMs } = context;
+  const late = () => [noAnswer(check, limitMs, context.dependencies.envDir)];
   try {
-    return await check.run(context, signal);
+    return await inTime(context, limitMs, (signal) => check.run(context, signal), late);
   } catch (error) {
     if (error instanceof OpsError) return [failure(error)];
     // The message of the engine or a library may quote data.
-    const { name, code } = error as { name?: string; code?: unknown };
-    return [
-      fail(
-        "CHECK_FAILED",
-        `the check broke off: ${typeof code === "string" ? code : (name ?? "unknown error")}`,
-      ),
-    ];
+    const { name = "unknown error", code } = error as { name?: string; code?: unknown };
+    return [fail("CHECK_FAILED", `the check broke off: ${typeof code === "string" ? code : name}`)];
+  }
+}
+
+/** What `work` returns, or `late` when its time is over; `signal` is aborted then. */
+async function inTime<T>(
+  { dependencies }: CheckContext,
+  limitMs: number,
+  work: (signal: AbortSignal) => Promise<T>,
+  late: () => T,
+): Promise<T> {
+  const [outOfTime, done] = [new AbortController(), new AbortController()];
+  try {
+    return await Promise.race([work(outOfTime.signal), dependencies.wait(limitMs, done.signal).then(late)]);
+  } finally {
+    done.abort();
+    outOfTime.abort();
   }
 }
 
 /** The result of a check that did not end in its time; it names the service, as it may stand alone. */
-function noAnswer(
-  { command: of, name, service }: Check,
-  { limitMs, envDir }: Pick<DoctorDependencies, "limitMs" | "envDir">,
-): CheckResult {
+function noAnswer({ command: of, name, service }: Check, limitMs: number, envDir: string): CheckResult {
   // What asks no service reads files of this host, or starts a program.
   const look =
     service === undefined

@@ -83,7 +83,7 @@ describe("runDoctor() on a healthy host", () => {
     ]);
     // No finding about secrets: the key stands in the webhook's file.
     expect(namesOf("socket-monitor")).toEqual([
-      ...[...settings, account, "webhook's environment file", "messaging gateway", "socket table"],
+      ...[...settings, account, "messaging gateway", "socket table"],
       ...["directories", "last run", "cron"],
     ]);
     expect(namesOf("alert-rules")).toEqual([

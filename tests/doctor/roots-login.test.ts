@@ -1,29 +1,19 @@
 /** The login for migrations that root keeps for itself: doctor checks that one, not the weekly run's. */
 import { describe, expect, test } from "bun:test";
-import type { RootsLogin } from "../../lib/doctor/context/dependencies.ts";
+import type { DatabaseLogin } from "../../lib/platform/config/owner-login.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
 import { refusedPort } from "../standins/raw-peer.ts";
 import { ofCheck, openHost } from "./support/host.ts";
 
 const VARIABLE = "MIGRATE_DATABASE_URL";
-const found = (url: string): RootsLogin => ({
-  status: "found",
-  login: {
-    url: new Secret(url),
-    variable: VARIABLE,
-    source: "secret file /etc/opsctl/root-secrets/MIGRATE_DATABASE_URL",
-    overrules: false,
-  },
+const SOURCE = "secret file /etc/opsctl/root-secrets/MIGRATE_DATABASE_URL";
+const found = (url: string): DatabaseLogin => ({
+  ...{ url: new Secret(url), variable: VARIABLE, source: SOURCE, overrules: false },
 });
-const failed: RootsLogin = {
-  status: "failed",
-  error: new OpsError({
-    code: "SECRET_FILE_EXPOSED",
-    message: "Cannot use secret X: it is open",
-    hint: "chmod 0600 /x",
-  }),
-};
+const failed = new OpsError({
+  ...{ code: "SECRET_FILE_EXPOSED", message: "Cannot use secret X: it is open", hint: "chmod 0600 /x" },
+});
 
 describe("runDoctor() of migrate", () => {
   test("connects with the login that root has read", async () => {
@@ -36,7 +26,7 @@ describe("runDoctor() of migrate", () => {
     expect(findings.filter(({ status }) => status !== "pass")).toEqual([]);
     expect(ofCheck(findings, "secrets")[0]).toEqual({
       status: "pass",
-      reason: `${VARIABLE} comes from /etc/opsctl/root-secrets/MIGRATE_DATABASE_URL`,
+      reason: `${VARIABLE} comes from ${SOURCE}`,
     });
     expect(JSON.stringify(findings)).not.toContain(url);
   });

@@ -9,9 +9,8 @@
  */
 import { statSync } from "node:fs";
 import process from "node:process";
-import { type CommandName, DOCTOR_COMMANDS, type Finding } from "../../../lib/doctor/finding.ts";
+import { DOCTOR_COMMANDS } from "../../../lib/doctor/finding.ts";
 import { DEFAULT_ENV_DIR } from "../../../lib/platform/config/settings-table.ts";
-import { OpsError } from "../../../lib/platform/errors.ts";
 import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
 import { argument, flag, option, type ValueCheck } from "../../args/options.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -55,15 +54,28 @@ export const doctor = defineCommand({
   example: "opsctl doctor weekly",
 
   async run(args, { env }) {
-    const { renderFindings, renderSummary } = await import("../../../lib/doctor/render.ts");
-    const { doctorAsRoot } = await import("../../../lib/doctor/facts/reader.ts");
-    const { envDirOption } = await import("../../../lib/platform/config/sudo-line.ts");
+    const [{ openDoctorDependencies }, { runDoctor }, { checksFor }, { renderFindings, renderSummary }] =
+      await Promise.all([
+        import("../../wiring/host/doctor.ts"),
+        import("../../../lib/doctor/run.ts"),
+        import("../../../lib/doctor/checks/all.ts"),
+        import("../../../lib/doctor/render.ts"),
+      ]);
+    const { envDirOption, sudoLine } = await import("../../../lib/platform/config/sudo-line.ts");
+    const { becomeAccount, isRoot } = await import("../../../lib/platform/privileges.ts");
+    const { rootsOwnerLogin } = await import("../../../lib/platform/config/owner-login.ts");
     const commands = DOCTOR_COMMANDS.filter((name) => name === (args.command ?? name));
     const envDir = args["env-dir"] ?? (await namedEnvDir(env));
     const isNamed = args.command !== undefined;
-    const findings = await examine(commands, { env, envDir, isNamed });
+    const readLogin = isRoot() && commands.includes("migrate");
+    const rootsLogin = readLogin
+      ? await rootsOwnerLogin(env).catch((error: unknown) => asOpsError(error, "read the owner's login"))
+      : null;
+    const dependencies = openDoctorDependencies({ env, envDir, rootsLogin });
+    const examination = { isNamed, becomeAccount: isRoot() ? becomeAccount : null };
+    const findings = await runDoctor(dependencies, checksFor(commands), examination);
     setTimeout(() => process.exit(), LINGER_MS).unref();
-    const next = { option: envDirOption(envDir), asRoot: doctorAsRoot({ env, envDir }) };
+    const asRoot = sudoLine("doctor", { ...env, OPSCTL_ENV_DIR: envDir });
     return {
       exitCode: findings.some(({ status }) => status === "fail") ? EXIT.notReady : EXIT.ok,
       fields: {
@@ -72,41 +84,10 @@ export const doctor = defineCommand({
       text: (screen) =>
         args.all === true || isNamed
           ? renderFindings(findings, screen)
-          : renderSummary(findings, screen, next),
+          : renderSummary(findings, screen, { option: envDirOption(envDir), asRoot }),
     };
   },
 });
-
-/** Runs the checks; root reads its own login for `migrate` before, and becomes the account on the way. */
-async function examine(
-  commands: readonly CommandName[],
-  { env, envDir, isNamed }: { env: Environment; envDir: string; isNamed: boolean },
-): Promise<Finding[]> {
-  const [{ openDoctorDependencies }, { runDoctor }, { checksFor }, privileges, { readRootsLogin }] =
-    await Promise.all([
-      import("../../wiring/host/doctor.ts"),
-      import("../../../lib/doctor/run.ts"),
-      import("../../../lib/doctor/checks/all.ts"),
-      import("../../../lib/platform/privileges.ts"),
-      import("../../../lib/doctor/context/roots-login.ts"),
-    ]);
-  const checks = checksFor(commands);
-  if (!privileges.isRoot())
-    return await runDoctor(openDoctorDependencies({ env, envDir }), checks, { isNamed });
-  const { findServiceAccount } = openDoctorDependencies({ env, envDir });
-  const account = await findServiceAccount().catch((error: unknown) => asOpsError(error, "find the account"));
-  const rootsLogin = commands.includes("migrate") ? await readRootsLogin(env) : null;
-  const findAccount = async () => {
-    if (account instanceof OpsError) throw account;
-    return account;
-  };
-  const leaveRoot = () => {
-    if (account instanceof OpsError) throw account;
-    if (account !== null) privileges.becomeAccount(account);
-  };
-  const dependencies = openDoctorDependencies({ env, envDir, rootsLogin, findAccount });
-  return await runDoctor(dependencies, checks, { isNamed, leaveRoot: account === null ? null : leaveRoot });
-}
 
 /**
  * The directory of the environment files; set to nothing, OPSCTL_ENV_DIR leaves it where it is installed.

@@ -1,9 +1,8 @@
 import process from "node:process";
-import type { DoctorDependencies, RootsLogin } from "../../../lib/doctor/context/dependencies.ts";
+import type { DoctorDependencies } from "../../../lib/doctor/context/dependencies.ts";
 import { openDatabase } from "../../../lib/platform/database/pool.ts";
 import { findServiceAccount } from "../../../lib/platform/privileges.ts";
 import { runProgram } from "../../../lib/platform/run-program.ts";
-import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
 import { pause } from "../../../lib/platform/timeout.ts";
 
 /** How long each check may take, so that doctor ends within five seconds. */
@@ -12,24 +11,13 @@ const LIMIT_MS = 4_000;
 const CALL_LIMIT_MS = 12_000;
 /** For the service account: a directory service that hangs is named before a person thinks that doctor does. */
 const ACCOUNT_LIMIT_MS = 2_000;
-/** For a secret command, which the check then names. */
-const SECRET_COMMAND_LIMIT_MS = 3_000;
-const DATABASE_CONNECTIONS = 4;
 
 /** What `opsctl doctor` uses on this host. */
-export function openDoctorDependencies({
-  env,
-  envDir,
-  rootsLogin = null,
-  findAccount = () => findServiceAccount(ACCOUNT_LIMIT_MS),
-}: {
-  env: Environment;
-  envDir: string;
-  rootsLogin?: RootsLogin | null;
-  findAccount?: DoctorDependencies["findServiceAccount"];
-}): DoctorDependencies {
+export function openDoctorDependencies(
+  given: Pick<DoctorDependencies, "env" | "envDir" | "rootsLogin">,
+): DoctorDependencies {
   return {
-    ...{ env, envDir, rootsLogin },
+    ...given,
     paths: {
       localtime: "/etc/localtime",
       cronFile: "/etc/cron.d/opsctl",
@@ -38,17 +26,13 @@ export function openDoctorDependencies({
     },
     limitMs: LIMIT_MS,
     callLimitMs: CALL_LIMIT_MS,
-    secretCommandLimitMs: SECRET_COMMAND_LIMIT_MS,
     wait: pause,
     nowMs: () => Date.now(),
-    findServiceAccount: findAccount,
+    findServiceAccount: () => findServiceAccount(ACCOUNT_LIMIT_MS),
     openDatabase: (url, setting) =>
       openDatabase(url, {
-        setting,
-        max: DATABASE_CONNECTIONS,
-        applicationName: "opsctl doctor",
-        connectLimitMs: CALL_LIMIT_MS,
-        closeLimitMs: 100,
+        ...{ setting, max: 4, applicationName: "opsctl doctor" },
+        ...{ connectLimitMs: CALL_LIMIT_MS, closeLimitMs: 100 },
       }),
     async runProgram(program, args, signal) {
       const { end, stdout } = await runProgram(program, args, { env: process.env, signal });

@@ -10,12 +10,12 @@ import { loadWeeklyConfig } from "../../weekly/config.ts";
 import type { Check } from "../context/check.ts";
 import { COMMAND_FACTS } from "../context/command-facts.ts";
 import type { DoctorDependencies } from "../context/dependencies.ts";
-import { ownerLogin } from "../context/roots-login.ts";
 import type { CommandName } from "../finding.ts";
 import { RULES_CHECKS } from "./alert-rules.ts";
 import { COLLECT_CHECKS } from "./collect-metrics.ts";
-import { accountCheck, cronChecks, hostZoneCheck } from "./host/schedule.ts";
-import { databaseCheck, migrationsCheck, readinessCheck } from "./services/database.ts";
+import { accountCheck, cronChecks, HOST_ZONE_CHECK } from "./host/schedule.ts";
+import { databaseCheck, ownerLogin, readinessCheck } from "./services/database.ts";
+import { MIGRATIONS_CHECK } from "./services/migrations.ts";
 import { configurationCheck } from "./settings/configuration.ts";
 import { environmentFileCheck } from "./settings/environment-file.ts";
 import { secretsCheck } from "./settings/secrets.ts";
@@ -23,49 +23,48 @@ import { SOCKET_CHECKS } from "./socket-monitor.ts";
 import { WEBHOOK_CHECKS } from "./webhook.ts";
 import { WEEKLY_CHECKS } from "./weekly.ts";
 
-/** How each command loads all of its settings. */
-const LOAD: Record<CommandName, (env: Environment, dependencies: DoctorDependencies) => Promise<unknown>> = {
-  weekly: (env) => loadWeeklyConfig(env, { skipWhatsapp: false, skipEmail: false, isProof: true }),
-  webhook: loadWebhookConfig,
-  "collect-metrics": loadWholeCollectConfig,
-  "socket-monitor": loadSocketMonitorConfig,
-  "alert-rules": loadAlertRulesConfig,
-  migrate: ownerLogin,
-  reports: (env) => loadSettings("reports", { required: ["DATABASE_URL"] }, env),
-  deliveries: loadLookUpConfig,
-};
-
-const NEEDS: Record<CommandName, readonly Check[]> = {
+/** How each command loads all of its settings, and what it needs besides. */
+const NEEDS: Record<
+  CommandName,
+  [load: (env: Environment, dependencies: DoctorDependencies) => Promise<unknown>, checks: readonly Check[]]
+> = {
   weekly: [
-    databaseCheck("weekly"),
-    readinessCheck("weekly"),
-    ...WEEKLY_CHECKS,
-    ...cronChecks("weekly"),
-    hostZoneCheck("weekly"),
+    (env) => loadWeeklyConfig(env, { skipWhatsapp: false, skipEmail: false, isProof: true }),
+    [
+      databaseCheck("weekly"),
+      readinessCheck("weekly"),
+      ...WEEKLY_CHECKS,
+      ...cronChecks("weekly"),
+      HOST_ZONE_CHECK,
+    ],
   ],
-  webhook: WEBHOOK_CHECKS,
-  "collect-metrics": [...COLLECT_CHECKS, ...cronChecks("collect-metrics")],
-  "socket-monitor": [...SOCKET_CHECKS, ...cronChecks("socket-monitor")],
-  "alert-rules": RULES_CHECKS,
-  migrate: [databaseCheck("migrate"), migrationsCheck("migrate")],
-  reports: [databaseCheck("reports"), readinessCheck("reports")],
-  deliveries: [databaseCheck("deliveries"), readinessCheck("deliveries")],
+  webhook: [loadWebhookConfig, WEBHOOK_CHECKS],
+  "collect-metrics": [loadWholeCollectConfig, [...COLLECT_CHECKS, ...cronChecks("collect-metrics")]],
+  "socket-monitor": [loadSocketMonitorConfig, [...SOCKET_CHECKS, ...cronChecks("socket-monitor")]],
+  "alert-rules": [loadAlertRulesConfig, RULES_CHECKS],
+  migrate: [ownerLogin, [databaseCheck("migrate"), MIGRATIONS_CHECK]],
+  reports: [
+    (env) => loadSettings("reports", { required: ["DATABASE_URL"] }, env),
+    [databaseCheck("reports"), readinessCheck("reports")],
+  ],
+  deliveries: [loadLookUpConfig, [databaseCheck("deliveries"), readinessCheck("deliveries")]],
 };
 
 /** The checks of these commands, in the order in which they are shown. */
 export function checksFor(commands: readonly CommandName[]): Check[] {
-  return commands.flatMap(checksOf);
-}
-
-function checksOf(command: CommandName): Check[] {
-  const { account } = COMMAND_FACTS[command];
-  const own = [
-    configurationCheck(command, LOAD[command]),
-    environmentFileCheck(command),
-    ...(account === SERVICE_ACCOUNT ? [accountCheck(command)] : []),
-    secretsCheck(command),
-  ];
-  // The settings and secrets of a command of root's are closed to the account.
-  const readable = account === "root" ? own.map((check): Check => ({ ...check, runsAsRoot: true })) : own;
-  return [...readable, ...NEEDS[command]];
+  return commands.flatMap((command) => {
+    const [load, checks] = NEEDS[command];
+    const { account } = COMMAND_FACTS[command];
+    const own: Check[] = [
+      configurationCheck(command, load),
+      environmentFileCheck(command),
+      ...(account === SERVICE_ACCOUNT ? [accountCheck(command)] : []),
+      secretsCheck(command),
+    ];
+    // The settings and secrets of a command of root's are closed to the account.
+    return [
+      ...own.map((check): Check => (account === "root" ? { ...check, runsAsRoot: true } : check)),
+      ...checks,
+    ];
+  });
 }

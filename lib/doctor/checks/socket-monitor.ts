@@ -1,35 +1,22 @@
 import { join } from "node:path";
 import { socketMonitorHealth } from "../../health/socket-monitor.ts";
 import { stateDirectoryOf } from "../../platform/config/directories.ts";
-import { webhookSettingsPath } from "../../platform/config/webhook-settings.ts";
 import { readTextEnd } from "../../platform/files/read-text.ts";
 import { SOCKET_LOG_FILE } from "../../sockets/readings.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
-import { readEnvironmentFile } from "../facts/environment.ts";
 import { unseenResult } from "../facts/reader.ts";
 import type { CheckResult } from "../finding.ts";
 import { privateResult, writableResult } from "./host/directory.ts";
 import { socketTableCheck } from "./host/socket-table.ts";
 import { alertGatewayCheck } from "./services/gateway.ts";
 import { checkWithSettings } from "./settings/configuration.ts";
-import { environmentFileResults } from "./settings/environment-file.ts";
 
 const of = "socket-monitor";
-const WEBHOOK_FILE = "/etc/opsctl/webhook.env";
 const TAIL_BYTES = 4_096;
 
-/** What the socket monitor needs: the webhook's environment file, its directories, the services that it calls, a recent run. */
+/** What the socket monitor needs: the services that it calls, its directories, a recent run. */
 export const SOCKET_CHECKS: readonly Check[] = [
-  {
-    command: of,
-    name: "webhook's environment file",
-    async run(context) {
-      const { env } = await context.environment(of);
-      const path = webhookSettingsPath(env) ?? WEBHOOK_FILE;
-      return await environmentFileResults(context, readEnvironmentFile("webhook", path));
-    },
-  },
   alertGatewayCheck(of),
   socketTableCheck(of),
   checkWithSettings(

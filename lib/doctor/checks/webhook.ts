@@ -113,8 +113,8 @@ function withState(
     name,
     ...(service === null ? {} : { service }),
     async run(context, signal) {
-      const state = await context.settings(of, "state", loadStateConfig);
-      return state.status === "ok" ? await run(state.value, context, signal) : withoutSettings(state.error);
+      const state = await context.settings(of, loadStateConfig);
+      return state.status === "ok" ? await run(state.value, context, signal) : withoutSettings(state);
     },
   };
 }

@@ -1,34 +1,81 @@
+import { join } from "node:path";
+import { KNOWN_SECRETS } from "../../platform/config/known-secrets.ts";
+import { readCommandSettings } from "../../platform/config/settings-file.ts";
+import { SETTINGS_FILES } from "../../platform/config/settings-table.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { OpsError } from "../../platform/errors.ts";
 import type { Account } from "../../platform/privileges.ts";
-import type { Environment } from "../../platform/secrets/adapter.ts";
+import { type Environment, type FoundSecret, findSecret } from "../../platform/secrets/adapter.ts";
+import { registerSecret } from "../../platform/secrets/redact.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import { type WebhookPorts, webhookPorts } from "../../webhook/ports.ts";
-import { type CommandEnvironment, readEnvironment } from "../facts/environment.ts";
-import { locateSecrets, type SecretSearch } from "../facts/secret-search.ts";
-import type { CommandName } from "../finding.ts";
+import { type CommandName, DOCTOR_COMMANDS } from "../finding.ts";
+import { secretsOf } from "./command-facts.ts";
 import type { DoctorDependencies } from "./dependencies.ts";
 
-/** The settings that a loader returned, or its error. */
-export type Settings<T> = { status: "ok"; value: T } | { status: "failed"; error: OpsError };
+/** The environment file of a command; `problem` is why it could not be used. */
+export type EnvironmentFile = {
+  path: string;
+  isThere: boolean;
+  names: readonly string[];
+  repeated: readonly string[];
+  problem: OpsError | null;
+};
+
+/** The variables that a command gets: those of its file, then those of this process, which win. */
+export type CommandEnvironment = { env: Environment; file: EnvironmentFile };
+
+/** Where one secret was found; `found` is null when no layer has it, `error` says why a layer could not be read. */
+export type SecretSearch = { name: string; found: FoundSecret | null; error: OpsError | null };
+
+/** The settings that a loader returned, or its error and the check that reports it. */
+export type Settings<T> = { status: "ok"; value: T } | FailedSettings;
+
+/** Settings that could not be loaded. */
+export type FailedSettings = { status: "failed"; error: OpsError; reportedBy: string };
+
+const CLOSE_LIMIT_MS = 300;
+/** Of the time of a check, which then names the secret command that hangs. */
+const SECRET_COMMAND_PART = 0.75;
 
 /**
- * What several checks need, read once: environments, secrets, settings, accounts, open databases.
+ * What several checks need, read once: environments, secrets, accounts, open databases.
  *
- * Behaviour: the first check that asks starts the reading; all get the same result or the same failure.
+ * Behaviour: the first check that asks starts the reading; all get the same result or the same failure. `limitMs` is the
+ *            time of each check that begins now.
  */
 export class CheckContext {
-  dependencies: DoctorDependencies;
+  readonly dependencies: DoctorDependencies;
+  limitMs: number;
   readonly #known = new Map<string, Promise<unknown>>();
   readonly #databases: Promise<Database>[] = [];
 
   constructor(dependencies: DoctorDependencies) {
     this.dependencies = dependencies;
+    this.limitMs = dependencies.limitMs;
   }
 
-  /** The environment of a command when cron or systemd starts it. */
-  environment(command: CommandName): Promise<CommandEnvironment> {
-    return this.once(`environment ${command}`, () => readEnvironment(command, this.dependencies));
+  /**
+   * The environment of a command when cron or systemd starts it: a doctor that is run by hand does not have these
+   * variables.
+   */
+  environment(of: CommandName): Promise<CommandEnvironment> {
+    const name = SETTINGS_FILES[of];
+    return this.once(`environment ${name}`, async () => {
+      const { envDir } = this.dependencies;
+      const own = { ...this.dependencies.env, OPSCTL_ENV_DIR: envDir };
+      const path = join(envDir, name);
+      const first = DOCTOR_COMMANDS.find((command) => SETTINGS_FILES[command] === name) as CommandName;
+      try {
+        const { env, isThere, names, repeated } = readCommandSettings(first, own);
+        // Also one that no command takes from a variable.
+        for (const { name: secret } of KNOWN_SECRETS) if (env[secret]?.trim()) registerSecret(env[secret]);
+        return { env, file: { path, isThere, names, repeated, problem: null } };
+      } catch (error) {
+        const problem = onlyOpsError(error);
+        return { env: own, file: { path, isThere: true, names: [], repeated: [], problem } };
+      }
+    });
   }
 
   /** The ports of the webhook, as its settings name them. */
@@ -36,38 +83,39 @@ export class CheckContext {
     return this.once("webhook ports", async () => webhookPorts((await this.environment("webhook")).env));
   }
 
-  /**
-   * Where each secret of a command is.
-   *
-   * Behaviour: none of `migrate` when root has read its login: it uses no other.
-   */
-  secrets(command: CommandName): Promise<SecretSearch[]> {
-    return this.once(`secrets ${command}`, async () => {
-      if (command === "migrate" && this.dependencies.rootsLogin !== null) return [];
-      const { env } = await this.environment(command);
-      return await locateSecrets(command, env, this.dependencies.secretCommandLimitMs);
+  /** Where each secret of a command is; none of `migrate` when root has read its login: it uses no other. */
+  secrets(of: CommandName): Promise<SecretSearch[]> {
+    return this.once(`secrets ${of}`, async () => {
+      if (of === "migrate" && this.dependencies.rootsLogin !== null) return [];
+      const { env } = await this.environment(of);
+      const commandLimitMs = this.limitMs * SECRET_COMMAND_PART;
+      const searches = secretsOf(of).map(async ({ name, fromEnvironment }) =>
+        findSecret(env, name, { fromEnvironment, commandLimitMs }).then(
+          (found = undefined) => ({ name, found: found ?? null, error: null }),
+          (error: unknown) => ({ name, found: null, error: onlyOpsError(error) }),
+        ),
+      );
+      return await Promise.all(searches);
     });
   }
 
-  /** The settings of a command; `part` names which of them, so that each part is loaded once. */
-  settings<T>(
-    command: CommandName,
-    part: string,
+  /** The settings of a command as `load` reads them. */
+  async settings<T>(
+    of: CommandName,
     load: (env: Environment, dependencies: DoctorDependencies) => Promise<T>,
   ): Promise<Settings<T>> {
-    return this.once(`settings ${command} ${part}`, async () => {
-      // The loader runs the secret command too and would wait too long for one that hangs.
-      const broken = (await this.secrets(command)).find(
-        (search) => search.error?.code === "SECRET_COMMAND_FAILED",
-      );
-      if (broken?.error) return { status: "failed", error: broken.error };
-      try {
-        return { status: "ok", value: await load((await this.environment(command)).env, this.dependencies) };
-      } catch (error) {
-        if (error instanceof OpsError) return { status: "failed", error };
-        throw error;
-      }
-    });
+    const { env, file } = await this.environment(of);
+    const failed = (error: OpsError, reportedBy: string) =>
+      ({ status: "failed", error, reportedBy }) as const;
+    if (file.problem !== null) return failed(file.problem, "environment file");
+    // The loader runs the secret command too and would wait too long for one that hangs.
+    const broken = (await this.secrets(of)).find(({ error }) => error?.code === "SECRET_COMMAND_FAILED");
+    if (broken?.error) return failed(broken.error, "secrets");
+    try {
+      return { status: "ok", value: await load(env, this.dependencies) };
+    } catch (error) {
+      return failed(onlyOpsError(error), "configuration");
+    }
   }
 
   /**
@@ -108,4 +156,8 @@ export class CheckContext {
   }
 }
 
-const CLOSE_LIMIT_MS = 300;
+/** The error itself; an exception that is none of opsctl's is thrown on. */
+function onlyOpsError(error: unknown): OpsError {
+  if (error instanceof OpsError) return error;
+  throw error;
+}

@@ -18,26 +18,17 @@ export type HostPaths = {
 /** How a program ended; null when there is no such program. */
 export type ProgramEnd = { status: number | null; stdout: string } | null;
 
-/** The login for migrations that root read in its own secrets, or why it could not. */
-export type RootsLogin = { status: "found"; login: DatabaseLogin } | { status: "failed"; error: OpsError };
-
-/**
- * What doctor uses besides the files and external services that the settings name.
- *
- * Units: `limitMs` is the time of each check, and `wait` measures it; `secretCommandLimitMs` is shorter, so that a
- *        secret command that hangs is ended and named.
- */
+/** What doctor uses besides the files and external services that the settings name. */
 export type DoctorDependencies = {
   env: Environment;
   envDir: string;
-  /** Null where root has none, or this is not about migrations. */
-  rootsLogin: RootsLogin | null;
+  /** The login for migrations that root read in its own secrets, or why it could not; null where root has none. */
+  rootsLogin: DatabaseLogin | OpsError | null;
   paths: HostPaths;
   /** How long a check may take, as `wait` counts it. */
   limitMs: number;
   /** The limit of a call to an external service: longer than that of the check, which then names the service. */
   callLimitMs: number;
-  secretCommandLimitMs: number;
   wait(ms: number, signal: AbortSignal): Promise<void>;
   nowMs(): number;
   /** The service account, also where a directory service has it; throws ACCOUNT_UNAVAILABLE. */

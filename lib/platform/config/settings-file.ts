@@ -4,7 +4,7 @@ import { OpsError } from "../errors.ts";
 import { isClosedHere, readClosedText } from "../files/closed-file.ts";
 import { accountOf, SERVICE_ACCOUNT, wasRoot } from "../privileges.ts";
 import type { Environment } from "../secrets/adapter.ts";
-import { type EnvFileFault, readEnvFile } from "./env-file.ts";
+import { type EnvFile, type EnvFileFault, readEnvFile } from "./env-file.ts";
 import { commandFile, DEFAULT_ENV_DIR, isRootsFile } from "./settings-table.ts";
 import { sudoLine } from "./sudo-line.ts";
 
@@ -12,14 +12,15 @@ import { sudoLine } from "./sudo-line.ts";
  * The settings of a command.
  *
  * Shape: `env` has those of the environment, then those of the file at `path`, which is null for a command without one;
- *        `isThere` says whether that file exists, `names` are those of the variables that it sets; `hidden` names what
- *        both have with different values: the environment's counts.
+ *        `isThere` says whether that file exists, `names` are those of the variables that it sets, `repeated` those with
+ *        two values; `hidden` names what both have with different values: the environment's counts.
  */
 export type CommandSettings = {
   env: Environment;
   path: string | null;
   isThere: boolean;
   names: string[];
+  repeated: string[];
   hidden: string[];
 };
 
@@ -38,9 +39,9 @@ const MOST_FAULTS = 20;
  */
 export function readCommandSettings(words: string, env: Environment, typed = words): CommandSettings {
   const path = pathOf(words, env);
-  if (path === null) return { env, path, isThere: false, names: [], hidden: [] };
+  if (path === null) return { env, path, isThere: false, names: [], repeated: [], hidden: [] };
   const text = readText(words, path, { env, typed });
-  const variables = parsed(words, path, text ?? "");
+  const { variables, repeated } = parsed(words, path, text ?? "");
   const given = Object.entries(env).filter(([, value]) => !isBlank(value));
   const hidden = given.flatMap(([name, value]) => {
     const inFile = variables.get(name);
@@ -48,7 +49,7 @@ export function readCommandSettings(words: string, env: Environment, typed = wor
   });
   const merged = { ...Object.fromEntries(variables), ...Object.fromEntries(given) };
   const names = [...variables].flatMap(([name, value]) => (isBlank(value) ? [] : [name]));
-  return { env: merged, path, isThere: text !== undefined, names, hidden };
+  return { env: merged, path, isThere: text !== undefined, names, repeated, hidden };
 }
 
 function pathOf(words: string, env: Environment): string | null {
@@ -74,10 +75,10 @@ export function settingsPath(
   });
 }
 
-function parsed(words: string, path: string, text: string): Map<string, string> {
-  const { variables, faults } = readEnvFile(text);
-  if (faults.length > 0) throw invalid(words, path, faults);
-  return variables;
+function parsed(words: string, path: string, text: string): EnvFile {
+  const file = readEnvFile(text);
+  if (file.faults.length > 0) throw invalid(words, path, file.faults);
+  return file;
 }
 
 function readText(

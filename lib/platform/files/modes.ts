@@ -6,9 +6,6 @@ export function octal(mode: number): string {
   return (mode & 0o7777).toString(8).padStart(4, "0");
 }
 
-/** The bits of a mode that let group or others do anything with a file. */
-export const OPEN_TO_OTHERS = 0o077;
-
 /** The bit with which only the owner of an entry may exchange it in a directory. */
 export const STICKY = 0o1000;
 

@@ -29,7 +29,7 @@ const { dependencies, close } = await openServeDependencies(
     log,
     env,
     interrupted: () => ending.signal,
-    readSettings: () => ({ env, path: null, isThere: false, names: [], hidden: [] }),
+    readSettings: () => ({ env, path: null, isThere: false, names: [], repeated: [], hidden: [] }),
   },
   new Reloader<Reading>(log),
   {

@@ -26,36 +26,14 @@ export const METRICS: Faults = {
     finds: ["collect-metrics", "text-file directory", "fail", "TEXTFILE_DIR_UNTRUSTED"],
     spoil: ({ path }) => chmodSync(path("textfile"), 0o777),
   },
-  "the environment file of a command that cron starts is missing": {
-    finds: ["collect-metrics", "environment file", "fail", "ENV_FILE_MISSING"],
-    about: "cron starts collect-metrics without any other setting",
-    spoil: ({ path }) => rmSync(path("etc/collect-metrics.env")),
-  },
-  "the environment file that the cron line of an older installation loads is missing": {
-    finds: ["collect-metrics", "environment file", "fail", "ENV_FILE_MISSING"],
-    about: "started with it and ends at once",
-    spoil: ({ path, put }) => {
-      rmSync(path("etc/collect-metrics.env"));
-      put("cron", `* * * * * root { . ${path("etc")}/collect-metrics.env; }\n`, 0o644);
-    },
-  },
-  "others may write to the environment file that root reads": {
-    needs: ["root"],
-    finds: ["collect-metrics", "environment file", "fail", "SECRET_FILE_UNTRUSTED"],
-    about: "move it to another name",
-    spoil: ({ path }) => chmodSync(path("etc/collect-metrics.env"), 0o660),
-  },
   "others may read the environment file that root reads": {
     finds: ["collect-metrics", "environment file", "fail", "SECRET_FILE_EXPOSED"],
-    about: "Close it to group and others",
+    about: "close it (chmod 0600)",
     spoil: ({ path }) => chmodSync(path("etc/collect-metrics.env"), 0o640),
   },
-  "an environment file that nothing loads is missing": {
+  "an environment file is missing": {
     finds: ["collect-metrics", "environment file", "warn", "ENV_FILE_MISSING"],
-    spoil: ({ path }) => {
-      rmSync(path("etc/collect-metrics.env"));
-      rmSync(path("cron"));
-    },
+    spoil: ({ path }) => rmSync(path("etc/collect-metrics.env")),
   },
   "no container engine is there": {
     finds: ["collect-metrics", "container", "fail", "docker_unreachable"],

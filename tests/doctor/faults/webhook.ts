@@ -30,14 +30,6 @@ export const WEBHOOK: Faults = {
     finds: ["webhook", "environment file", "fail", "SECRET_FILE_EXPOSED"],
     spoil: (host) => host.put("etc/webhook.env", "", 0o644),
   },
-  "the unit's environment file is missing": {
-    finds: ["webhook", "environment file", "fail", "ENV_FILE_MISSING"],
-    about: "started with it and ends at once",
-    spoil: (host) => {
-      rmSync(host.path("etc/webhook.env"));
-      host.put("units/opsctl-webhook.service", `EnvironmentFile=${host.path("etc/webhook.env")}\n`, 0o644);
-    },
-  },
   "nothing of an environment file that cannot be read is called missing": {
     finds: ["webhook", "configuration", "warn", "PREREQUISITE_FAILED"],
     about: "see environment file",
@@ -128,7 +120,7 @@ export const WEBHOOK: Faults = {
   },
   "the tracker refuses the token": {
     finds: ["webhook", "issue tracker", "fail", "tracker_unauthorized"],
-    about: "~/secrets/ISSUE_TRACKER_TOKEN, then: systemctl reload",
+    about: "~/secrets/ISSUE_TRACKER_TOKEN",
     spoil: (host) => host.put("secrets/ISSUE_TRACKER_TOKEN", "lin_api_another"),
   },
   "others may write to the state directory": {
@@ -290,12 +282,12 @@ export const WEBHOOK: Faults = {
     spoil: (host) => host.put("bin/ss", "#!/bin/sh\nexit 1\n", 0o755),
   },
   "the webhook's file is open to others": {
-    finds: ["socket-monitor", "webhook's environment file", "fail", "SECRET_FILE_EXPOSED"],
+    finds: ["socket-monitor", "configuration", "fail", "SECRET_FILE_EXPOSED"],
     spoil: (host) => host.put("etc/webhook.env", "", 0o604),
   },
   "a directory is in the place of the webhook's file": {
-    finds: ["socket-monitor", "webhook's environment file", "fail", "SECRET_FILE_UNREADABLE"],
-    about: "it is not a regular file -> Move away what is there",
+    finds: ["socket-monitor", "configuration", "fail", "SECRET_FILE_UNREADABLE"],
+    about: "it is not a regular file",
     spoil: (host) => {
       rmSync(host.path("etc/webhook.env"));
       mkdirSync(host.path("etc/webhook.env"));

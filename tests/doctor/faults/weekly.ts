@@ -178,7 +178,7 @@ export const WEEKLY: Faults = {
   },
   "the cron file lacks the line": {
     finds: ["weekly", "cron", "fail", "CRON_MISSING"],
-    about: "Correct that line",
+    about: "Correct it",
     spoil: (host) => host.put("cron", "#0 11 * * 1 opsctl exec /usr/local/bin/opsctl weekly --json\n"),
   },
   "the cron file starts only a dry run": {
@@ -230,7 +230,7 @@ export const WEEKLY: Faults = {
   },
   "a directory stands in the place of the cron file": {
     finds: ["weekly", "cron", "fail", "CRON_MISSING"],
-    about: "EISDIR -> Move away what is there",
+    about: "(EISDIR)",
     spoil: ({ path }) => {
       rmSync(path("cron"));
       mkdirSync(path("cron"));

@@ -133,8 +133,12 @@ export async function openHost(): Promise<Host> {
       const commands = command === null ? DOCTOR_COMMANDS : [command];
       const open = new Set(checksFor(commands));
       host.open = () => [...open].map((check) => `${check.command}: ${check.name}`);
-      const isNamed = command !== null;
-      return runDoctor(host.dependencies, [...open], { isNamed, onFound: (check) => open.delete(check) });
+      const seen = [...open].map((check) => ({
+        ...check,
+        run: (...words: Parameters<typeof check.run>) =>
+          check.run(...words).finally(() => open.delete(check)),
+      }));
+      return runDoctor(host.dependencies, seen, { isNamed: command !== null });
     },
     open: () => [],
     [Symbol.asyncDispose]: async () => {
@@ -293,7 +297,7 @@ function dependenciesOf({ path, service }: Pick<Host, "path" | "service">): Doct
     WEBHOOK_ADMIN_PORT: new URL(service.url).port,
   };
   return {
-    ...openDoctorDependencies({ env, envDir: path("etc") }),
+    ...openDoctorDependencies({ env, envDir: path("etc"), rootsLogin: null }),
     paths: {
       localtime: path("localtime"),
       cronFile: path("cron"),

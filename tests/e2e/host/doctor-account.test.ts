@@ -151,11 +151,11 @@ describe("opsctl doctor started by root", () => {
       },
     );
 
-  test.each<[string, number, number, number]>([
-    ["are not root's", 0o600, ACCOUNT.uid, 0],
-    ["are open to a group for writing", 0o660, 0, 0],
-    ["lie in a directory of the account's", 0o600, 0, ACCOUNT.uid],
-  ])("does not use the collector's settings that %s", async (what, mode, owner, ownerOfDirectory) => {
+  test.each<[string, string, number, number, number]>([
+    ["are not root's", "SECRET_FILE_UNTRUSTED", 0o600, ACCOUNT.uid, 0],
+    ["are open to a group for writing", "SECRET_FILE_EXPOSED", 0o660, 0, 0],
+    ["lie in a directory of the account's", "SECRET_FILE_UNTRUSTED", 0o600, 0, ACCOUNT.uid],
+  ])("does not use the collector's settings that %s", async (what, code, mode, owner, ownerOfDirectory) => {
     const name = what.replaceAll(/\W/g, "-");
     const out = `${host.make(`${name}-ran`, 0o1777)}/as`;
     const vault = host.put(`${name}.sh`, `#!/bin/sh\nid -u >> ${out}\n`, 0o755);
@@ -163,7 +163,7 @@ describe("opsctl doctor started by root", () => {
     host.put(`${name}/collect-metrics.env`, `OPSCTL_SECRETS_COMMAND=${vault}\n`, mode, owner);
     const ended = await doctor(["collect-metrics", "--json", "--env-dir", envDir]);
     const [found] = of(ended, "collect-metrics", "environment file");
-    expect(found).toMatchObject({ status: "fail", code: "SECRET_FILE_UNTRUSTED" });
+    expect(found).toMatchObject({ status: "fail", code });
     // Given to root, its lines would be root's.
     expect(found!.fix?.command ?? "").not.toMatch(/chown|chmod/);
     expect(() => readFileSync(out, "utf8")).toThrow("ENOENT");

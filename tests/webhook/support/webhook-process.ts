@@ -96,7 +96,7 @@ export async function startWebhookProcess(
       log,
       env,
       interrupted: () => ending.signal,
-      readSettings: () => ({ env, path: null, isThere: false, names: [], hidden: [] }),
+      readSettings: () => ({ env, path: null, isThere: false, names: [], repeated: [], hidden: [] }),
     },
     reloader,
     {

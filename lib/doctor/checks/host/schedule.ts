@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import { type CronLine, cronLines, isSameSchedule, longestPauseMinutes } from "../../../host/cron.ts";
 import type { Check } from "../../context/check.ts";
@@ -13,7 +12,7 @@ import { type CommandName, command, fail, notChecked, pass, warn } from "../../f
  */
 const PUT_BACK = command(
   "dpkg --force-confmiss --install opsctl_<version>_<architecture>.deb",
-  "Put it back by the package; in a clone by make install:",
+  "Correct it, or move it away and put it back by the package; in a clone by make install:",
 );
 
 /** The check of the cron file, for a command that cron starts. */
@@ -22,37 +21,29 @@ export function cronChecks(of: CommandName): Check[] {
   if (cron === null) return [];
   return [
     {
-      command: of,
-      name: "cron",
-      runsAsRoot: true,
+      ...{ command: of, name: "cron", runsAsRoot: true },
       async run({ dependencies }) {
         const { cronFile } = dependencies.paths;
-        const text = await readOrNull(cronFile).catch((error: NodeJS.ErrnoException) => error);
-        if (text instanceof Error)
-          return [fail("CRON_MISSING", `${cronFile} cannot be read: ${text.code}`, MOVE_AWAY)];
-        if (text === null)
-          return [warn("CRON_MISSING", `${cronFile} does not exist: nothing starts ${of}`, PUT_BACK)];
-        const lines = cronLines(text.toString("utf8")).filter((line) => startsCommand(line, of));
-        const [first] = lines;
-        if (first === undefined)
-          return [fail("CRON_MISSING", `${cronFile} has no line that starts ${of}`, CORRECT)];
+        const text = await readFile(cronFile, "utf8").catch((error: NodeJS.ErrnoException) => error);
+        if (text instanceof Error) {
+          const reason = `${cronFile} cannot be read (${text.code}): nothing starts ${of}`;
+          return [(text.code === "ENOENT" ? warn : fail)("CRON_MISSING", reason, PUT_BACK)];
+        }
+        const lines = cronLines(text).filter((line) => startsCommand(line, of));
         if (lines.some(({ schedule, user }) => isInTime(schedule, cron) && user === account))
           return [pass(`${cronFile} starts ${of}`)];
-        const { schedule, user } = first;
-        const expected = `expected "${cron.schedule}" as ${account}`;
-        return [
-          fail("CRON_DIFFERS", `${cronFile} starts ${of} at "${schedule}" as ${user}, ${expected}`, CORRECT),
-        ];
+        const [first] = lines;
+        if (first === undefined)
+          return [fail("CRON_MISSING", `${cronFile} has no line that starts ${of}`, PUT_BACK)];
+        const found = `${cronFile} starts ${of} at "${first.schedule}" as ${first.user}`;
+        return [fail("CRON_DIFFERS", `${found}, expected "${cron.schedule}" as ${account}`, PUT_BACK)];
       },
     },
   ];
 }
 
-const MOVE_AWAY = { ...PUT_BACK, text: `Move away what is there. ${PUT_BACK.text}` };
-const CORRECT = { ...PUT_BACK, text: `Correct that line, or remove the file. ${PUT_BACK.text}` };
-
 /** Whether a line of cron starts a command, and not only a trial of it. */
-export function startsCommand({ command: line }: CronLine, of: CommandName): boolean {
+function startsCommand({ command: line }: CronLine, of: CommandName): boolean {
   return new RegExp(`\\bopsctl ${of}(?![\\w-])(?!.*--(?:dry-run|help)\\b)`).test(line);
 }
 
@@ -63,36 +54,31 @@ function isInTime(schedule: string, { schedule: expected, everyMinutes }: CronFa
 }
 
 /** Whether the host is on UTC: cron reads Monday 11:00 in the host's zone. */
-export function hostZoneCheck(of: CommandName): Check {
-  return {
-    command: of,
-    name: "host time zone",
-    async run({ dependencies }) {
-      const file = await readOrNull(dependencies.paths.localtime);
-      // Without the file the system's zone is UTC.
-      if (file === null || isUtcZone(file)) return [pass("the host is on UTC")];
-      return [
-        warn(
-          "TIME_ZONE_NOT_UTC",
-          "the host is not on UTC: cron starts the weekly run at 11:00 of the host's zone",
-          command("timedatectl set-timezone UTC && systemctl restart cron"),
-        ),
-      ];
-    },
-  };
-}
+export const HOST_ZONE_CHECK: Check = {
+  command: "weekly",
+  name: "host time zone",
+  async run({ dependencies }) {
+    const file = await readFile(dependencies.paths.localtime, "latin1").catch(() => null);
+    // Without the file the system's zone is UTC.
+    if (file === null || isUtcZone(file)) return [pass("the host is on UTC")];
+    return [
+      warn(
+        "TIME_ZONE_NOT_UTC",
+        "the host is not on UTC: cron starts the weekly run at 11:00 of the host's zone",
+        command("timedatectl set-timezone UTC && systemctl restart cron"),
+      ),
+    ];
+  },
+};
 
 /**
- * Whether a file of the time zone database stands for UTC the whole year.
+ * Whether a file of the time zone database stands for UTC the whole year: by the rule in its last line, which a file of
+ * the oldest version does not have.
  *
- * Behaviour: reads the rule in the file's last line; a file of the oldest version has no such line and counts as
- *            another zone.
- * Source:    RFC 8536, 3.3; POSIX TZ: a name and nothing but zeros.
+ * Source: RFC 8536, 3.3; POSIX TZ: a name and nothing but zeros.
  */
-export function isUtcZone(file: Uint8Array): boolean {
-  const text = Buffer.from(file).toString("latin1");
-  if (!text.startsWith("TZif")) return false;
-  const rule = /\n([^\n]*)\n$/.exec(text)?.[1] ?? "";
+function isUtcZone(file: string): boolean {
+  const [, rule = ""] = /^TZif[\s\S]*\n([^\n]*)\n$/.exec(file) ?? [];
   return /^(?:[A-Za-z]{3,}|<[A-Za-z0-9+-]+>)[+-]?0+(?::0+)*$/.test(rule);
 }
 
@@ -112,13 +98,4 @@ export function accountCheck(of: CommandName): Check {
       ];
     },
   };
-}
-
-async function readOrNull(path: string): Promise<Buffer | null> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
 }

@@ -21,20 +21,11 @@ export async function emailKeyResult(
 ): Promise<CheckResult> {
   const timeoutMs = context.dependencies.callLimitMs;
   const state = await checkResendKey({ baseUrl: new URL(url), apiKey, timeoutMs, signal });
-  switch (state.status) {
-    case "accepted":
-      return pass("the e-mail provider answers and accepts the key");
-    case "refused":
-      return fail(
-        state.code,
-        "the e-mail provider rejects the key",
-        await correctSecret(context, of, names.key),
-      );
-    case "unclear":
-      return unclear(
-        state.code,
-        "the e-mail provider does not answer as it should",
-        `Check ${names.url} and the network`,
-      );
+  if (state.status === "accepted") return pass("the e-mail provider answers and accepts the key");
+  if (state.status === "unclear") {
+    const fix = `Check ${names.url} and the network`;
+    return unclear(state.code, "the e-mail provider does not answer as it should", fix);
   }
+  const fix = await correctSecret(context, of, names.key);
+  return fail(state.code, "the e-mail provider rejects the key", fix);
 }

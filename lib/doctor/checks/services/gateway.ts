@@ -21,13 +21,17 @@ export function alertGatewayCheck(of: "webhook" | "socket-monitor"): Check {
   } as const;
   return checkWithSettings(check, wanted, async (settings, context, signal) => {
     const { MESSAGING_API_URL: url, MESSAGING_API_KEY: adminKey } = settings;
-    const instance = settings.MESSAGING_INSTANCE?.trim() ?? null;
     const timeoutMs = context.dependencies.callLimitMs;
     const gateway = evolutionClient({ baseUrl: new URL(url), adminKey, timeoutMs });
     const place = { context, command: of, names: ALERT_GATEWAY };
     const key = await keyResult(gateway, place, signal);
     if (key.status === "fail") return [key];
-    return [key, await instanceResult(gateway, instance, { place, signal })];
+    const configured = settings.MESSAGING_INSTANCE?.trim() ?? null;
+    const instance = await resolveInstance({ gateway, configured })(signal);
+    if (instance.status !== "found") return [key, await gatewayFailure(instance, place)];
+    const state = await gateway.checkInstance(instance.name, signal);
+    if (state.status !== "open") return [key, await gatewayFailure(state, place)];
+    return [key, pass("the instance that sends is open")];
   });
 }
 
@@ -41,9 +45,9 @@ export async function keyResult(
   signal: AbortSignal,
 ): Promise<CheckResult> {
   const listed = await gateway.listInstances(signal);
-  if (listed.status === "ok")
-    return pass(`the gateway answers and takes the key, which sees ${count(listed.names.length)}`);
-  return await gatewayFailure(listed, place);
+  if (listed.status !== "ok") return await gatewayFailure(listed, place);
+  const count = listed.names.length === 1 ? "1 instance" : `${listed.names.length} instances`;
+  return pass(`the gateway answers and takes the key, which sees ${count}`);
 }
 
 /** The result for a code of the gateway. */
@@ -52,31 +56,11 @@ export async function gatewayFailure(
   { context, command, names }: GatewayPlace,
 ): Promise<CheckResult> {
   const advice = gatewayAdvice(fault, names);
-  const isKey = (fault.cause ?? fault.code) === GATEWAY_KEY_REFUSED;
-  if (advice !== null) {
-    const fix = isKey ? await correctSecret(context, command, names.key) : advice.fix;
-    return fail(fault.code, advice.problem, fix);
+  if (advice === null) {
+    const fix = `Check ${names.url} and that the gateway runs`;
+    return fail(fault.code, "the gateway does not answer as it should", fix);
   }
-  return fail(
-    fault.code,
-    `the gateway does not answer as it should`,
-    `Check ${names.url} and that the gateway runs`,
-  );
-}
-
-async function instanceResult(
-  gateway: EvolutionClient,
-  configured: string | null,
-  { place, signal }: { place: GatewayPlace; signal: AbortSignal },
-): Promise<CheckResult> {
-  const instance = await resolveInstance({ gateway, configured })(signal);
-  if (instance.status !== "found") return await gatewayFailure(instance, place);
-  const state = await gateway.checkInstance(instance.name, signal);
-  return state.status === "open"
-    ? pass("the instance that sends is open")
-    : await gatewayFailure(state, place);
-}
-
-function count(instances: number): string {
-  return instances === 1 ? "1 instance" : `${instances} instances`;
+  const isKey = (fault.cause ?? fault.code) === GATEWAY_KEY_REFUSED;
+  const fix = isKey ? await correctSecret(context, command, names.key) : advice.fix;
+  return fail(fault.code, advice.problem, fix);
 }

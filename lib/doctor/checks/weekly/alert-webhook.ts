@@ -1,9 +1,8 @@
-import { OpsError } from "../../../platform/errors.ts";
 import { checkAlertWebhook } from "../../../weekly/announce/check-webhook.ts";
 import { ALERT_WEBHOOK, findWebhookSecret, loadAlertWebhook } from "../../../weekly/announce/settings.ts";
 import type { Check } from "../../context/check.ts";
 import { command, fail, notSetUp, pass } from "../../finding.ts";
-import { notRead, withoutSettings } from "../settings/configuration.ts";
+import { withoutSettings } from "../settings/configuration.ts";
 
 const of = "weekly";
 const ANNOUNCEMENT = "the announcement of a run that fails, to an alert webhook";
@@ -19,23 +18,20 @@ export const ALERT_WEBHOOK_CHECK: Check = {
   name: "alert webhook",
   service: "the alert webhook",
   async run(context, signal) {
-    const { env, file } = await context.environment(of);
-    if (file.problem !== null) return notRead(file);
-    try {
+    const settings = await context.settings(of, async (env) => {
       const url = await loadAlertWebhook(env);
-      if (url === null) return [notSetUp(ANNOUNCEMENT, `Set ${ALERT_WEBHOOK} in ${file.path}`)];
-      const secret = await findWebhookSecret(env);
-      const { callLimitMs } = context.dependencies;
-      const state = await checkAlertWebhook({ url, secret, timeoutMs: callLimitMs, signal });
-      if (state.status === "ready") return [pass("the webhook answers and takes the secret")];
-      const fix =
-        state.cause === "http_401"
-          ? SAME_SECRET
-          : command("systemctl status opsctl-webhook", `Correct ${ALERT_WEBHOOK} in ${file.path}, or see:`);
-      return [fail("ANNOUNCE_FAILED", `a failed run could not be announced, ${state.cause}`, fix)];
-    } catch (error) {
-      if (error instanceof OpsError && error.settings !== undefined) return withoutSettings(error);
-      throw error;
-    }
+      return url === null ? null : { url, secret: await findWebhookSecret(env) };
+    });
+    if (settings.status !== "ok") return withoutSettings(settings);
+    const { path } = (await context.environment(of)).file;
+    if (settings.value === null) return [notSetUp(ANNOUNCEMENT, `Set ${ALERT_WEBHOOK} in ${path}`)];
+    const timeoutMs = context.dependencies.callLimitMs;
+    const state = await checkAlertWebhook({ ...settings.value, timeoutMs, signal });
+    if (state.status === "ready") return [pass("the webhook answers and takes the secret")];
+    const fix =
+      state.cause === "http_401"
+        ? SAME_SECRET
+        : command("systemctl status opsctl-webhook", `Correct ${ALERT_WEBHOOK} in ${path}, or see:`);
+    return [fail("ANNOUNCE_FAILED", `a failed run could not be announced, ${state.cause}`, fix)];
   },
 };
