@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import process from "node:process";
 import type { ReadStream } from "node:tty";
 import { EXIT } from "./framework/exit-status.ts";
-import { writeErr } from "./framework/streams/output.ts";
+import { writeErr } from "./output.ts";
 
 const ENDING = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
 

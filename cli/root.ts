@@ -1,4 +1,4 @@
-import { command, group } from "./framework/tree.ts";
+import { command, group } from "./framework/command.ts";
 
 const deliveries = () => import("./commands/deliveries/deliveries.ts");
 const outbox = () => import("./commands/webhook/outbox.ts");
@@ -11,12 +11,9 @@ export const root = group("Weekly reports for tenant owners, and the alarm of th
     import("./commands/weekly.ts").then((file) => file.weekly),
   ),
   webhook: group("Turn alerts into WhatsApp messages and issues", {
-    serve: {
-      ...command("Serve the alert webhook until a signal ends it", () =>
-        import("./commands/webhook/serve.ts").then((file) => file.webhookServe),
-      ),
-      ignoresHangups: true,
-    },
+    serve: command("Serve the alert webhook until a signal ends it", () =>
+      import("./commands/webhook/serve.ts").then((file) => file.webhookServe),
+    ),
     test: command("Send one labelled test alert through a running service", () =>
       import("./commands/webhook/test.ts").then((file) => file.webhookTest),
     ),

@@ -1,8 +1,8 @@
 import { optionRow, type Row, wordText } from "../../cli/args/help.ts";
 import { type Option, optionNames, positionalNames } from "../../cli/args/options.ts";
+import { codes } from "../../cli/commands/static/explain.ts";
 import type { Command, Group } from "../../cli/framework/command.ts";
 import { VERSION } from "../../cli/framework/version.ts";
-import { codes } from "../../cli/wiring/codes.ts";
 import { commandFile, DEFAULT_ENV_DIR } from "../../lib/platform/config/settings-table.ts";
 import { wrapText } from "../../lib/text/wrap.ts";
 

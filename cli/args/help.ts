@@ -1,8 +1,7 @@
 import process from "node:process";
 import { wrapText } from "../../lib/text/wrap.ts";
-import type { Command, Group } from "../framework/command.ts";
-import { findEntry } from "../framework/tree.ts";
-import type { Option } from "./options.ts";
+import { type Command, findEntry, type Group } from "../framework/command.ts";
+import { type Option, optionNames, positionalNames } from "./options.ts";
 
 /** In a file or a pipe, where help is the same everywhere. */
 const WIDTH = 80;
@@ -14,12 +13,13 @@ const LONGEST_WORD = 28;
 /** Where less is left beside the words, all explanations are below them. */
 const NARROWEST_EXPLANATION = 30;
 const INDENT = "  ";
+const NO_BREAK = "\u00A0";
 
 /** A word and its explanation. */
 export type Row = readonly [string, string];
 
 const HELP: Row = ["--help", "Show this help"];
-const VERSION_ROW: Row = ["--version", "Show version and commit"];
+const VERSION: Row = ["--version", "Show version and commit"];
 
 /**
  * Prints help or the version.
@@ -49,10 +49,9 @@ function groupHelp(path: string, { description, commands }: Group, width: number
   const more = `Run \`${path} <command> --help\` for the options of a command and an example.`;
   return lines(
     ...wrapText(description, width, INDENT),
-    "",
-    `Usage: ${usageLines([path, "<command>", "[options]"], width)}`,
+    `\nUsage: ${usageLines([path, "<command>", "[options]"], width)}`,
     ...section("Commands:", rows, width),
-    ...section("Options:", path === "opsctl" ? [HELP, VERSION_ROW] : [HELP], width),
+    ...section("Options:", path === "opsctl" ? [HELP, VERSION] : [HELP], width),
     "",
     ...wrapText(more, width, INDENT),
   );
@@ -60,25 +59,18 @@ function groupHelp(path: string, { description, commands }: Group, width: number
 
 function commandHelp(path: string, description: string, command: Command, width: number): string {
   const { args, notes, example } = command;
-  const all = Object.entries(args);
-  const words = all.filter(([, { type }]) => type === "positional");
-  const options = all.filter(([, { type }]) => type !== "positional");
   const paragraphs = notes === undefined ? [] : ["", ...notes.split("\n")];
+  const words = positionalNames(args).map(
+    (name): Row => [wordText(name, args[name]!), args[name]!.description ?? ""],
+  );
+  const options = optionNames(args).map((name) => optionRow(name, args[name]!));
   return lines(
-    ...wrapText(description, width, INDENT),
-    ...paragraphs.flatMap((paragraph) => wrapText(paragraph, width, INDENT)),
-    "",
-    `Usage: ${usageOf(path, command, width)}`,
-    ...section(
-      "Arguments:",
-      words.map(([name, arg]) => [wordText(name, arg), arg.description ?? ""]),
-      width,
-    ),
-    ...section("Options:", [...options.map(([name, arg]) => optionRow(name, arg)), HELP], width),
-    "",
-    "Example:",
+    ...[description, ...paragraphs].flatMap((paragraph) => wrapText(paragraph, width, INDENT)),
+    `\nUsage: ${usageOf(path, command, width)}`,
+    ...section("Arguments:", words, width),
+    ...section("Options:", [...options, HELP], width),
     // It is copied, and so never broken.
-    `  ${example}`,
+    `\nExample:\n  ${example}`,
   );
 }
 
@@ -91,16 +83,11 @@ export function usageOf(path: string, { args, isVariadic }: Command, width: numb
   return usageLines([path, ...parts], width);
 }
 
-/** Parts in lines of the width; a part is never broken, and one that is longer has a line of its own. */
+/** Parts in lines of the width; a part is never broken. */
 function usageLines(parts: readonly string[], width: number): string {
   const indent = " ".repeat("Usage: ".length);
-  const joined: string[] = [];
-  for (const part of parts) {
-    const line = `${joined.at(-1)} ${part}`;
-    if (joined.length > 0 && line.length <= width) joined[joined.length - 1] = line;
-    else joined.push(indent + part);
-  }
-  return joined.join("\n").trimStart();
+  const text = indent + parts.map((part) => part.replaceAll(" ", NO_BREAK)).join(" ");
+  return wrapText(text, width, indent).join("\n").replaceAll(NO_BREAK, " ").trimStart();
 }
 
 /** An option and its explanation. */
@@ -120,21 +107,20 @@ export function wordText(name: string, arg: Option): string {
   return arg.required === false ? `[${name}]` : `<${name}>`;
 }
 
+/** Words with their explanations beside them; below them where a word is long or the width is small. */
 function section(title: string, rows: readonly Row[], width: number): string[] {
-  return rows.length === 0 ? [] : ["", title, ...columns(rows, width)];
-}
-
-function columns(rows: readonly Row[], width: number): string[] {
-  const longest = Math.max(...rows.map(([left]) => (left.length > LONGEST_WORD ? 0 : left.length)));
+  if (rows.length === 0) return [];
+  const longest = Math.max(...rows.map(([word]) => (word.length > LONGEST_WORD ? 0 : word.length)));
   const beside = longest + 2 * INDENT.length;
   const isNarrow = width - beside < NARROWEST_EXPLANATION;
   const indent = isNarrow ? INDENT.repeat(3) : " ".repeat(beside);
-  return rows.flatMap(([left, right]) => {
-    const text = wrapText(right, width - indent.length).map((line) => `${indent}${line}`.trimEnd());
-    if (isNarrow || left.length > longest) return [INDENT + left, ...text.filter((line) => line !== "")];
-    const [first = "", ...rest] = text;
-    return [`${INDENT}${left.padEnd(longest)}${INDENT}${first.trimStart()}`.trimEnd(), ...rest];
+  const shown = rows.flatMap(([word, text]) => {
+    const lines = text === "" ? [] : wrapText(indent + text, width, indent);
+    const isAbove = isNarrow || word.length > longest;
+    const [first = "", ...rest] = isAbove ? ["", ...lines] : lines;
+    return [`${INDENT}${word.padEnd(longest)}${INDENT}${first.trimStart()}`.trimEnd(), ...rest];
   });
+  return ["", title, ...shown];
 }
 
 function lines(...texts: string[]): string {
@@ -144,16 +130,11 @@ function lines(...texts: string[]): string {
 /**
  * How many columns help takes: those of the terminal, within limits; `COLUMNS` wins.
  *
- * Behaviour: a terminal is only asked where `TERM` names one: loading `node:tty` takes as long as the rest of help.
+ * Behaviour: a terminal is only asked where `TERM` names one: what asks it takes as long as the rest of help.
  */
 export async function helpWidth(to: "stdout" | "stderr"): Promise<number> {
-  const { COLUMNS = "", TERM = "" } = process.env;
-  const isGiven = /^[1-9][0-9]{0,4}$/.test(COLUMNS);
-  const columns = isGiven ? Number(COLUMNS) : TERM === "" ? null : await terminalColumns(to);
+  if (!process.env.COLUMNS && !process.env.TERM) return WIDTH;
+  const { columnsOf } = await import("../output.ts");
+  const columns = await columnsOf(to, process.env);
   return columns === null ? WIDTH : Math.min(WIDEST, Math.max(NARROWEST, columns));
-}
-
-async function terminalColumns(to: "stdout" | "stderr"): Promise<number | null> {
-  const { isatty } = await import("node:tty");
-  return isatty(to === "stdout" ? 1 : 2) ? process[to].columns || null : null;
 }

@@ -3,8 +3,8 @@ import type { ArgDef } from "citty";
 /** What is wrong with the value of an option ("expects a UUID"), or undefined when nothing is. */
 export type ValueCheck = (value: string) => string | undefined;
 
-/** Values that completion looks up when it is asked; see `cli/completion/offered-values.ts`. */
-export type ValueKind = "weeks" | "old-weeks" | "codes" | "commands" | "directories";
+/** Values that completion looks up when it is asked. */
+type ValueKind = "weeks" | "old-weeks" | "codes" | "commands" | "directories";
 
 /**
  * An option or argument: citty's definition, and what its value may be.
@@ -44,10 +44,19 @@ export const JSON_OPTION = flag("Print the result as one line of JSON");
 
 /** The names of a command's positional arguments, in their order. */
 export function positionalNames(args: Options): string[] {
-  return Object.keys(args).filter((name) => args[name]?.type === "positional");
+  return Object.keys(args).filter((name) => args[name]!.type === "positional");
 }
 
 /** The names of a command's options. */
 export function optionNames(args: Options): string[] {
-  return Object.keys(args).filter((name) => args[name]?.type !== "positional");
+  return Object.keys(args).filter((name) => args[name]!.type !== "positional");
+}
+
+/** The name of the positional argument at this place; undefined for one too many. */
+export function positionalAt(
+  at: number,
+  { args, isVariadic }: { args: Options; isVariadic?: boolean },
+): string | undefined {
+  const names = positionalNames(args);
+  return names[at] ?? (isVariadic ? names.at(-1) : undefined);
 }

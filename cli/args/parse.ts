@@ -1,8 +1,7 @@
 import { OpsError } from "../../lib/platform/errors.ts";
-import { nearest } from "../../lib/platform/nearest.ts";
 import type { Command, Group } from "../framework/command.ts";
-import { checkOf } from "./checks.ts";
-import { optionNames, positionalNames } from "./options.ts";
+import { didYouMean, faultOf } from "./checks.ts";
+import { type Options, optionNames, positionalAt } from "./options.ts";
 
 /**
  * The words after a command, checked.
@@ -27,26 +26,26 @@ export async function parseWords(
   words: readonly string[],
   command: Command,
 ): Promise<ParsedWords | { problem: string }> {
+  const { args } = command;
   const rawArgs: string[] = [];
   const given = new Map<string, string>();
   const positionals: string[] = [];
-  for (const token of await tokensOf(words, command)) {
+  for (const token of await tokensOf(words, args)) {
     if (token.kind === "option-terminator") continue;
     const { value = "" } = token;
     const isOption = token.kind === "option";
     const name = isOption ? token.name : positionalAt(positionals.length, command);
-    const problem = isOption ? optionProblem(token, command) : positionalProblem(name, value, command);
+    const problem = isOption ? optionProblem(token, args) : positionalProblem(name, value, command);
     if (problem !== undefined) return { problem };
     if (isOption && (given.get(token.name) ?? value) !== value)
       return { problem: `option ${token.rawName} is given more than once, with different values` };
-    given.set(name as string, value);
+    given.set(name!, value);
     if (!isOption) positionals.push(value);
     else rawArgs.push(value === "" ? `--${name}` : `--${name}=${value}`);
   }
-  const problem = missingProblem(given, command) ?? command.checkTogether?.(given);
-  return problem === undefined
-    ? { rawArgs: [...rawArgs, "--", ...positionals], given, positionals }
-    : { problem };
+  const problem = missingProblem(given, args) ?? command.checkTogether?.(given);
+  if (problem !== undefined) return { problem };
+  return { rawArgs: [...rawArgs, "--", ...positionals], given, positionals };
 }
 
 type OptionToken = {
@@ -64,7 +63,7 @@ type Token = OptionToken | { kind: "positional"; value: string } | { kind: "opti
  * Behaviour: not with `strict`, whose errors repeat values. Loading `node:util` takes a third of the start of a short
  *            command, so that words without an option do without.
  */
-async function tokensOf(words: readonly string[], { args }: Command): Promise<readonly Token[]> {
+async function tokensOf(words: readonly string[], args: Options): Promise<readonly Token[]> {
   if (!words.some((word) => word.startsWith("-")))
     return words.map((value) => ({ kind: "positional", value }));
   const { parseArgs } = await import("node:util");
@@ -75,23 +74,19 @@ async function tokensOf(words: readonly string[], { args }: Command): Promise<re
   return parseArgs({ ...config, args: [...words], options: Object.fromEntries(options) }).tokens;
 }
 
-function optionProblem(token: OptionToken, { args }: Command): string | undefined {
-  const { name, rawName, value, inlineValue } = token;
-  const arg = Object.hasOwn(args, name) && rawName.startsWith("--") ? args[name] : undefined;
+function optionProblem(
+  { name, rawName, value, inlineValue }: OptionToken,
+  args: Options,
+): string | undefined {
+  const arg = Object.hasOwn(args, name) && rawName.startsWith("--") ? args[name]! : undefined;
   if (arg === undefined || arg.type === "positional")
-    return unknownOption(rawName, [...optionNames(args).map((known) => `--${known}`), "--help"]);
+    return unknownOption(rawName, [...optionNames(args), "help"]);
   if (arg.type === "boolean") return value === undefined ? undefined : `option ${rawName} takes no value`;
   // A value that looks like an option is taken for the next option; --name=-value is the way to write it. No option
   // begins with a digit.
   const isMissing = value === undefined || (inlineValue !== true && /^-(?!\d)/.test(value));
-  const fault = isMissing || value.trim() === "" ? "needs a value" : checkOf(arg)?.(value);
+  const fault = isMissing || value.trim() === "" ? "needs a value" : faultOf(value, arg);
   return fault && `option ${rawName} ${fault}`;
-}
-
-/** The name of the positional at this place; undefined for one too many. */
-function positionalAt(at: number, { args, isVariadic }: Command): string | undefined {
-  const names = positionalNames(args);
-  return names[at] ?? (isVariadic ? names.at(-1) : undefined);
 }
 
 function positionalProblem(
@@ -99,13 +94,12 @@ function positionalProblem(
   value: string,
   { args, unexpected }: Command,
 ): string | undefined {
-  const arg = name === undefined ? undefined : args[name];
-  if (arg === undefined) return `unexpected argument${unexpected === undefined ? "" : `: ${unexpected}`}`;
-  const fault = value.trim() === "" ? "is missing" : checkOf(arg)?.(value);
+  if (name === undefined) return `unexpected argument${unexpected === undefined ? "" : `: ${unexpected}`}`;
+  const fault = value.trim() === "" ? "is missing" : faultOf(value, args[name]!);
   return fault && `argument <${name}> ${fault}`;
 }
 
-function missingProblem(given: ReadonlyMap<string, string>, { args }: Command): string | undefined {
+function missingProblem(given: ReadonlyMap<string, string>, args: Options): string | undefined {
   for (const [name, { type, required }] of Object.entries(args)) {
     if (given.has(name)) continue;
     if (type === "positional" && required !== false) return `argument <${name}> is missing`;
@@ -116,33 +110,24 @@ function missingProblem(given: ReadonlyMap<string, string>, { args }: Command): 
 
 /** The error for a wrong command line: what is wrong, the usage, and where to read more. */
 export function usageError(problem: string, path: string, usage: string): OpsError {
-  return new OpsError({
-    code: "USAGE_INVALID",
-    message: `${path}: ${problem}`,
-    hint: `Usage: ${usage}\nRun \`${path} --help\` for more`,
-  });
+  const hint = `Usage: ${usage}\nRun \`${path} --help\` for more`;
+  return new OpsError({ code: "USAGE_INVALID", message: `${path}: ${problem}`, hint });
 }
 
 /** The error for a word that is no command of the group. */
 export function unknownCommand(word: string, { commands }: Group, path: string): OpsError {
-  const [option = ""] = word.split("=");
   const problem = word.startsWith("-")
-    ? unknownOption(option, ["--help", "--version"])
-    : `unknown command${shownName(word, '"')}${meant(word, Object.keys(commands))}`;
+    ? unknownOption(word.split("=")[0]!, ["help", "version"])
+    : `unknown command${shownName(word, '"')}${didYouMean(word, Object.keys(commands))}`;
   return usageError(problem, path, `${path} <command> [options]`);
 }
 
 function unknownOption(rawName: string, names: readonly string[]): string {
-  return `unknown option${shownName(rawName)}${meant(rawName, names)}`;
+  const options = names.map((name) => `--${name}`);
+  return `unknown option${shownName(rawName)}${didYouMean(rawName, options)}`;
 }
 
 /** The word where it can be the name of a command or an option; any other may be a secret. */
 function shownName(word: string, quote = ""): string {
   return /^[a-z_-]{1,40}$/i.test(word) ? ` ${quote}${word}${quote}` : "";
-}
-
-function meant(word: string, names: readonly string[]): string {
-  const others = names.filter((name) => name !== word);
-  const near = nearest(word, others);
-  return near === undefined ? "" : `; did you mean ${near}?`;
 }

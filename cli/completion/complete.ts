@@ -1,69 +1,147 @@
-import { optionNames, positionalNames } from "../args/options.ts";
-import type { Command, Group } from "../framework/command.ts";
-import { findEntry } from "../framework/tree.ts";
-import type { Offers } from "./offer.ts";
-import { commandsBelow, offeredValues } from "./offered-values.ts";
-import { type ReadWords, readWords } from "./read-words.ts";
+import { listedValues, type Option, type Options, optionNames, positionalAt } from "../args/options.ts";
+import { type Command, findEntry, type Group } from "../framework/command.ts";
+import { writeOut } from "../output.ts";
 
-/**
- * What can stand at the cursor of a command line of opsctl.
- *
- * Shape:     `words` are those behind the program's name up to the cursor, the last one as far as it is typed.
- * Behaviour: an option that was given is not offered again, and options where a word is expected only once it begins
- *            with `-`. Behind what opsctl would not take, nothing is offered.
- */
-export async function complete(words: readonly string[], program: Group, now: Date): Promise<Offers> {
-  const typed = words.at(-1) ?? "";
-  const before = words.slice(0, -1);
-  const { entry, rest } = findEntry(program, before);
-  if ("load" in entry) {
-    const command = await entry.load();
-    return beginningWith(typed, await inCommand(command, readWords(command, rest), { typed, program, now }));
-  }
-  if (rest.length > 0) return [];
-  return beginningWith(
-    typed,
-    typed.startsWith("-") ? groupOptions(entry === program) : commandsBelow(entry, []),
-  );
-}
+/** What can stand at the cursor, and a few words about it; or a directory, which the shell itself finds. */
+type Offers = readonly { value: string; about: string }[] | "directories";
 
 const HELP = { value: "--help", about: "Show this help" };
 const VERSION = { value: "--version", about: "Show version and commit" };
 
-type Place = { typed: string; program: Group; now: Date };
+const WEEKS = 8;
+/** Every week keeps its content for eight weeks after it has closed. */
+const KEPT_WEEKS = 7;
+const DAY_MS = 86_400_000;
 
-async function inCommand(command: Command, read: ReadWords, { typed, program, now }: Place): Promise<Offers> {
-  const surroundings = { positionals: read.positionals, program, now };
-  if (read.open !== null) return await offeredValues(command, read.open, surroundings);
-  if (typed.startsWith("-") && !read.isPastOptions) {
-    const [, name, beginning] = /^(?:--([^=]+))(=)/.exec(typed) ?? [];
-    if (name === undefined || beginning === undefined) return optionOffers(command, read.given);
-    const offers = await offeredValues(command, name, surroundings);
-    if (offers === "directories") return offers;
-    return offers.map(({ value, about }) => ({ value: `--${name}=${value}`, about }));
+/**
+ * Prints what can stand at the cursor, for the scripts of `opsctl completion`.
+ *
+ * Shape:     `words <word>…` are the words behind the program's name; `line <line> <word>` is what bash knows: the line
+ *            up to the cursor, and what bash takes for the last word. A line each: the word, a tab, what it is; of a
+ *            directory only `:directories`.
+ * Behaviour: prints nothing when anything is wrong: it runs while a person types.
+ */
+export async function printOffers([form, ...rest]: readonly string[], program: Group): Promise<void> {
+  try {
+    const [line = "", seen = ""] = rest;
+    const words = form === "line" ? lineWords(line).slice(1) : rest;
+    const typed = words.at(-1) ?? "";
+    const offers = await complete(typed, words.slice(0, -1), program);
+    // bash breaks words at `=` and `:`, and has what stands before behind it already.
+    const known = form === "line" && typed.endsWith(seen) ? typed.length - seen.length : 0;
+    const lines =
+      offers === "directories"
+        ? [":directories"]
+        : offers.map(({ value, about }) => `${value.slice(known)}\t${about}`);
+    writeOut(lines.map((one) => `${one}\n`).join(""));
+  } catch {} // Nothing is offered.
+}
+
+/** The words of a line up to the cursor, as a shell reads them; the last one may be empty, or its quote still open. */
+function lineWords(line: string): string[] {
+  const words: string[] = [];
+  const part = /'([^']*)(?:'|$)|"((?:[^"\\]|\\.)*)(?:"|\\?$)|\\(.)|([^\s'"\\]+)|(\s+)|\\$/gsy;
+  let word: string | null = null;
+  for (const [, single, double, escaped, plain, blanks] of line.matchAll(part)) {
+    if (blanks !== undefined) {
+      if (word !== null) words.push(word);
+      word = null;
+    } else word = (word ?? "") + (single ?? double?.replace(/\\(["$`\\])/g, "$1") ?? escaped ?? plain ?? "");
   }
-  const name = expectedWord(command, read.positionals.length);
-  const offers = name === undefined ? [] : await offeredValues(command, name, surroundings);
-  return offers.length === 0 && typed === "" && !read.isPastOptions
-    ? optionOffers(command, read.given)
-    : offers;
+  return [...words, word ?? ""];
 }
 
-/** The name of the positional that comes next. */
-function expectedWord(command: Command, count: number): string | undefined {
-  const names = positionalNames(command.args);
-  return names[count] ?? (command.isVariadic ? names.at(-1) : undefined);
-}
-
-function optionOffers({ args }: Command, given: ReadonlySet<string>): Offers {
-  const options = optionNames(args).filter((name) => !given.has(name));
-  return [...options.map((name) => ({ value: `--${name}`, about: args[name]?.description ?? "" })), HELP];
-}
-
-function groupOptions(isRoot: boolean): Offers {
-  return isRoot ? [HELP, VERSION] : [HELP];
-}
-
-function beginningWith(typed: string, offers: Offers): Offers {
+/** What begins with the `typed` word behind the words `before` it; nothing behind what opsctl would not take. */
+async function complete(typed: string, before: readonly string[], program: Group): Promise<Offers> {
+  const { entry, rest } = findEntry(program, before);
+  let offers: Offers = [];
+  if ("load" in entry) offers = await inCommand(await entry.load(), rest, { typed, program });
+  else if (rest.length === 0 && typed.startsWith("-")) offers = entry === program ? [HELP, VERSION] : [HELP];
+  else if (rest.length === 0) offers = commandsOf(entry);
   return offers === "directories" ? offers : offers.filter(({ value }) => value.startsWith(typed));
+}
+
+async function inCommand(
+  command: Command,
+  before: readonly string[],
+  { typed, program }: { typed: string; program: Group },
+): Promise<Offers> {
+  const { args } = command;
+  const { positionals, given, open, isPastOptions } = readWords(before, args);
+  const valuesOf = async (name: string | undefined) =>
+    name !== undefined && Object.hasOwn(args, name)
+      ? await offeredValues(args[name]!, positionals, program)
+      : [];
+  if (open !== null) return await valuesOf(open);
+  const options = optionNames(args)
+    .filter((name) => !given.includes(name))
+    .map((name) => ({ value: `--${name}`, about: args[name]!.description ?? "" }));
+  if (typed.startsWith("-") && !isPastOptions) {
+    const [, name] = /^--([^=]+)=/.exec(typed) ?? [];
+    if (name === undefined) return [...options, HELP];
+    const offers = await valuesOf(name);
+    return offers === "directories"
+      ? offers
+      : offers.map(({ value, about }) => ({ value: `--${name}=${value}`, about }));
+  }
+  const offers = await valuesOf(positionalAt(positionals.length, command));
+  return offers.length === 0 && typed === "" && !isPastOptions ? [...options, HELP] : offers;
+}
+
+/**
+ * Reads the words before the cursor as `parseWords` does, without loading what judges them; `open` is the option whose
+ * value comes next.
+ */
+function readWords(words: readonly string[], args: Options) {
+  const positionals: string[] = [];
+  const given: string[] = [];
+  let open: string | null = null;
+  let isPastOptions = false;
+  for (const word of words) {
+    if (open !== null) open = null;
+    else if (isPastOptions || !word.startsWith("-") || word === "-") positionals.push(word);
+    else if (word === "--") isPastOptions = true;
+    else {
+      const [, name = "", value] = /^--([^=]*)(=.*)?$/s.exec(word) ?? [];
+      given.push(name);
+      const hasValue = Object.hasOwn(args, name) && args[name]!.type !== "boolean";
+      if (hasValue && value === undefined) open = name;
+    }
+  }
+  return { positionals, given, open, isPastOptions };
+}
+
+/** What an option or argument may be given; nothing where that is not known. */
+async function offeredValues(
+  option: Option,
+  positionals: readonly string[],
+  program: Group,
+): Promise<Offers> {
+  const listed = listedValues(option) ?? [];
+  if (listed === "directories") return listed;
+  if (listed === "commands") {
+    const { entry, rest } = findEntry(program, positionals);
+    return "load" in entry || rest.length > 0 ? [] : commandsOf(entry);
+  }
+  if (listed === "codes") {
+    const { codes } = await import("../commands/static/explain.ts");
+    return codes.codes().map(({ code, section }) => ({ value: code, about: section }));
+  }
+  const values = typeof listed === "string" ? pastMondays(listed === "weeks" ? 0 : KEPT_WEEKS) : listed;
+  return values.map((value) => ({ value, about: "" }));
+}
+
+function commandsOf({ commands }: Group): Offers {
+  return Object.entries(commands).map(([value, { description }]) => ({ value, about: description }));
+}
+
+/** First days of weeks that have closed in São Paulo, the newest first, `skipped` weeks earlier. */
+function pastMondays(skipped: number): string[] {
+  const date = new Intl.DateTimeFormat("sv-SE", { timeZone: "America/Sao_Paulo" }).format(new Date());
+  const today = new Date(`${date}T00:00:00Z`);
+  const sinceMonday = (today.getUTCDay() + 6) % 7;
+  return Array.from({ length: WEEKS }, (_, at) => {
+    const days = sinceMonday + 7 * (1 + skipped + at);
+    return new Date(today.getTime() - days * DAY_MS).toISOString().slice(0, 10);
+  });
 }

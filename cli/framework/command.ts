@@ -3,10 +3,10 @@ import type { CommandSettings } from "../../lib/platform/config/settings-file.ts
 import type { OpsError } from "../../lib/platform/errors.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
 import { LOG_FORMATS } from "../../lib/platform/log/log-format.ts";
-import type { TextStream } from "../../lib/platform/log/progress.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
+import type { Screen } from "../../lib/text/terminal/screen.ts";
 import { JSON_OPTION, type Options } from "../args/options.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Result, StandardError } from "../output.ts";
 
 /** What every command is given when it runs. */
 export type CommandContext = {
@@ -24,7 +24,7 @@ export type CommandContext = {
   /** Whether `--json` is given. */
   asJson: boolean;
   /** Where a progress bar may be drawn. */
-  stderr: TextStream & { isTerminal: boolean };
+  stderr: Pick<StandardError, "write" | "columns" | "isTerminal">;
   /** From now on a log that is not read does not stop the work; what does not fit into memory of it is lost. */
   neverWaitForLog(): void;
   /** Returns a signal that SIGINT or SIGTERM aborts; from the first call on these no longer end the process. */
@@ -32,6 +32,9 @@ export type CommandContext = {
   /** Calls `listener` at each SIGHUP, for a command that `ignoresHangups`. On a terminal SIGHUP ends the process. */
   onHangup(listener: () => void): void;
 };
+
+/** How a command ended; `text` is what people read, made only when it is shown. */
+export type Outcome = Result & { text: string | ((screen: Screen) => string) };
 
 /** What all commands declare: options and arguments, how they are checked together, and help. */
 type Declared<T extends Options> = {
@@ -47,17 +50,18 @@ type Declared<T extends Options> = {
   example: string;
 };
 
-/** What a command declares, with `run` and its JSON when it fails. */
-export type CommandParts<T extends Options> = Declared<T> & {
+/** How a command runs, apart from `run` itself. */
+type Conduct = {
   /** The command belongs to the service account: started by root it becomes that account, where the host has it. */
   account?: "service";
   /** Started by cron or systemd: without a terminal its log is JSON, a line each; of others it is text. */
   isUnattended?: boolean;
+  /** SIGHUP does not end it, from its first moment on. */
+  ignoresHangups?: boolean;
   /** It prints no result, and so it has no `--json`. */
   isSilent?: boolean;
   /** Reads what only root may read, before the process becomes the account; `run` finds it in `fromRoot`. */
   readAsRoot?: (env: Environment) => Promise<unknown>;
-  run: (args: ParsedArgs<T>, context: CommandContext) => Promise<Outcome>;
   /** The command's fields of `--json` when `run` throws or nothing catches an exception. */
   failed?: (
     error: OpsError,
@@ -67,44 +71,59 @@ export type CommandParts<T extends Options> = Declared<T> & {
   ) => Promise<object>;
 };
 
-/** What a static command declares: it prints what the program itself knows, without settings, account and log. */
-export type StaticParts<T extends Options> = Declared<T> & {
-  /** Given the positionals, and all commands. Errors: USAGE_INVALID. */
-  answer: (words: readonly string[], program: Group) => Promise<{ fields: object; text: string }>;
-};
+/** What a static command does: it prints what the program itself knows, without settings, account and log. */
+type Answer = (words: readonly string[], program: Group) => Promise<{ fields: object; text: string }>;
 
-/** A command as the framework sees it: citty's definition with what the framework adds. */
-export type Command = Omit<CommandParts<Options>, "run"> & {
-  run?: CommandDef<ArgsDef>["run"];
-  answer?: StaticParts<Options>["answer"];
-};
+/** A command as the framework sees it: citty's definition with what the framework adds; it has `run` or `answer`. */
+export type Command = Declared<Options> & Conduct & { run?: CommandDef<ArgsDef>["run"]; answer?: Answer };
 
-/** A command whose file is imported when it is called; one that `ignoresHangups` does so from its first moment. */
-export type LazyCommand = { description: string; load: () => Promise<Command>; ignoresHangups?: true };
+/** Declares a command. */
+export function defineCommand<const T extends Options>(
+  parts: Declared<T> & Conduct & { run: (args: ParsedArgs<T>, context: CommandContext) => Promise<Outcome> },
+): Command {
+  const { run, args, isUnattended = false, isSilent = false } = parts;
+  const otherwise = isUnattended ? "json unless on a terminal" : "text";
+  const description = `How the log on standard error is written (default ${otherwise})`;
+  const called: CommandDef<T>["run"] = ({ args: given, data }) => run(given, data as CommandContext);
+  const all = {
+    ...args,
+    ...(isSilent || "json" in args ? {} : { json: JSON_OPTION }),
+    "log-format": { type: "enum", options: [...LOG_FORMATS], description },
+  };
+  // From here on all commands have one type, without the types of their own arguments.
+  return { ...parts, args: all, run: called } as unknown as Command;
+}
+
+/** Declares a static command. */
+export function defineStaticCommand(parts: Declared<Options> & { answer: Answer }): Command {
+  return parts;
+}
+
+/** A command whose file is imported when it is called. */
+export type LazyCommand = { description: string; load: () => Promise<Command> };
 
 /** A command that only holds other commands. */
 export type Group = { description: string; commands: Readonly<Record<string, LazyCommand | Group>> };
 
-function logFormat(isUnattended: boolean): Options {
-  const otherwise = isUnattended ? "json unless on a terminal" : "text";
-  const description = `How the log on standard error is written (default ${otherwise})`;
-  return { "log-format": { type: "enum", options: [...LOG_FORMATS], description } };
-}
+/** Declares a command of the tree. */
+export const command = (description: string, load: LazyCommand["load"]): LazyCommand => ({
+  description,
+  load,
+});
 
-/** Declares a command. */
-export function defineCommand<const T extends Options>(parts: CommandParts<T>): Command {
-  const { run, isUnattended = false, isSilent = false } = parts;
-  const args = {
-    ...parts.args,
-    ...(isSilent || "json" in parts.args ? {} : { json: JSON_OPTION }),
-    ...logFormat(isUnattended),
-  };
-  const called: CommandDef<T>["run"] = ({ args: given, data }) => run(given, data as CommandContext);
-  // From here on all commands have one type, without the types of their own arguments.
-  return { ...parts, args, run: called } as unknown as Command;
-}
+/** Declares a group of commands. */
+export const group = (description: string, commands: Group["commands"]): Group => ({ description, commands });
 
-/** Declares a static command. */
-export function defineStaticCommand<const T extends Options>(parts: StaticParts<T>): Command {
-  return parts as unknown as Command;
+/** A command or group, the words that name it, and the words after them. */
+export type Found = { path: string; entry: Group | LazyCommand; rest: readonly string[] };
+
+/** Follows the words down the tree, as far as they name groups and a command. */
+export function findEntry(program: Group, words: readonly string[]): Found {
+  let entry: Group | LazyCommand = program;
+  let at = 0;
+  while (!("load" in entry) && at < words.length && Object.hasOwn(entry.commands, words[at]!)) {
+    entry = entry.commands[words[at]!]!;
+    at += 1;
+  }
+  return { path: ["opsctl", ...words.slice(0, at)].join(" "), entry, rest: words.slice(at) };
 }

@@ -12,55 +12,29 @@ export const EXIT = {
   refused: 4,
 } as const;
 
-/** The exit status of every error code whose status is not `EXIT.failed`. */
-const STATUS_BY_CODE: Readonly<Record<string, number>> = {
-  USAGE_INVALID: EXIT.usage,
-  RECONCILE_INVALID: EXIT.usage,
-  RECONCILE_REASON_PRIVATE: EXIT.usage,
-  WEEK_NOT_CLOSED: EXIT.usage,
-  PRUNE_WEEK_TOO_YOUNG: EXIT.usage,
-  ACCOUNT_UNAVAILABLE: EXIT.notReady,
-  ROOT_NEEDED: EXIT.notReady,
-  CONFIG_INVALID: EXIT.notReady,
-  ENV_FILE_INVALID: EXIT.notReady,
-  SECRET_FILE_EXPOSED: EXIT.notReady,
-  SECRET_FILE_UNREADABLE: EXIT.notReady,
-  SECRET_FILE_UNTRUSTED: EXIT.notReady,
-  SECRET_COMMAND_UNTRUSTED: EXIT.notReady,
-  SECRET_COMMAND_FAILED: EXIT.notReady,
-  SECRET_MALFORMED: EXIT.notReady,
-  SOCIAL_EDITORIALS_CRON_SECRET_REUSED: EXIT.notReady,
-  DATABASE_UNREACHABLE: EXIT.notReady,
-  DATABASE_BUSY: EXIT.notReady,
-  DATABASE_TIMEOUT: EXIT.notReady,
-  DATABASE_AUTH_FAILED: EXIT.notReady,
-  DATABASE_NOT_FOUND: EXIT.notReady,
-  DATABASE_PERMISSION_DENIED: EXIT.notReady,
-  DATABASE_READ_ONLY: EXIT.notReady,
-  DATABASE_OBJECT_MISSING: EXIT.notReady,
-  DATABASE_NOT_MIGRATED: EXIT.notReady,
-  DATABASE_SCHEMA_MISSING: EXIT.notReady,
-  DATABASE_GRANT_MISSING: EXIT.notReady,
-  DATABASE_ROW_SECURITY: EXIT.notReady,
-  MIGRATION_EDITED: EXIT.notReady,
-  MIGRATION_UNKNOWN: EXIT.notReady,
-  TENANT_NOT_ELIGIBLE: EXIT.notReady,
-  ZONE_DATA_DIFFERS: EXIT.notReady,
-  LEDGER_WENT_BACK: EXIT.notReady,
-  FILE_UNTRUSTED: EXIT.notReady,
-  STATE_UNAVAILABLE: EXIT.notReady,
-  STATE_SCHEMA_FORBIDDEN: EXIT.notReady,
-  STATE_SCHEMA_NEWER: EXIT.notReady,
-  STATE_ENCODING_UNSUPPORTED: EXIT.notReady,
-  LISTEN_FAILED: EXIT.notReady,
-  TEXTFILE_DIR_MISSING: EXIT.notReady,
-  TEXTFILE_DIR_UNTRUSTED: EXIT.notReady,
-  WEEKLY_OUTSIDE_MONDAY: EXIT.refused,
-};
+const USAGE: ReadonlySet<string> = new Set([
+  ...["USAGE_INVALID", "RECONCILE_INVALID", "RECONCILE_REASON_PRIVATE"],
+  ...["WEEK_NOT_CLOSED", "PRUNE_WEEK_TOO_YOUNG"],
+]);
 
-/** The exit status for an error code; `failed` for a code that is not in the table. */
+const NOT_READY: ReadonlySet<string> = new Set([
+  ...["CONFIG_INVALID", "ENV_FILE_INVALID", "FILE_UNTRUSTED", "ACCOUNT_UNAVAILABLE", "ROOT_NEEDED"],
+  ...["SECRET_FILE_EXPOSED", "SECRET_FILE_UNREADABLE", "SECRET_FILE_UNTRUSTED", "SECRET_MALFORMED"],
+  ...["SECRET_COMMAND_UNTRUSTED", "SECRET_COMMAND_FAILED", "SOCIAL_EDITORIALS_CRON_SECRET_REUSED"],
+  ...["DATABASE_UNREACHABLE", "DATABASE_BUSY", "DATABASE_TIMEOUT", "DATABASE_READ_ONLY"],
+  ...["DATABASE_AUTH_FAILED", "DATABASE_NOT_FOUND", "DATABASE_PERMISSION_DENIED"],
+  ...["DATABASE_OBJECT_MISSING", "DATABASE_NOT_MIGRATED", "DATABASE_SCHEMA_MISSING"],
+  ...["DATABASE_GRANT_MISSING", "DATABASE_ROW_SECURITY", "MIGRATION_EDITED", "MIGRATION_UNKNOWN"],
+  ...["TENANT_NOT_ELIGIBLE", "ZONE_DATA_DIFFERS", "LEDGER_WENT_BACK"],
+  ...["STATE_UNAVAILABLE", "STATE_SCHEMA_FORBIDDEN", "STATE_SCHEMA_NEWER", "STATE_ENCODING_UNSUPPORTED"],
+  ...["LISTEN_FAILED", "TEXTFILE_DIR_MISSING", "TEXTFILE_DIR_UNTRUSTED"],
+]);
+
+/** The exit status for an error code; `failed` for a code that stands in none of the lists above. */
 export function exitStatusOf(code: string): number {
-  return Object.hasOwn(STATUS_BY_CODE, code) ? (STATUS_BY_CODE[code] as number) : EXIT.failed;
+  if (USAGE.has(code)) return EXIT.usage;
+  if (NOT_READY.has(code)) return EXIT.notReady;
+  return code === "WEEKLY_OUTSIDE_MONDAY" ? EXIT.refused : EXIT.failed;
 }
 
 /** The value of `status` in a result, for an exit status. */

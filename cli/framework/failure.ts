@@ -1,4 +1,4 @@
-import { classifyDatabaseError, databaseError } from "../../lib/platform/database/error.ts";
+import { databaseError } from "../../lib/platform/database/error.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import { redact } from "../../lib/platform/secrets/redact.ts";
 import { exitStatusOf } from "./exit-status.ts";
@@ -13,9 +13,7 @@ const MAX_MESSAGE = 200;
  */
 export function asOpsError(error: unknown, attempt: string, about: { setting?: string } = {}): OpsError {
   if (error instanceof OpsError) return error;
-  const fault = classifyDatabaseError(error);
-  if (fault.sqlState !== undefined || fault.code !== "DATABASE_QUERY_FAILED")
-    if (isDriverError(error)) return databaseError(error, attempt, about);
+  if (isDriverError(error)) return databaseError(error, attempt, about);
   return new OpsError({
     code: "INTERNAL_ERROR",
     message: `Cannot ${attempt}: unexpected ${describe(error)}`,
@@ -26,30 +24,23 @@ export function asOpsError(error: unknown, attempt: string, about: { setting?: s
 
 /** The stack frames of an exception, without its message, which may quote data. */
 export function framesOf(error: unknown): string[] {
-  const stack = error instanceof Error ? (error.stack ?? "") : "";
-  return stack
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line.startsWith("at "))
-    .map(redact);
+  const lines = error instanceof Error ? (error.stack ?? "").split("\n") : [];
+  return lines.flatMap((line) => (line.trim().startsWith("at ") ? [redact(line.trim())] : []));
 }
 
-/**
- * Prints a failure that happened outside a command's run to standard error, wrapped on a terminal, and returns the exit
- * status.
- */
+/** Prints a failure outside a command's run to standard error and returns the exit status. */
 export async function reportFailure(failure: unknown): Promise<number> {
   const { code, message, hint } = asOpsError(failure, "run opsctl");
-  const { standardError } = await import("./streams/standard-error.ts");
-  const { lineWrapper } = await import("./streams/wrap-line.ts");
-  const stderr = await standardError();
-  const wrap = stderr.isTerminal ? lineWrapper(() => stderr.columns) : (line: string) => [line];
-  const wrapped = (text: string) => text.split("\n").flatMap((line) => wrap(line, "  "));
-  const advice = redact(hint ?? "");
+  const { standardError } = await import("../output.ts");
+  const { wrap, write } = await standardError();
+  const whole = (line: string) => [line];
+  const shown = (text: string, wrapLine = wrap ?? whole) =>
+    redact(text)
+      .split("\n")
+      .flatMap((line) => wrapLine(line, "  "));
   // A usage is in lines of the terminal's width already.
-  const below = code === "USAGE_INVALID" ? advice.split("\n") : wrapped(advice);
-  const shown = [...wrapped(redact(message)), ...(hint === undefined ? [] : below)];
-  stderr.write(shown.map((line) => `${line}\n`).join(""));
+  const advice = hint === undefined ? [] : shown(hint, code === "USAGE_INVALID" ? whole : undefined);
+  write([...shown(message), ...advice].map((line) => `${line}\n`).join(""));
   return exitStatusOf(code);
 }
 
@@ -62,10 +53,8 @@ function isDriverError(error: unknown): boolean {
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return "failure";
   const { code, syscall } = error as { code?: unknown; syscall?: unknown };
-  const isEngines =
-    error.name === "TypeError" || error.name === "RangeError" || error.name === "ReferenceError";
+  const isEngines = ["TypeError", "RangeError", "ReferenceError"].includes(error.name);
   if (!isEngines && syscall === undefined)
     return typeof code === "string" ? `${error.name} ${code}` : error.name;
-  const message = redact(error.message).replace(/\s+/g, " ").slice(0, MAX_MESSAGE);
-  return `${error.name}: ${message}`;
+  return `${error.name}: ${redact(error.message).replace(/\s+/g, " ").slice(0, MAX_MESSAGE)}`;
 }

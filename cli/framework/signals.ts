@@ -1,33 +1,21 @@
 import process from "node:process";
 import { OpsError } from "../../lib/platform/errors.ts";
-import { isTerminal } from "./streams/output.ts";
+import { isTerminal, STDERR } from "../output.ts";
 
-const STDERR = 2;
-
-let ignoresHangups = false;
 let hasCome = false;
-let listener: (() => void) | null = null;
+let listener = () => {
+  hasCome = true;
+};
 
-/**
- * Keeps SIGHUP from ending this process; one that comes before there is a listener is passed on to it.
- *
- * Behaviour: on a terminal nothing changes: there the signal means that the terminal is gone.
- */
+/** Keeps SIGHUP from ending this process, but on a terminal: there it means that the terminal is gone. */
 export async function ignoreHangups(): Promise<void> {
-  if (ignoresHangups || (await isTerminal(STDERR))) return;
-  ignoresHangups = true;
-  process.on("SIGHUP", () => {
-    if (listener === null) hasCome = true;
-    else listener();
-  });
+  if (!(await isTerminal(STDERR))) process.on("SIGHUP", () => listener());
 }
 
 /** Calls `next` at each SIGHUP from now on, and at once when one has come. */
 export function onHangup(next: () => void): void {
   listener = next;
-  if (!hasCome) return;
-  hasCome = false;
-  next();
+  if (hasCome) next();
 }
 
 /** A signal that SIGINT or SIGTERM aborts, the first one of each; a second one ends the process. */
@@ -48,13 +36,10 @@ export async function raceAbort<T>(
   interruption: { code: string; message: string; hint?: string },
   work: Promise<T>,
 ): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const stop = () => aborted.reject(new OpsError(interruption));
-  if (interrupt.aborted) stop();
-  else interrupt.addEventListener("abort", stop);
-  try {
-    return await Promise.race([aborted.promise, work]);
-  } finally {
-    interrupt.removeEventListener("abort", stop);
-  }
+  const aborted = new Promise<never>((_resolve, reject) => {
+    const stop = () => reject(new OpsError(interruption));
+    if (interrupt.aborted) stop();
+    else interrupt.addEventListener("abort", stop);
+  });
+  return await Promise.race([aborted, work]);
 }

@@ -30,9 +30,9 @@ export async function openPingEnd(
     };
   } catch (error) {
     if (!(error instanceof OpsError)) throw error;
-    const [, ...lines] = error.message.split("\n");
-    const message = ["The ping cannot be used: the run goes on without it", ...lines].join("\n");
-    if (mayLog()) log.warn(message, { code: error.code });
+    const { code, settings } = error;
+    const fields = { code, setting: "OPSCTL_PING_URL", problem: settings?.[0]?.problem };
+    if (mayLog()) log.warn("The ping cannot be used: the run goes on without it", fields);
     return SILENT;
   }
 }

@@ -1,8 +1,7 @@
 import type { CollectReport } from "../../../lib/metrics/run.ts";
 import { flag } from "../../args/options.ts";
-import { type CommandContext, defineCommand } from "../../framework/command.ts";
+import { type CommandContext, defineCommand, type Outcome } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
-import type { Outcome } from "../../framework/outcome.ts";
 
 /**
  * `opsctl collect-metrics` reads the host's metrics once, for the monitoring agent.

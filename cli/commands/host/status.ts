@@ -17,7 +17,7 @@ import process from "node:process";
 import type { CollectorPlace } from "../../../lib/status/collector-place.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
-import { isTerminal } from "../../framework/streams/output.ts";
+import { isTerminal } from "../../output.ts";
 
 const STDOUT = 1;
 /** What still hangs by then must not keep the process beyond two seconds. */

@@ -13,7 +13,7 @@ import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
 import type { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { argument, flag } from "../../args/options.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { isTerminal, writeErr } from "../../framework/streams/output.ts";
+import { isTerminal, writeErr } from "../../output.ts";
 import { aSecret, SECRET_NAMES, secretOf } from "./secret-name.ts";
 
 const STDIN = 0;

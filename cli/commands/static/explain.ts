@@ -3,13 +3,16 @@
  *
  * JSON:   `code`, `explanations` (each `section` of the document, `codes` that share it, `meaning`).
  */
-import type { Explanation } from "../../../lib/codes/explain.ts";
+import codesDocument from "../../../docs/codes.md" with { type: "text" };
+import { codeBook, type Explanation } from "../../../lib/codes/explain.ts";
 import { renderExplanations } from "../../../lib/codes/render.ts";
 import { nearest } from "../../../lib/platform/nearest.ts";
 import { helpWidth } from "../../args/help.ts";
 import { argument, JSON_OPTION, type ValueCheck } from "../../args/options.ts";
 import { defineStaticCommand } from "../../framework/command.ts";
-import { codes } from "../../wiring/codes.ts";
+
+/** The codes of this program, as docs/codes.md has them. */
+export const codes = codeBook(codesDocument);
 
 const aCode: ValueCheck = (value) => {
   if (isKnown(value)) return undefined;

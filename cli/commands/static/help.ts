@@ -1,8 +1,7 @@
 /** `opsctl help [command …]`: the help of a command, as its `--help`. */
 import { helpOf, helpWidth, usageOf } from "../../args/help.ts";
 import { argument } from "../../args/options.ts";
-import { defineStaticCommand } from "../../framework/command.ts";
-import { type Found, findEntry } from "../../framework/tree.ts";
+import { defineStaticCommand, type Found, findEntry } from "../../framework/command.ts";
 
 /** The command; see the head of this file. */
 export const help = defineStaticCommand({

@@ -18,6 +18,7 @@ export const webhookServe = defineCommand({
   account: "service",
   isUnattended: true,
   isSilent: true,
+  ignoresHangups: true,
   notes:
     "POST /webhook on the public port; on the admin port of 127.0.0.1 the page at /, /healthz, /readyz and /metrics.\n" +
     "Starts and accepts alerts while gateway and tracker are down.\n" +

@@ -1,6 +1,5 @@
 import type postgres from "postgres";
-import type { CommandContext } from "../../framework/command.ts";
-import type { Outcome } from "../../framework/outcome.ts";
+import type { CommandContext, Outcome } from "../../framework/command.ts";
 
 /**
  * Opens the database of DATABASE_URL for a command that reads or changes the ledger, and closes it when `use` has

@@ -3,7 +3,7 @@ import { needRestart, type Reading } from "../../../lib/webhook/need-restart.ts"
 import type { Reloader } from "../../../lib/webhook/reload.ts";
 import type { ServeDependencies } from "../../../lib/webhook/serve.ts";
 import type { CommandContext } from "../../framework/command.ts";
-import { warnOfUnknownSettings } from "../../framework/command-settings.ts";
+import { warnOfHidden, warnOfUnknown } from "../../framework/command-settings.ts";
 import type { ReplaceablePeers } from "./peers.ts";
 
 type ReloadContext = Pick<CommandContext, "log" | "readSettings">;
@@ -36,9 +36,8 @@ export function reloadsOf(
 }
 
 async function readAgain({ log, readSettings }: ReloadContext): Promise<Reading> {
-  const { env, path, hidden, names } = readSettings();
-  await warnOfUnknownSettings({ path, names }, log);
-  if (hidden.length > 0)
-    log.warn("The environment overrules the settings file", { file: path, variables: hidden });
-  return { config: await loadWebhookConfig(env), env };
+  const settings = readSettings();
+  await warnOfUnknown(settings, log);
+  warnOfHidden(settings, log);
+  return { config: await loadWebhookConfig(settings.env), env: settings.env };
 }

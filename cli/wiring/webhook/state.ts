@@ -2,8 +2,7 @@ import type { Log } from "../../../lib/platform/log/log.ts";
 import type { StateConfig } from "../../../lib/webhook/config.ts";
 import type { OutboxLimits, State } from "../../../lib/webhook/state/contract.ts";
 import type { ReserveSize } from "../../../lib/webhook/state/sqlite/reserve/reserve-size.ts";
-import type { CommandContext } from "../../framework/command.ts";
-import type { Outcome } from "../../framework/outcome.ts";
+import type { CommandContext, Outcome } from "../../framework/command.ts";
 
 /** What a service's state depends on; `storeLimitMs` is how long one call may wait for a database. */
 export type StateConditions = { nowMs: () => number; reserve: ReserveSize; storeLimitMs?: number };

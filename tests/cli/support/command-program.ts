@@ -2,8 +2,7 @@
 import process from "node:process";
 import * as v from "valibot";
 import { parseWords } from "../../../cli/args/parse.ts";
-import { defineCommand } from "../../../cli/framework/command.ts";
-import type { Outcome } from "../../../cli/framework/outcome.ts";
+import { defineCommand, type Outcome } from "../../../cli/framework/command.ts";
 import { runCommand } from "../../../cli/framework/run-command.ts";
 import { OpsError } from "../../../lib/platform/errors.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
