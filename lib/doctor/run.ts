@@ -1,6 +1,7 @@
 import { envDirOption } from "../platform/config/sudo-line.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Account } from "../platform/privileges.ts";
+import { withTimeout } from "../platform/timeout.ts";
 import type { Check } from "./context/check.ts";
 import { CheckContext } from "./context/check-context.ts";
 import { COMMAND_FACTS } from "./context/command-facts.ts";
@@ -28,12 +29,9 @@ export type Examination = { isNamed?: boolean; becomeAccount?: ((account: Accoun
 const ROOT_LIMIT_MS = 1_000;
 /** After this time a part counts as set up: its checks find what hangs. */
 const SET_UP_LIMIT_MS = 1_000;
-/** Of doctor's five seconds; the rest is for its start and for its result. */
-const TOTAL_MS = 4_700;
-/** What a check gets at least, however long everything before it took. */
+/** What all this may take before the checks have less than their limit, and what they have at least. */
+const BEFORE_MS = 700;
 const LEAST_MS = 500;
-
-type Results = ReadonlyMap<Check, CheckResult[]>;
 
 /**
  * Runs all checks at the same time, each with its own time limit; returns the findings in the order of the checks.
@@ -50,24 +48,35 @@ export async function runDoctor(
 ): Promise<Finding[]> {
   const begunMs = performance.now();
   const context = new CheckContext(dependencies);
+  const byCommand = Map.groupBy(checks, (check) => check.command);
+  const commands = [...byCommand.keys()];
+  const isSetUp = (of: CommandName) =>
+    withTimeout(
+      limitOf(context, SET_UP_LIMIT_MS),
+      (signal) => isCommandSetUp(of, context, signal),
+      () => true,
+    );
+  const asRoot = new Map<Check, CheckResult[]>();
+  let problem: OpsError | null = null;
   try {
-    const byCommand = [...Map.groupBy(checks, (check) => check.command)];
-    const asRoot = becomeAccount === null ? new Map() : await resultsAsRoot(context, checks);
-    const problem = becomeAccount === null ? null : await leaveRoot(context, becomeAccount);
-    const isClosed = (of: CommandName) => problem !== null && COMMAND_FACTS[of].account !== "root";
-    const left = new Set<CommandName>();
-    const leave = async (of: CommandName) => {
-      const work = (signal: AbortSignal) => isCommandSetUp(of, context, signal);
-      if (!(await inTime(context, SET_UP_LIMIT_MS, work, () => true))) left.add(of);
-    };
-    if (!isNamed) await Promise.all(byCommand.flatMap(([of]) => (isClosed(of) ? [] : [leave(of)])));
-    const leftMs = Math.floor((TOTAL_MS - (performance.now() - begunMs)) / 100) * 100;
-    context.limitMs = Math.min(dependencies.limitMs, Math.max(LEAST_MS, leftMs));
-    const findings = byCommand.map(async ([of, own]): Promise<Finding[]> => {
-      const [first] = own as [Check];
-      if (isClosed(of)) return [{ command: of, check: "service account", ...failure(problem as OpsError) }];
-      if (left.has(of)) return [{ command: of, check: first.name, ...unused(of) }];
-      return await findingsOf(own, asRoot, context);
+    if (becomeAccount !== null) {
+      // Root's secret command is ended while this process is still root, which the account could not do.
+      context.limitMs = ROOT_LIMIT_MS;
+      const run = async (check: Check) => asRoot.set(check, await resultsOf(check, context));
+      const roots = checks.filter(({ runsAsRoot }) => runsAsRoot);
+      await Promise.all([...commands.filter(isRoots).map(isSetUp), ...roots.map(run)]);
+      problem = await leaveRoot(context, becomeAccount);
+    }
+    const seen = problem === null ? commands : commands.filter(isRoots);
+    const used = new Set(isNamed ? seen : await filterAsync(seen, isSetUp));
+    const spentMs = Math.ceil((performance.now() - begunMs) / 100) * 100;
+    context.limitMs = Math.max(LEAST_MS, dependencies.limitMs - Math.max(0, spentMs - BEFORE_MS));
+    const findings = [...byCommand].map(async ([of, own]): Promise<Finding[]> => {
+      if (used.has(of)) return await findingsOf(own, asRoot, context);
+      if (problem !== null && !isRoots(of))
+        return [{ command: of, check: "service account", ...failure(problem) }];
+      const look = command(`opsctl doctor ${of}`, "What it needs:");
+      return [{ command: of, check: own[0]!.name, ...notSetUp("this host does not use it", look) }];
     });
     return (await Promise.all(findings)).flat();
   } finally {
@@ -75,19 +84,17 @@ export async function runDoctor(
   }
 }
 
-/** What the checks find that run as root; what the account could not read later is read on the way. */
-async function resultsAsRoot(context: CheckContext, checks: readonly Check[]): Promise<Results> {
-  // Root's secret command is ended while this process is still root, which the account could not do.
-  context.limitMs = ROOT_LIMIT_MS;
-  const roots = new Set(
-    checks.map((check) => check.command).filter((of) => COMMAND_FACTS[of].account === "root"),
-  );
-  const setUp = [...roots].map((of) => isCommandSetUp(of, context, AbortSignal.timeout(ROOT_LIMIT_MS)));
-  const found = checks
-    .filter(({ runsAsRoot }) => runsAsRoot)
-    .map(async (check) => [check, await resultsOf(check, context)] as const);
-  await Promise.allSettled(setUp);
-  return new Map(await Promise.all(found));
+function isRoots(of: CommandName): boolean {
+  return COMMAND_FACTS[of].account === "root";
+}
+
+async function filterAsync<T>(all: readonly T[], test: (one: T) => Promise<boolean>): Promise<T[]> {
+  const passed = await Promise.all(all.map(test));
+  return all.filter((_, at) => passed[at]);
+}
+
+function limitOf({ dependencies: { signal } }: CheckContext, limitMs: number) {
+  return { limitMs, signal };
 }
 
 /** Makes the process the account, where the host has one; returns why it could not. */
@@ -105,13 +112,12 @@ async function leaveRoot(
   }
 }
 
-/** The result on a command whose part this host does not use, as `opsctl status` has it. */
-function unused(of: CommandName): CheckResult {
-  return notSetUp("this host does not use it", command(`opsctl doctor ${of}`, "What it needs:"));
-}
-
 /** The findings of a command: what several checks lack for the same reason is one, which names all of them. */
-async function findingsOf(own: readonly Check[], asRoot: Results, context: CheckContext): Promise<Finding[]> {
+async function findingsOf(
+  own: readonly Check[],
+  asRoot: ReadonlyMap<Check, CheckResult[]>,
+  context: CheckContext,
+): Promise<Finding[]> {
   const run = async (check: Check) => {
     const results = asRoot.get(check) ?? (await resultsOf(check, context));
     return results.map((result): Finding => ({ command: check.command, check: check.name, ...result }));
@@ -119,17 +125,20 @@ async function findingsOf(own: readonly Check[], asRoot: Results, context: Check
   const found = (await Promise.all(own.map(run))).flat();
   const alike = Map.groupBy(found, (one) => (one.code === "PREREQUISITE_FAILED" ? one.reason : one));
   return [...alike.values()].map(([first, ...others]) => {
-    const { reason } = first as Finding;
     const names = others.map(({ check }) => check).join(", ");
-    return { ...(first as Finding), reason: names === "" ? reason : `${reason}; neither were ${names}` };
+    const { reason } = first!;
+    return { ...first!, reason: names === "" ? reason : `${reason}; neither were ${names}` };
   });
 }
 
 async function resultsOf(check: Check, context: CheckContext): Promise<CheckResult[]> {
-  const { limitMs } = context;
-  const late = () => [noAnswer(check, limitMs, context.dependencies.envDir)];
+  const { limitMs, dependencies } = context;
   try {
-    return await inTime(context, limitMs, (signal) => check.run(context, signal), late);
+    return await withTimeout(
+      limitOf(context, limitMs),
+      (signal) => check.run(context, signal),
+      () => [noAnswer(check, limitMs, dependencies.envDir)],
+    );
   } catch (error) {
     if (error instanceof OpsError) return [failure(error)];
     // The message of the engine or a library may quote data.
@@ -138,29 +147,12 @@ async function resultsOf(check: Check, context: CheckContext): Promise<CheckResu
   }
 }
 
-/** What `work` returns, or `late` when its time is over; `signal` is aborted then. */
-async function inTime<T>(
-  { dependencies }: CheckContext,
-  limitMs: number,
-  work: (signal: AbortSignal) => Promise<T>,
-  late: () => T,
-): Promise<T> {
-  const [outOfTime, done] = [new AbortController(), new AbortController()];
-  try {
-    return await Promise.race([work(outOfTime.signal), dependencies.wait(limitMs, done.signal).then(late)]);
-  } finally {
-    done.abort();
-    outOfTime.abort();
-  }
-}
-
-/** The result of a check that did not end in its time; it names the service, as it may stand alone. */
+/** The result of a check that did not end in its time; without a service it reads files, or starts a program. */
 function noAnswer({ command: of, name, service }: Check, limitMs: number, envDir: string): CheckResult {
-  // What asks no service reads files of this host, or starts a program.
   const look =
     service === undefined
-      ? `See whether this host is too busy, or a disk hangs (${name}), then:`
-      : `See that ${service} runs and answers, then:`;
-  const again = command(`opsctl doctor ${of}${envDirOption(envDir)}`, look);
+      ? `this host is not too busy, and no disk hangs (${name})`
+      : `${service} runs and answers`;
+  const again = command(`opsctl doctor ${of}${envDirOption(envDir)}`, `See that ${look}, then:`);
   return fail("CHECK_TIMED_OUT", `no answer within ${limitMs / 1000} s`, again);
 }

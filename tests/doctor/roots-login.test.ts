@@ -50,7 +50,7 @@ describe("runDoctor() of migrate", () => {
     host.setting("weekly", VARIABLE, "postgres://other@127.0.0.1:1/app");
     const secrets = ofCheck(await host.examine("migrate"), "secrets");
     expect(secrets.map(({ status }) => status)).toEqual(["pass", "warn"]);
-    expect(secrets[1]?.reason).toMatch(/^MIGRATE_DATABASE_URL of \S+\/weekly\.env is not used: /);
+    expect(secrets[1]?.reason).toMatch(/^MIGRATE_DATABASE_URL in \S+\/weekly\.env is not used$/);
   });
 
   test("says why root's own secret cannot be used, and does not fall back on the other login", async () => {

@@ -3,7 +3,6 @@ import type { DoctorDependencies } from "../../../lib/doctor/context/dependencie
 import { openDatabase } from "../../../lib/platform/database/pool.ts";
 import { findServiceAccount } from "../../../lib/platform/privileges.ts";
 import { runProgram } from "../../../lib/platform/run-program.ts";
-import { pause } from "../../../lib/platform/timeout.ts";
 
 /** How long each check may take, so that doctor ends within five seconds. */
 const LIMIT_MS = 4_000;
@@ -26,7 +25,6 @@ export function openDoctorDependencies(
     },
     limitMs: LIMIT_MS,
     callLimitMs: CALL_LIMIT_MS,
-    wait: pause,
     nowMs: () => Date.now(),
     findServiceAccount: () => findServiceAccount(ACCOUNT_LIMIT_MS),
     openDatabase: (url, setting) =>

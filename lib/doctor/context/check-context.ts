@@ -28,18 +28,14 @@ export type CommandEnvironment = { env: Environment; file: EnvironmentFile };
 /** Where one secret was found; `found` is null when no layer has it, `error` says why a layer could not be read. */
 export type SecretSearch = { name: string; found: FoundSecret | null; error: OpsError | null };
 
-/** The settings that a loader returned, or its error and the check that reports it. */
-export type Settings<T> = { status: "ok"; value: T } | FailedSettings;
-
-/** Settings that could not be loaded. */
+/** Settings that could not be loaded, and the check that says why. */
 export type FailedSettings = { status: "failed"; error: OpsError; reportedBy: string };
 
-const CLOSE_LIMIT_MS = 300;
 /** Of the time of a check, which then names the secret command that hangs. */
 const SECRET_COMMAND_PART = 0.75;
 
 /**
- * What several checks need, read once: environments, secrets, accounts, open databases.
+ * What several checks need, read once: environments, secrets, account, open databases.
  *
  * Behaviour: the first check that asks starts the reading; all get the same result or the same failure. `limitMs` is the
  *            time of each check that begins now.
@@ -48,28 +44,25 @@ export class CheckContext {
   readonly dependencies: DoctorDependencies;
   limitMs: number;
   readonly #known = new Map<string, Promise<unknown>>();
-  readonly #databases: Promise<Database>[] = [];
+  readonly #databases: Database[] = [];
 
   constructor(dependencies: DoctorDependencies) {
     this.dependencies = dependencies;
     this.limitMs = dependencies.limitMs;
   }
 
-  /**
-   * The environment of a command when cron or systemd starts it: a doctor that is run by hand does not have these
-   * variables.
-   */
+  /** The environment of a command when cron or systemd starts it, which has other variables than this process. */
   environment(of: CommandName): Promise<CommandEnvironment> {
-    const name = SETTINGS_FILES[of];
-    return this.once(`environment ${name}`, async () => {
+    const fileName = SETTINGS_FILES[of];
+    return this.once(`environment ${fileName}`, async () => {
       const { envDir } = this.dependencies;
       const own = { ...this.dependencies.env, OPSCTL_ENV_DIR: envDir };
-      const path = join(envDir, name);
-      const first = DOCTOR_COMMANDS.find((command) => SETTINGS_FILES[command] === name) as CommandName;
+      const path = join(envDir, fileName);
+      const reader = DOCTOR_COMMANDS.find((command) => SETTINGS_FILES[command] === fileName) ?? of;
       try {
-        const { env, isThere, names, repeated } = readCommandSettings(first, own);
+        const { env, isThere, names, repeated } = readCommandSettings(reader, own);
         // Also one that no command takes from a variable.
-        for (const { name: secret } of KNOWN_SECRETS) if (env[secret]?.trim()) registerSecret(env[secret]);
+        for (const { name } of KNOWN_SECRETS) if (env[name]?.trim()) registerSecret(env[name]);
         return { env, file: { path, isThere, names, repeated, problem: null } };
       } catch (error) {
         const problem = onlyOpsError(error);
@@ -79,8 +72,8 @@ export class CheckContext {
   }
 
   /** The ports of the webhook, as its settings name them. */
-  webhookPorts(): Promise<WebhookPorts> {
-    return this.once("webhook ports", async () => webhookPorts((await this.environment("webhook")).env));
+  async webhookPorts(): Promise<WebhookPorts> {
+    return await webhookPorts((await this.environment("webhook")).env);
   }
 
   /** Where each secret of a command is; none of `migrate` when root has read its login: it uses no other. */
@@ -89,9 +82,9 @@ export class CheckContext {
       if (of === "migrate" && this.dependencies.rootsLogin !== null) return [];
       const { env } = await this.environment(of);
       const commandLimitMs = this.limitMs * SECRET_COMMAND_PART;
-      const searches = secretsOf(of).map(async ({ name, fromEnvironment }) =>
+      const searches = secretsOf(of).map(({ name, fromEnvironment }) =>
         findSecret(env, name, { fromEnvironment, commandLimitMs }).then(
-          (found = undefined) => ({ name, found: found ?? null, error: null }),
+          (found) => ({ name, found: found ?? null, error: null }),
           (error: unknown) => ({ name, found: null, error: onlyOpsError(error) }),
         ),
       );
@@ -103,45 +96,37 @@ export class CheckContext {
   async settings<T>(
     of: CommandName,
     load: (env: Environment, dependencies: DoctorDependencies) => Promise<T>,
-  ): Promise<Settings<T>> {
+  ): Promise<{ status: "ok"; value: T } | FailedSettings> {
     const { env, file } = await this.environment(of);
-    const failed = (error: OpsError, reportedBy: string) =>
-      ({ status: "failed", error, reportedBy }) as const;
-    if (file.problem !== null) return failed(file.problem, "environment file");
+    if (file.problem !== null)
+      return { status: "failed", error: file.problem, reportedBy: "environment file" };
     // The loader runs the secret command too and would wait too long for one that hangs.
     const broken = (await this.secrets(of)).find(({ error }) => error?.code === "SECRET_COMMAND_FAILED");
-    if (broken?.error) return failed(broken.error, "secrets");
+    if (broken?.error) return { status: "failed", error: broken.error, reportedBy: "secrets" };
     try {
       return { status: "ok", value: await load(env, this.dependencies) };
     } catch (error) {
-      return failed(onlyOpsError(error), "configuration");
+      return { status: "failed", error: onlyOpsError(error), reportedBy: "configuration" };
     }
   }
 
-  /**
-   * The service account of this host; null when there is none.
-   *
-   * Errors: ACCOUNT_UNAVAILABLE when the host does not say whether there is such an account.
-   */
+  /** The service account of this host; null when there is none. Errors: ACCOUNT_UNAVAILABLE. */
   account(): Promise<Account | null> {
     return this.once("account", () => this.dependencies.findServiceAccount());
   }
 
   /** The open database of the URL that a setting has; each URL is opened once. */
   database(url: Secret, setting?: string): Promise<Database> {
-    return this.once(`database ${url.open()}`, () => {
-      const database = this.dependencies.openDatabase(url, setting);
+    return this.once(`database ${url.open()}`, async () => {
+      const database = await this.dependencies.openDatabase(url, setting);
       this.#databases.push(database);
       return database;
     });
   }
 
-  /** Closes the databases, and does not wait for one that hangs. */
+  /** Closes the databases that are open. */
   async close(): Promise<void> {
-    const done = new AbortController();
-    const closed = this.#databases.map(async (database) => (await database).close());
-    await Promise.race([Promise.allSettled(closed), this.dependencies.wait(CLOSE_LIMIT_MS, done.signal)]);
-    done.abort();
+    await Promise.allSettled(this.#databases.map((database) => database.close()));
   }
 
   /** What `read` returns, which is called once for each key. */

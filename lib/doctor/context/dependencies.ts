@@ -25,11 +25,12 @@ export type DoctorDependencies = {
   /** The login for migrations that root read in its own secrets, or why it could not; null where root has none. */
   rootsLogin: DatabaseLogin | OpsError | null;
   paths: HostPaths;
-  /** How long a check may take, as `wait` counts it. */
+  /** How long a check may take. */
   limitMs: number;
+  /** Ends all checks when it is aborted, as their time would. */
+  signal?: AbortSignal;
   /** The limit of a call to an external service: longer than that of the check, which then names the service. */
   callLimitMs: number;
-  wait(ms: number, signal: AbortSignal): Promise<void>;
   nowMs(): number;
   /** The service account, also where a directory service has it; throws ACCOUNT_UNAVAILABLE. */
   findServiceAccount(): Promise<Account | null>;

@@ -171,8 +171,8 @@ export const SETTINGS: Faults = {
     spoil: ({ db }) => db.sql.unsafe(`alter database "${db.name}" set default_transaction_read_only = on`),
   },
   "the record of the migrations is gone": {
-    finds: ["weekly", "database schema", "warn", "DATABASE_NOT_MIGRATED"],
-    about: "opsctl_migrations does not exist -> opsctl migrate",
+    finds: ["migrate", "migrations", "warn", "DATABASE_NOT_MIGRATED"],
+    about: "pending: 0001",
     spoil: ({ db }) => db.sql`drop table public.opsctl_migrations`,
   },
   "a secret command that fails is named with each secret": {

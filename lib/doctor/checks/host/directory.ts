@@ -8,10 +8,7 @@ import { type CheckResult, type CommandName, fail, failure, pass } from "../../f
 
 /**
  * Whether a command's account may make and change files in a directory, as the kernel says: with access lists, file
- * systems mounted read-only and security modules.
- *
- * Behaviour: opens nothing and tries nothing. Root may do nearly everything: it is asked after root has become the
- *            account.
+ * systems mounted read-only and security modules. Root, which may do nearly everything, has become the account before.
  */
 export async function writableResult(
   command: CommandName,
@@ -28,8 +25,9 @@ export async function writableResult(
     return fail("DIRECTORY_MISSING", `${path} is not a directory`, fix);
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    if (["ENOENT", "ENOTDIR"].includes(code)) return fail("DIRECTORY_MISSING", `${path} does not exist`, fix);
-    return fail("DIRECTORY_CLOSED", `this account may not write to ${path} (${code})`, fix);
+    return ["ENOENT", "ENOTDIR"].includes(code)
+      ? fail("DIRECTORY_MISSING", `${path} does not exist`, fix)
+      : fail("DIRECTORY_CLOSED", `this account may not write to ${path} (${code})`, fix);
   }
 }
 

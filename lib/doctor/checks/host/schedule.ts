@@ -5,8 +5,7 @@ import { COMMAND_FACTS, type CronFact } from "../../context/command-facts.ts";
 import { type CommandName, command, fail, notChecked, pass, warn } from "../../finding.ts";
 
 /**
- * Puts back what is missing below /etc, which dpkg otherwise takes for the operator's wish, and nothing that was
- * edited.
+ * Puts back what is missing below /etc, which dpkg otherwise treats as the operator's wish, and nothing that was edited.
  *
  * Source: dpkg(1), --force-things, confmiss; tried with dpkg 1.21 and the package of the installed version.
  */
@@ -19,27 +18,23 @@ const PUT_BACK = command(
 export function cronChecks(of: CommandName): Check[] {
   const { cron, account } = COMMAND_FACTS[of];
   if (cron === null) return [];
-  return [
-    {
-      ...{ command: of, name: "cron", runsAsRoot: true },
-      async run({ dependencies }) {
-        const { cronFile } = dependencies.paths;
-        const text = await readFile(cronFile, "utf8").catch((error: NodeJS.ErrnoException) => error);
-        if (text instanceof Error) {
-          const reason = `${cronFile} cannot be read (${text.code}): nothing starts ${of}`;
-          return [(text.code === "ENOENT" ? warn : fail)("CRON_MISSING", reason, PUT_BACK)];
-        }
-        const lines = cronLines(text).filter((line) => startsCommand(line, of));
-        if (lines.some(({ schedule, user }) => isInTime(schedule, cron) && user === account))
-          return [pass(`${cronFile} starts ${of}`)];
-        const [first] = lines;
-        if (first === undefined)
-          return [fail("CRON_MISSING", `${cronFile} has no line that starts ${of}`, PUT_BACK)];
-        const found = `${cronFile} starts ${of} at "${first.schedule}" as ${first.user}`;
-        return [fail("CRON_DIFFERS", `${found}, expected "${cron.schedule}" as ${account}`, PUT_BACK)];
-      },
-    },
-  ];
+  const run: Check["run"] = async ({ dependencies }) => {
+    const { cronFile } = dependencies.paths;
+    const text = await readFile(cronFile, "utf8").catch((error: NodeJS.ErrnoException) => error);
+    if (text instanceof Error) {
+      const reason = `${cronFile} cannot be read (${text.code}): nothing starts ${of}`;
+      return [(text.code === "ENOENT" ? warn : fail)("CRON_MISSING", reason, PUT_BACK)];
+    }
+    const lines = cronLines(text).filter((line) => startsCommand(line, of));
+    const [first] = lines;
+    if (first === undefined)
+      return [fail("CRON_MISSING", `${cronFile} has no line that starts ${of}`, PUT_BACK)];
+    if (lines.some(({ schedule, user }) => isInTime(schedule, cron) && user === account))
+      return [pass(`${cronFile} starts ${of}`)];
+    const found = `${cronFile} starts ${of} at "${first.schedule}" as ${first.user}`;
+    return [fail("CRON_DIFFERS", `${found}, expected "${cron.schedule}" as ${account}`, PUT_BACK)];
+  };
+  return [{ command: of, name: "cron", runsAsRoot: true, run }];
 }
 
 /** Whether a line of cron starts a command, and not only a trial of it. */
@@ -53,49 +48,40 @@ function isInTime(schedule: string, { schedule: expected, everyMinutes }: CronFa
   return pause !== null && pause <= everyMinutes;
 }
 
-/** Whether the host is on UTC: cron reads Monday 11:00 in the host's zone. */
+const NOT_UTC = warn(
+  "TIME_ZONE_NOT_UTC",
+  "the host is not on UTC: cron starts the weekly run at 11:00 of the host's zone",
+  command("timedatectl set-timezone UTC && systemctl restart cron"),
+);
+
+/**
+ * Whether the host is on UTC: cron reads Monday 11:00 in the host's zone. By the rule in the last line of the zone's
+ * file; a host without the file is on UTC.
+ *
+ * Source: RFC 8536, 3.3; POSIX TZ: a name and nothing but zeros.
+ */
 export const HOST_ZONE_CHECK: Check = {
   command: "weekly",
   name: "host time zone",
   async run({ dependencies }) {
     const file = await readFile(dependencies.paths.localtime, "latin1").catch(() => null);
-    // Without the file the system's zone is UTC.
-    if (file === null || isUtcZone(file)) return [pass("the host is on UTC")];
-    return [
-      warn(
-        "TIME_ZONE_NOT_UTC",
-        "the host is not on UTC: cron starts the weekly run at 11:00 of the host's zone",
-        command("timedatectl set-timezone UTC && systemctl restart cron"),
-      ),
-    ];
+    const [, rule = ""] = /^TZif[\s\S]*\n([^\n]*)\n$/.exec(file ?? "") ?? [];
+    const isUtc = /^(?:[A-Za-z]{3,}|<[A-Za-z0-9+-]+>)[+-]?0+(?::0+)*$/.test(rule);
+    return [file === null || isUtc ? pass("the host is on UTC") : NOT_UTC];
   },
 };
 
-/**
- * Whether a file of the time zone database stands for UTC the whole year: by the rule in its last line, which a file of
- * the oldest version does not have.
- *
- * Source: RFC 8536, 3.3; POSIX TZ: a name and nothing but zeros.
- */
-function isUtcZone(file: string): boolean {
-  const [, rule = ""] = /^TZif[\s\S]*\n([^\n]*)\n$/.exec(file) ?? [];
-  return /^(?:[A-Za-z]{3,}|<[A-Za-z0-9+-]+>)[+-]?0+(?::0+)*$/.test(rule);
-}
+const NO_ACCOUNT = notChecked(
+  "ACCOUNT_MISSING",
+  "there is no account opsctl on this host, so every file was judged as this account sees it",
+  command("useradd --system --user-group --no-create-home --shell /usr/sbin/nologin opsctl"),
+);
 
 /** Whether this host has the account that runs a command. */
 export function accountCheck(of: CommandName): Check {
   return {
     command: of,
     name: "service account",
-    async run(context) {
-      if ((await context.account()) !== null) return [pass("account opsctl exists")];
-      return [
-        notChecked(
-          "ACCOUNT_MISSING",
-          "there is no account opsctl on this host, so every file was judged as this account sees it",
-          command("useradd --system --user-group --no-create-home --shell /usr/sbin/nologin opsctl"),
-        ),
-      ];
-    },
+    run: async (context) => [(await context.account()) === null ? NO_ACCOUNT : pass("account opsctl exists")],
   };
 }

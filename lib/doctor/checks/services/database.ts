@@ -10,7 +10,6 @@ import type { DoctorDependencies } from "../../context/dependencies.ts";
 import {
   type CheckResult,
   type CommandName,
-  command,
   fail,
   failure,
   notChecked,
@@ -29,11 +28,6 @@ const READ_ONLY = fail(
   "DATABASE_READ_ONLY",
   "the database accepts no changes: transactions are read-only",
   "Connect to the primary server; if it is, reset default_transaction_read_only of the database and the login",
-);
-const UNRECORDED = warn(
-  "DATABASE_NOT_MIGRATED",
-  "tables and functions are in place, and no record of the migrations: public.opsctl_migrations does not exist",
-  command("opsctl migrate"),
 );
 const NOT_OPENED = notChecked("PREREQUISITE_FAILED", "the database cannot be opened, see database");
 const INCOMPLETE = notChecked("PREREQUISITE_FAILED", "tables or functions are missing, see database schema");
@@ -94,10 +88,7 @@ function clockResult(apartMs: number): CheckResult {
 export function readinessCheck(of: CommandName): Check {
   return checkOfDatabase(of, "database schema", async (sql, context) => {
     const problems = await readinessOf(of, context, sql);
-    if (problems.length > 0) return problems.map(failure);
-    const [row] = await sql<[{ exists: boolean }]>`
-      select to_regclass('public.opsctl_migrations') is not null as exists`;
-    return [row.exists ? pass("migrations, tables, functions and grants are in place") : UNRECORDED];
+    return problems.length > 0 ? problems.map(failure) : [pass("tables, functions and grants are in place")];
   });
 }
 

@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import { MIGRATIONS } from "../../../schema/migrations.ts";
-import { compareMigrations, type MigrationStatus, readRecordedMigrations } from "../../../schema/recorded.ts";
+import { compareMigrations, readRecordedMigrations } from "../../../schema/recorded.ts";
 import type { Check } from "../../context/check.ts";
 import { type CheckResult, command, fail, pass, warn } from "../../finding.ts";
 import { checkOfDatabase } from "./database.ts";
@@ -21,38 +21,31 @@ const UNREADABLE = fail(
   "Connect as the owner of the schema",
 );
 
-/**
- * Which migrations are applied, and whether pages may still read what the migrations granted.
- *
- * Behaviour: a pending migration is a warning, because `migrate` applies it; so is a wrong grant of a page, because no
- *            run depends on it.
- */
+/** What a state of migrations means; a pending one is a warning, because `migrate` applies it. */
+const STATES = {
+  pending: (names: string) => warn("DATABASE_NOT_MIGRATED", `pending: ${names}`, command("opsctl migrate")),
+  edited: (names: string) => fail("MIGRATION_EDITED", `applied from another text: ${names}`, NEWER),
+  unknown: (names: string) => fail("MIGRATION_UNKNOWN", `unknown to this opsctl: ${names}`, NEWER),
+};
+
+/** Which migrations are applied, and whether pages may still read what the migrations granted. */
 export const MIGRATIONS_CHECK: Check = checkOfDatabase("migrate", "migrations", async (sql) => {
   const [row] = await sql<[{ exists: boolean; readable: boolean }]>`
     select to_regclass('public.opsctl_migrations') is not null as exists,
            coalesce(has_table_privilege(to_regclass('public.opsctl_migrations'), 'select'), false) as readable`;
   if (row.exists && !row.readable) return [UNREADABLE];
-  const problems = migrationProblems(compareMigrations(row.exists ? await readRecordedMigrations(sql) : []));
+  const migrations = compareMigrations(row.exists ? await readRecordedMigrations(sql) : []);
+  const problems = Object.entries(STATES).flatMap(([state, result]) => {
+    const names = migrations.filter((migration) => migration.state === state).map(({ name }) => name);
+    return names.length === 0 ? [] : [result(names.join(", "))];
+  });
   if (problems.length > 0) return problems;
   return [pass(`all ${MIGRATIONS.length} migrations are applied`), ...(await pageResults(sql))];
 });
 
-function migrationProblems(migrations: readonly MigrationStatus[]): CheckResult[] {
-  const problem = (state: MigrationStatus["state"], result: (names: string) => CheckResult) => {
-    const names = migrations.filter((migration) => migration.state === state).map(({ name }) => name);
-    return names.length === 0 ? [] : [result(names.join(", "))];
-  };
-  return [
-    ...problem("pending", (names) =>
-      warn("DATABASE_NOT_MIGRATED", `pending: ${names}`, command("opsctl migrate")),
-    ),
-    ...problem("edited", (names) => fail("MIGRATION_EDITED", `applied from another text: ${names}`, NEWER)),
-    ...problem("unknown", (names) => fail("MIGRATION_UNKNOWN", `unknown to this opsctl: ${names}`, NEWER)),
-  ];
-}
-
 /**
- * A warning when signed-in users (the role `authenticated`) may read other columns than their page needs.
+ * A warning when signed-in users (the role `authenticated`) may read other columns than their page needs; no run depends
+ * on it.
  *
  * Behaviour: a platform that runs "grant select on all tables" after the migration opens every column again. Row
  *            policies decide which rows are seen. Nothing without the role or the table.
@@ -65,14 +58,11 @@ async function pageResults(sql: postgres.Sql): Promise<CheckResult[]> {
       and a.attnum > 0 and not a.attisdropped
     order by a.attnum`;
   const wrong = rows.filter(({ name, readable }) => readable !== PAGE_COLUMNS.includes(name));
-  const [tooMuch, tooLittle] = [true, false].map((readable) =>
-    wrong.filter((row) => row.readable === readable).map(({ name }) => name),
-  );
-  const differences = [
-    ...(tooMuch?.length ? [`may read ${tooMuch.join(", ")}`] : []),
-    ...(tooLittle?.length ? [`may not read ${tooLittle.join(", ")}`] : []),
-  ];
   if (wrong.length === 0) return [];
+  const differences = [true, false].flatMap((readable) => {
+    const names = wrong.filter((row) => row.readable === readable).map(({ name }) => name);
+    return names.length === 0 ? [] : [`${readable ? "may" : "may not"} read ${names.join(", ")}`];
+  });
   const reason = `authenticated ${differences.join(" and ")} of weekly_performance_reports`;
   return [warn("PAGE_GRANT_DIFFERS", reason, GRANT_PAGE)];
 }

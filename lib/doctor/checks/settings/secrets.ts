@@ -6,8 +6,9 @@ import { OpsError } from "../../../platform/errors.ts";
 import { secretsDirectory } from "../../../platform/secrets/adapter.ts";
 import { EDITORIAL_ALIAS } from "../../../weekly/config.ts";
 import type { Check } from "../../context/check.ts";
-import type { CheckContext, SecretSearch } from "../../context/check-context.ts";
+import type { CommandEnvironment, SecretSearch } from "../../context/check-context.ts";
 import { secretsOf } from "../../context/command-facts.ts";
+import type { DoctorDependencies } from "../../context/dependencies.ts";
 import { closedResult, isForAnotherAccount } from "../../facts/reader.ts";
 import { type CheckResult, type CommandName, fail, failure, pass, warn } from "../../finding.ts";
 import { setSecret } from "./correct-setting.ts";
@@ -18,68 +19,58 @@ export function secretsCheck(command: CommandName): Check {
     command,
     name: "secrets",
     async run(context) {
-      const results: CheckResult[] = command === "migrate" ? await rootsLoginResults(context) : [];
+      const environment = await context.environment(command);
+      const results = command === "migrate" ? rootsLoginResults(context.dependencies, environment) : [];
       const closed: string[] = [];
       for (const search of await context.secrets(command)) {
         if (await isForAnotherAccount(search.error, command, context)) closed.push(search.name);
-        else results.push(...(await searchResults(search, command, context)));
+        else results.push(...searchResults(search, environment));
       }
       if (closed.length > 0)
         results.push(closedResult(`this account may not look for ${closed.join(", ")}`, command, context));
-      return [...results, ...(await unknownResults(command, context))];
+      return [...results, ...(await unknownResults(command, environment))];
     },
   };
 }
 
-async function searchResults(
-  { name, found, error }: SecretSearch,
-  command: CommandName,
-  context: CheckContext,
-): Promise<CheckResult[]> {
-  if (error !== null) return [failure(error)];
-  const { env, file } = await context.environment(command);
-  const isVariable = (env[name] ?? "").trim() !== "";
+function searchResults({ name, found, error }: SecretSearch, { env, file }: CommandEnvironment) {
+  const results: CheckResult[] = [];
   const variable = file.names.includes(name) ? file.path : "the environment";
-  const unused = warn(
-    "SECRET_UNUSED",
-    `${name} is set in ${variable} and is not used there`,
-    "Remove it there; what counts is the secret's own file or command",
-  );
-  if (found === null) {
-    // The check of the configuration says whether another one is required.
-    if (name !== EDITORIAL_ALIAS) return [];
-    const reason = `editorials are enabled and ${name} is missing`;
-    const missing = fail("SOCIAL_EDITORIALS_CRON_SECRET_MISSING", reason, setSecret(name, env));
-    return [...(isVariable ? [unused] : []), ...(env.SOCIAL_EDITORIALS_ENABLED === "1" ? [missing] : [])];
+  if (error !== null) results.push(failure(error));
+  if (found !== null) {
+    const place = found.path ?? (found.layer === "command" ? "OPSCTL_SECRETS_COMMAND" : variable);
+    results.push(pass(`${name} comes from ${place}`));
   }
-  const own = found.path ?? (found.layer === "command" ? "OPSCTL_SECRETS_COMMAND" : variable);
-  const isUnused = found.overrules || (name === EDITORIAL_ALIAS && isVariable);
-  return [pass(`${name} comes from ${own}`), ...(isUnused ? [unused] : [])];
+  const isAlias = name === EDITORIAL_ALIAS;
+  if (found?.overrules || (isAlias && env[name]?.trim()))
+    results.push(warn("SECRET_UNUSED", `${name} in ${variable} is not used`, "Remove it there"));
+  // The check of the configuration says which others are missing.
+  if (isAlias && found === null && error === null && env.SOCIAL_EDITORIALS_ENABLED === "1") {
+    const code = "SOCIAL_EDITORIALS_CRON_SECRET_MISSING";
+    results.push(fail(code, `editorials are enabled and ${name} is missing`, setSecret(name, env)));
+  }
+  return results;
 }
 
 /** Files that were meant to be secrets of this command, and are read by nothing. */
-async function unknownResults(command: CommandName, context: CheckContext): Promise<CheckResult[]> {
-  const { env, file } = await context.environment(command);
+async function unknownResults(command: CommandName, { env, file }: CommandEnvironment) {
   const directory = secretsDirectory(env);
   const files = await readdir(directory).catch(() => []);
   const secrets = secretsOf(command).map(({ name }) => name);
-  return unknownSecrets(files, secrets).map(({ name, meant }) =>
-    warn(
-      "SECRET_UNKNOWN",
-      `${join(directory, name)} is read by nothing${meant === null ? "" : `; did you mean ${meant}?`}`,
-      meant === null ? `Set ${name} in ${file.path} instead` : `Rename the file to ${meant}`,
-    ),
-  );
+  return unknownSecrets(files, secrets).map(({ name, meant }) => {
+    const reason = `${join(directory, name)} is read by nothing`;
+    return meant === null
+      ? warn("SECRET_UNKNOWN", reason, `Set ${name} in ${file.path} instead`)
+      : warn("SECRET_UNKNOWN", `${reason}; did you mean ${meant}?`, `Rename the file to ${meant}`);
+  });
 }
 
 /** The owner's login that root keeps for itself. */
-async function rootsLoginResults(context: CheckContext): Promise<CheckResult[]> {
-  const { rootsLogin: login } = context.dependencies;
+function rootsLoginResults({ rootsLogin: login }: DoctorDependencies, { env, file }: CommandEnvironment) {
   if (login === null) return [];
   if (login instanceof OpsError) return [failure(login)];
-  const { env, file } = await context.environment("migrate");
-  const found = pass(`${login.variable} comes from ${login.source}`);
-  if (!isOverruledBy(login, env)) return [found];
-  const reason = `${login.variable} of ${file.path} is not used: ${login.source} comes first`;
-  return [found, warn("SECRET_UNUSED", reason, `Remove it from ${file.path}`)];
+  const results = [pass(`${login.variable} comes from ${login.source}`)];
+  if (isOverruledBy(login, env))
+    results.push(warn("SECRET_UNUSED", `${login.variable} in ${file.path} is not used`, "Remove it there"));
+  return results;
 }
