@@ -3,7 +3,7 @@ import { OpsError } from "../platform/errors.ts";
 import type { Account } from "../platform/privileges.ts";
 import { withTimeout } from "../platform/timeout.ts";
 import type { Check } from "./context/check.ts";
-import { CheckContext } from "./context/check-context.ts";
+import { CheckContext, onlyOpsError } from "./context/check-context.ts";
 import { COMMAND_FACTS } from "./context/command-facts.ts";
 import type { DoctorDependencies } from "./context/dependencies.ts";
 import { isCommandSetUp } from "./context/set-up.ts";
@@ -25,9 +25,8 @@ import {
  */
 export type Examination = { isNamed?: boolean; becomeAccount?: ((account: Account) => void) | null };
 
-/** The time of a check that runs as root, before the others. */
+/** The time of each check that runs as root, before the others, and of the look whether a part is set up. */
 const ROOT_LIMIT_MS = 1_000;
-/** After this time a part counts as set up: its checks find what hangs. */
 const SET_UP_LIMIT_MS = 1_000;
 /** What all this may take before the checks have less than their limit, and what they have at least. */
 const BEFORE_MS = 700;
@@ -50,29 +49,24 @@ export async function runDoctor(
   const context = new CheckContext(dependencies);
   const byCommand = Map.groupBy(checks, (check) => check.command);
   const commands = [...byCommand.keys()];
-  const isSetUp = (of: CommandName) =>
-    withTimeout(
-      limitOf(context, SET_UP_LIMIT_MS),
-      (signal) => isCommandSetUp(of, context, signal),
-      () => true,
-    );
   const asRoot = new Map<Check, CheckResult[]>();
   let problem: OpsError | null = null;
   try {
     if (becomeAccount !== null) {
       // Root's secret command is ended while this process is still root, which the account could not do.
       context.limitMs = ROOT_LIMIT_MS;
-      const run = async (check: Check) => asRoot.set(check, await resultsOf(check, context));
       const roots = checks.filter(({ runsAsRoot }) => runsAsRoot);
-      await Promise.all([...commands.filter(isRoots).map(isSetUp), ...roots.map(run)]);
-      problem = await leaveRoot(context, becomeAccount);
+      const run = async (check: Check) => asRoot.set(check, await resultsOf(check, context));
+      await Promise.all([setUpOf(commands.filter(isRoots), context), ...roots.map(run)]);
+      const become = (account: Account | null) => (account === null ? null : becomeAccount(account));
+      problem = (await context.account().then(become).catch(onlyOpsError)) ?? null;
     }
     const seen = problem === null ? commands : commands.filter(isRoots);
-    const used = new Set(isNamed ? seen : await filterAsync(seen, isSetUp));
+    const used = isNamed ? seen : await setUpOf(seen, context);
     const spentMs = Math.ceil((performance.now() - begunMs) / 100) * 100;
     context.limitMs = Math.max(LEAST_MS, dependencies.limitMs - Math.max(0, spentMs - BEFORE_MS));
     const findings = [...byCommand].map(async ([of, own]): Promise<Finding[]> => {
-      if (used.has(of)) return await findingsOf(own, asRoot, context);
+      if (used.includes(of)) return await findingsOf(own, asRoot, context);
       if (problem !== null && !isRoots(of))
         return [{ command: of, check: "service account", ...failure(problem) }];
       const look = command(`opsctl doctor ${of}`, "What it needs:");
@@ -88,28 +82,17 @@ function isRoots(of: CommandName): boolean {
   return COMMAND_FACTS[of].account === "root";
 }
 
-async function filterAsync<T>(all: readonly T[], test: (one: T) => Promise<boolean>): Promise<T[]> {
-  const passed = await Promise.all(all.map(test));
-  return all.filter((_, at) => passed[at]);
-}
-
-function limitOf({ dependencies: { signal } }: CheckContext, limitMs: number) {
-  return { limitMs, signal };
-}
-
-/** Makes the process the account, where the host has one; returns why it could not. */
-async function leaveRoot(
-  context: CheckContext,
-  become: (account: Account) => void,
-): Promise<OpsError | null> {
-  try {
-    const account = await context.account();
-    if (account !== null) become(account);
-    return null;
-  } catch (error) {
-    if (error instanceof OpsError) return error;
-    throw error;
-  }
+/** Those of the commands whose part is set up, or does not say so in time: its checks find what hangs. */
+async function setUpOf(commands: readonly CommandName[], context: CheckContext): Promise<CommandName[]> {
+  const limit = { limitMs: SET_UP_LIMIT_MS, signal: context.dependencies.signal };
+  const isSetUp = (of: CommandName) =>
+    withTimeout(
+      limit,
+      (signal) => isCommandSetUp(of, context, signal),
+      () => true,
+    );
+  const found = await Promise.all(commands.map(isSetUp));
+  return commands.filter((_, at) => found[at]);
 }
 
 /** The findings of a command: what several checks lack for the same reason is one, which names all of them. */
@@ -135,7 +118,7 @@ async function resultsOf(check: Check, context: CheckContext): Promise<CheckResu
   const { limitMs, dependencies } = context;
   try {
     return await withTimeout(
-      limitOf(context, limitMs),
+      { limitMs, signal: dependencies.signal },
       (signal) => check.run(context, signal),
       () => [noAnswer(check, limitMs, dependencies.envDir)],
     );

@@ -142,7 +142,7 @@ export class CheckContext {
 }
 
 /** The error itself; an exception that is none of opsctl's is thrown on. */
-function onlyOpsError(error: unknown): OpsError {
+export function onlyOpsError(error: unknown): OpsError {
   if (error instanceof OpsError) return error;
   throw error;
 }

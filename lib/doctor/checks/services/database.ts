@@ -31,6 +31,7 @@ const READ_ONLY = fail(
 );
 const NOT_OPENED = notChecked("PREREQUISITE_FAILED", "the database cannot be opened, see database");
 const INCOMPLETE = notChecked("PREREQUISITE_FAILED", "tables or functions are missing, see database schema");
+const SET_CLOCKS = { ...SET_CLOCK, text: "On the host and on the database server:" };
 
 /** A check of a command's database, which gets the open connection, as `withDatabase` has it. */
 export function checkOfDatabase(
@@ -55,33 +56,24 @@ export function databaseCheck(of: CommandName): Check {
         select current_setting('server_version_num')::integer as version,
                current_setting('transaction_read_only') = 'on' as "isReadOnly",
                (extract(epoch from clock_timestamp()) * 1000)::bigint::text as clock`;
-      const afterMs = context.dependencies.nowMs();
       // The database looked at its clock at some moment between the two: only a time outside of them is wrong.
-      const apartMs = Math.max(0, beforeMs - Number(row.clock), Number(row.clock) - afterMs);
+      const apartMs = Math.max(
+        beforeMs - Number(row.clock),
+        Number(row.clock) - context.dependencies.nowMs(),
+      );
+      const server = `PostgreSQL ${Math.floor(row.version / 10_000)}`;
+      const clocks = `the clocks of database and host are ${(apartMs / 1000).toFixed(1)} s apart`;
       return [
         row.isReadOnly ? READ_ONLY : pass("the database answers"),
-        versionResult(row.version),
-        clockResult(apartMs),
+        row.version >= OLDEST_VERSION
+          ? pass(server)
+          : fail("DATABASE_TOO_OLD", `${server} is older than 15`, "Upgrade the database server"),
+        apartMs <= CLOCK_WARN_MS
+          ? pass("the clocks of database and host agree")
+          : (apartMs > CLOCK_FAIL_MS ? fail : warn)("CLOCK_WRONG", clocks, SET_CLOCKS),
       ];
     },
   };
-}
-
-function versionResult(version: number): CheckResult {
-  const server = `PostgreSQL ${Math.floor(version / 10_000)}`;
-  if (version >= OLDEST_VERSION) return pass(server);
-  return fail(
-    "DATABASE_TOO_OLD",
-    `${server} is too old, expected 15 or newer`,
-    "Upgrade the database server",
-  );
-}
-
-function clockResult(apartMs: number): CheckResult {
-  if (apartMs <= CLOCK_WARN_MS) return pass("the clocks of database and host agree");
-  const text = `the clocks of database and host are ${(apartMs / 1000).toFixed(1)} s apart`;
-  const fix = { ...SET_CLOCK, text: "On the host and on the database server:" };
-  return (apartMs > CLOCK_FAIL_MS ? fail : warn)("CLOCK_WRONG", text, fix);
 }
 
 /** Whether tables, functions, grants and row access are as the command needs them. */
@@ -92,7 +84,6 @@ export function readinessCheck(of: CommandName): Check {
   });
 }
 
-/** What is missing in the schema; read once, however many checks want to know. */
 function readinessOf(of: CommandName, context: CheckContext, sql: postgres.Sql) {
   return context.once(`readiness ${of}`, () => checkReadiness(sql));
 }
@@ -120,32 +111,27 @@ export async function withDatabase(
     const { databaseError } = await import("../../../platform/database/error.ts");
     const known =
       error instanceof OpsError ? error : databaseError(error, "read the database", { setting: variable });
-    if (known.code !== "DATABASE_OBJECT_MISSING" || of === "migrate") throw known;
-    const problems = await readinessOf(of, context, database.sql).catch(() => []);
-    if (problems.length === 0) throw known;
-    return [INCOMPLETE];
+    const isMissing = known.code === "DATABASE_OBJECT_MISSING" && of !== "migrate";
+    const problems = isMissing ? await readinessOf(of, context, database.sql).catch(() => []) : [];
+    if (problems.length > 0) return [INCOMPLETE];
+    throw known;
   }
 }
 
-/** The database login of a command, its secret command run once for all checks. */
+/** The database login of a command; a secret command that has it is run once for all checks. */
 function loginOf(of: CommandName, context: CheckContext) {
   return context.once(`login ${of}`, () => context.settings(of, of === "migrate" ? ownerLogin : urlLogin));
 }
 
-async function urlLogin(env: Environment): Promise<Pick<DatabaseLogin, "url" | "variable">> {
+type Login = Pick<DatabaseLogin, "url" | "variable">;
+
+async function urlLogin(env: Environment): Promise<Login> {
   const { DATABASE_URL: url } = await loadSettings("reports", { required: ["DATABASE_URL"] }, env);
   return { url, variable: "DATABASE_URL" };
 }
 
-/**
- * The login with which `opsctl migrate` connects.
- *
- * Errors: those of `findOwnerLogin`, and why root could not read its own secret.
- */
-export async function ownerLogin(
-  env: Environment,
-  { rootsLogin }: DoctorDependencies,
-): Promise<Pick<DatabaseLogin, "url" | "variable">> {
+/** The login of `opsctl migrate`. Errors: those of `findOwnerLogin`, and why root could not read its own secret. */
+export async function ownerLogin(env: Environment, { rootsLogin }: DoctorDependencies): Promise<Login> {
   if (rootsLogin instanceof OpsError) throw rootsLogin;
   return rootsLogin ?? (await findOwnerLogin(env, { given: env, settingsFile: null }));
 }
