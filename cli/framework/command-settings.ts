@@ -6,7 +6,7 @@ import { commandFile } from "../../lib/platform/config/settings-table.ts";
 import { webhookSettingsPath } from "../../lib/platform/config/webhook-settings.ts";
 import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
-import { onOverruledVariable } from "../../lib/platform/secrets/overruled.ts";
+import { onOverruledVariable } from "../../lib/platform/secrets/adapter.ts";
 import { shellWord } from "../../lib/platform/shell-word.ts";
 
 /**
@@ -22,7 +22,7 @@ export function settingsReader(name: string): () => CommandSettings {
 /** Gives this process what its runtime needs of the settings, and warns of those that have no effect. */
 export function applySettings(settings: CommandSettings, log: Log): void {
   const { env, path, names } = settings;
-  onOverruledVariable(({ name, source }) => {
+  onOverruledVariable((name, source) => {
     const isGiven = (process.env[name] ?? "").trim() !== "";
     const file = names.includes(name) ? path : webhookSettingsPath(env);
     const from = isGiven || file === null ? "environment" : file;

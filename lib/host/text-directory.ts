@@ -1,6 +1,6 @@
-import { statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { OpsError } from "../platform/errors.ts";
-import { endOf, findForeign } from "../platform/files/trusted-path.ts";
+import { directoryFault } from "../platform/files/directory-fault.ts";
 import { isRoot } from "../platform/privileges.ts";
 
 /** The agent's text-file directory: its real path, its owner, and a key that every path to it has in common. */
@@ -21,18 +21,18 @@ export function findTextDirectory(directory: string): TextDirectory {
       message: `Cannot write metrics: directory ${directory} is not there`,
       hint: "Set TEXTFILE_DIR to the agent's text-file directory, or create it with mode 0755",
     });
-  const foreign = isRoot() ? findForeign(directory, { owner: found.uid === 0 ? null : found.uid }) : null;
-  if (foreign === null) return found;
+  const fault = isRoot() ? directoryFault(directory, { owner: found.uid === 0 ? null : found.uid }) : null;
+  if (fault === null) return found;
   throw new OpsError({
     code: "TEXTFILE_DIR_UNTRUSTED",
-    message: `Cannot write metrics to ${directory}: ${foreign.why}; another account could put a file or a link there`,
+    message: `Cannot write metrics to ${directory}: ${fault}; another account could put a file or a link there`,
     hint: "Set TEXTFILE_DIR to a directory that no other account can exchange, or give it to the agent's account",
   });
 }
 
 function lookAt(directory: string): TextDirectory | null {
   try {
-    const path = endOf(directory);
+    const path = realpathSync(directory);
     const stats = statSync(path, { bigint: true });
     return stats.isDirectory() ? { path, uid: Number(stats.uid), key: `${stats.dev}-${stats.ino}` } : null;
   } catch {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { readBoundedFile } from "../platform/files/regular-file.ts";
+import { readRegularFile } from "../platform/files/regular-file.ts";
 import { LAST_RUN_FILE, LAST_RUN_MAX_BYTES } from "./file-name.ts";
 import { type LastRun, parseLastRun } from "./last-run.ts";
 
@@ -29,7 +29,7 @@ export function readLastRun(logDir: string): LastRunReading {
  * Errors: those of the file system; ELOOP for a link, ENOTFILE for what is no regular file, EFBIG for one too large.
  */
 export function readLastRunText(path: string): string {
-  return new TextDecoder().decode(readBoundedFile(path, { maxBytes: LAST_RUN_MAX_BYTES }));
+  return new TextDecoder().decode(readRegularFile(path, { maxBytes: LAST_RUN_MAX_BYTES }));
 }
 
 /** What the text of the file says. */

@@ -1,35 +1,30 @@
-import type { Stats } from "node:fs";
-import { join } from "node:path";
-import { KNOWN_SECRETS, type KnownSecret } from "../platform/config/known-secrets.ts";
-import { commandFile, ENV_FILES, isRootsFile, settingsOfFile } from "../platform/config/settings-table.ts";
+import { lstatSync, type Stats } from "node:fs";
+import process from "node:process";
+import { isNeeded, KNOWN_SECRETS, type KnownSecret } from "../platform/config/known-secrets.ts";
+import { readCommandSettings } from "../platform/config/settings-file.ts";
+import { commandFile, DEFAULT_ENV_DIR, isRootsFile } from "../platform/config/settings-table.ts";
 import { sudoLine } from "../platform/config/sudo-line.ts";
-import { unknownSecrets } from "../platform/config/unknown-names.ts";
-import { type Fix, inWords } from "../platform/errors.ts";
-import { octal } from "../platform/files/modes.ts";
-import { namesOf } from "../platform/files/trusted-path.ts";
-import type { Account } from "../platform/privileges.ts";
+import { type Fix, OpsError } from "../platform/errors.ts";
+import { READ_OR_WRITTEN_BY_OTHERS } from "../platform/files/closed-file.ts";
+import { directoryFault, namesOf, octal } from "../platform/files/directory-fault.ts";
+import { type Account, becomeAccount, isRoot, wasRoot } from "../platform/privileges.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
-import { ROOT_SECRETS_DIR } from "../platform/secrets/root-secrets.ts";
-import type { FileFacts } from "./file-facts.ts";
-import type { Look } from "./look.ts";
-import { fixAt, type Place, placeOf } from "./place.ts";
-import { isOldLeftover } from "./write-secret.ts";
-
-/** A place that has a secret. */
-export type SecretSource = {
-  kind: "file" | "credential" | "command" | "environment file" | "environment";
-  where: string;
-};
+import { directoryFix, fileFix, type Place, placeOf, webhookCredential } from "./place.ts";
 
 /** What is wrong, and what puts it right. */
 export type SecretProblem = { where: string; why: string; fix: Fix };
+
+/** A place that has a secret; the kinds are in the order in which they are asked. */
+export type SecretSource = {
+  kind: "credential" | "file" | "command" | "environment" | "environment file";
+  where: string;
+};
 
 /**
  * A secret as this host has it.
  *
  * Shape: `state` is `missing` where a command needs it and no place has it, `unset` where none needs it, `unknown`
- *        where this process may not look; `sources` are the places that have it, the one that counts first; `changedAt`
- *        is that of its file.
+ *        where this process may not look; of `sources` the first one counts; `changedAt` is that of its file.
  */
 export type ListedSecret = {
   name: string;
@@ -41,216 +36,152 @@ export type ListedSecret = {
   problems: SecretProblem[];
 };
 
-/** Why the environment files of the account could not be read, and what puts it right. */
-export type Unread = { why: string; fix: Fix };
-
-/**
- * What a list is made of.
- *
- * Shape: `unread` is null where the account's environment files could be read; `lookAt` says what a place's directory
- *        holds.
- */
-export type ListInput = {
-  env: Environment;
-  account: Account | null;
-  facts: readonly FileFacts[];
-  unread: Unread | null;
-  credentialOf: (secret: KnownSecret) => string | null;
-  lookAt: (place: Place) => Look;
-  nowMs: number;
-};
-
-/** The whole list: each secret, and what is wrong with their directories. */
+/** The whole list: each secret, and the environment files that cannot be read. */
 export type SecretList = { secrets: ListedSecret[]; problems: SecretProblem[] };
 
-/** What shows an ordinary account all of them. */
-export function seenByRoot(env: Environment): Fix {
-  return { text: null, command: sudoLine("secret list", env) };
-}
+/** An environment file with what it sets. */
+type File = { name: string; path: string; env: Environment; problem: SecretProblem | null };
 
-/** Where those files are, for people. */
-const ACCOUNT_FILES = "the environment files of the account opsctl";
+/** What lies in a secret's place: `stats` is null where nothing does, and where this process may not look. */
+type Look = { path: string; stats: Stats | null; isUnseen: boolean; problem: SecretProblem | null };
 
 /**
- * Every secret of opsctl with its place on this host.
+ * Every secret of opsctl with its places on this host; opens no file of a secret, and holds no value and nothing that
+ * tells its length.
  *
- * Behaviour: looks at files without opening or following one; holds no value and nothing that tells its length.
+ * Behaviour: root looks at its own files first, then becomes the account, and looks at the account's as that.
+ * Errors:    ACCOUNT_UNAVAILABLE.
  */
-export function listSecrets(input: ListInput): SecretList {
-  const secrets = KNOWN_SECRETS.map((secret) => listed(secret, input));
-  const unread = input.facts.flatMap((file) => unreadProblem(file, input.env));
-  const untold = input.unread === null ? [] : [{ where: ACCOUNT_FILES, ...input.unread }];
-  return { secrets, problems: [...directoryProblems(input), ...unread, ...untold] };
-}
-
-function unreadProblem({ name, path, problem, isClosed }: FileFacts, env: Environment): SecretProblem[] {
-  if (problem === null) return [];
-  if (isClosed) return [{ where: path, why: "this account may not read it", fix: seenByRoot(env) }];
-  const command = sudoLine(`doctor ${name.replace(/\.env$/, "")}`, env);
-  return [{ where: path, why: `it could not be read (${problem})`, fix: { text: null, command } }];
-}
-
-function listed(secret: KnownSecret, input: ListInput): ListedSecret {
-  const { name, usedBy } = secret;
-  const files = placesOf(secret, input).map((place) => fileAt(place, name, input));
-  const sources = sourcesOf(secret, files, input);
-  const problems = files.flatMap(({ path, fault }) => (fault === null ? [] : [{ where: path, ...fault }]));
-  const used = usedBy.map(({ command, need }) => ({
-    command,
-    required: need === "required" || (need !== "optional" && isWanted(secret, command, input)),
-  }));
-  const isRequired = used.some(({ required }) => required);
-  const isUnread = readingFiles(secret, input.facts).some(({ problem }) => problem !== null);
-  const isUnseen = files.some(({ stats }) => stats === null) || isUnread || input.unread !== null;
-  const found = files.find(({ stats }) => stats)?.stats;
-  const changedAtMs = found?.isFile() ? found.mtimeMs : null;
-  const state = stateOf({ isSet: sources.length > 0, isWrong: problems.length > 0, isRequired, isUnseen });
-  return { name, state, sources, ...ageOf(changedAtMs, input.nowMs), usedBy: used, problems };
-}
-
-/** A secret's file as it lies at a place; `stats` as in `Look`. */
-type FileState = { path: string; stats: Stats | null | undefined; fault: { why: string; fix: Fix } | null };
-
-function fileAt(place: Place, name: string, { lookAt }: ListInput): FileState {
-  const look = lookAt(place);
-  const stats = look.files.get(name);
-  const fault = stats ? fileFault(stats, place, name) : null;
-  const isFirst = fault !== null && look.fault?.code === "FILE_UNTRUSTED";
-  return { path: place.path, stats, fault: isFirst ? { ...fault, fix: DIRECTORY_FIRST } : fault };
-}
-
-/** A command about a file in a directory that another account can change could be led elsewhere. */
-const DIRECTORY_FIRST: Fix = {
-  text: "Put its directory right first, then look again:",
-  command: "opsctl secret list",
-};
-
-const MODES = [0o600, 0o400];
-
-/** What keeps a file from being read as a secret. */
-function fileFault(stats: Stats, place: Place, name: string): FileState["fault"] {
-  const { uid, mode, nlink } = stats;
-  const { owner } = place.file;
-  const anew = inWords(`Remove it, then set it again: opsctl secret set ${name}`) as Fix;
-  // A link of root's is how agents publish secrets; what is behind it is judged when it is read.
-  if (stats.isSymbolicLink()) return uid === 0 ? null : { why: "it is a link", fix: anew };
-  if (!stats.isFile()) return { why: "it is no regular file", fix: anew };
-  // Its other name may be a file of another account: that one is not given away.
-  if (nlink > 1) return { why: "it has a second name elsewhere (a hard link)", fix: anew };
-  const fix = fixAt(place, `Give it to ${owner.name}, with mode 0600`, (directory) =>
-    [`chown -h ${owner.name} ${directory}/${name}`, `chmod 0600 ${directory}/${name}`].join(" && "),
+export function listSecrets(given: Environment, account: Account | null, nowMs: number): SecretList {
+  // Root's own secrets leave the environment with root's rights.
+  const env = { ...given };
+  const roots = readFiles(["collect-metrics"], env);
+  const looks = (secret: KnownSecret, files: File[]) =>
+    placesOf(secret, { env, account, files }).map((place) => lookAt(place, secret.name));
+  const ofRoot = new Map(
+    KNOWN_SECRETS.filter(({ reader }) => reader === "root").map((secret) => [secret, looks(secret, roots)]),
   );
-  if (uid !== owner.uid)
-    return { why: `it belongs to ${namesOf([uid])}, expected ${namesOf([owner.uid])}`, fix };
-  if (MODES.includes(mode & 0o777)) return null;
-  return { why: `it has mode ${octal(mode & 0o777)}, expected 0600`, fix };
+  if (isRoot() && account !== null) becomeAccount(account);
+  const files = [...readFiles(["weekly", "webhook", "socket-monitor", "alert-rules"], env), ...roots];
+  return {
+    secrets: KNOWN_SECRETS.map((secret) =>
+      listed(secret, { env, files, looks: ofRoot.get(secret) ?? looks(secret, files), nowMs }),
+    ),
+    problems: files.flatMap(({ problem }) => problem ?? []),
+  };
 }
 
-function stateOf(found: {
-  isSet: boolean;
-  isWrong: boolean;
-  isRequired: boolean;
-  isUnseen: boolean;
-}): ListedSecret["state"] {
-  if (found.isWrong) return "wrong";
-  if (found.isSet) return "set";
-  if (found.isUnseen) return "unknown";
-  return found.isRequired ? "missing" : "unset";
+function readFiles(commands: string[], env: Environment): File[] {
+  const { OPSCTL_ENV_DIR = DEFAULT_ENV_DIR } = env;
+  return commands.map((command) => {
+    const name = commandFile(command) ?? "";
+    const file = { name, path: `${OPSCTL_ENV_DIR}/${name}`, env: {}, problem: null };
+    try {
+      return { ...file, env: readCommandSettings(command, { OPSCTL_ENV_DIR }).env };
+    } catch (error) {
+      if (!(error instanceof OpsError)) throw error;
+      const why = `it could not be read (${error.code})`;
+      const fix = { text: null, command: sudoLine(isRoot() || wasRoot() ? "doctor" : "secret list", env) };
+      return { ...file, problem: { where: file.path, why, fix } };
+    }
+  });
 }
 
-function ageOf(changedAtMs: number | null, nowMs: number): Pick<ListedSecret, "changedAt" | "ageSeconds"> {
-  if (changedAtMs === null) return { changedAt: null, ageSeconds: null };
-  const ageSeconds = Math.max(0, Math.floor((nowMs - changedAtMs) / 1_000));
-  return { changedAt: new Date(changedAtMs).toISOString(), ageSeconds };
+function filesOf({ usedBy }: KnownSecret, files: readonly File[]): File[] {
+  return files.filter(({ name }) => usedBy.some(({ command }) => commandFile(command) === name));
 }
 
-/** The files in which the commands look for a secret; where it belongs first. */
-export function placesOf(
+/** The files in which the commands look for a secret. */
+function placesOf(
   secret: KnownSecret,
-  { env, account, facts }: Pick<ListInput, "env" | "account" | "facts">,
+  { env, account, files }: { env: Environment; account: Account | null; files: File[] },
 ): Place[] {
-  const reader = secret.reader === "root" ? null : account;
-  const own = placeOf(secret, reader, env);
-  const isMoved = (env.OPSCTL_SECRETS_DIR ?? "").trim() !== "";
-  const isRoots = own.directory === ROOT_SECRETS_DIR;
+  const isRoots = secret.reader === "root";
   // What root reads, no file of the account moves.
-  const files = readingFiles(secret, facts).filter(({ name }) => !isRoots || isRootsFile(name));
-  const elsewhere = files.flatMap(({ secretsDir }) => secretsDir ?? []);
-  if (isMoved || elsewhere.length === 0) return [own];
-  return [...new Set(elsewhere)].map((directory) => ({
-    ...own,
-    directory,
-    path: join(directory, secret.name),
+  const own = filesOf(secret, files).filter(({ name }) => !isRoots || isRootsFile(name));
+  const settings = own.map((file) => ({
+    OPSCTL_SECRETS_DIR: env.OPSCTL_SECRETS_DIR?.trim() || file.env.OPSCTL_SECRETS_DIR,
   }));
-}
-
-function readingFiles({ usedBy }: KnownSecret, facts: readonly FileFacts[]): FileFacts[] {
-  return facts.filter(({ name }) => usedBy.some(({ command }) => commandFile(command) === name));
-}
-
-function isWanted({ name }: KnownSecret, command: string, { facts }: ListInput): boolean {
-  const file = facts.find((one) => one.name === commandFile(command));
-  return file?.wanted.includes(name) ?? false;
-}
-
-function sourcesOf(secret: KnownSecret, files: readonly FileState[], input: ListInput): SecretSource[] {
-  const { name, fromEnvironment, usedBy } = secret;
-  const credential = input.credentialOf(secret);
-  const reading = readingFiles(secret, input.facts);
-  const asked = input.facts.filter(
-    (file) => reading.includes(file) || usedBy.some(({ alsoIn }) => alsoIn === file.name),
+  const places = [...settings, ...(own.length === 0 ? [env] : [])].map((one) =>
+    placeOf(secret, isRoots ? null : account, one),
   );
-  const source = (kind: SecretSource["kind"], where: string): SecretSource => ({ kind, where });
-  const isGiven = (input.env[name] ?? "").trim() !== "";
-  return [
-    ...(credential === null ? [] : [source("credential", credential)]),
-    ...files.filter(({ stats }) => stats).map(({ path }) => source("file", path)),
-    ...reading.filter(({ hasCommand }) => hasCommand).map(({ path }) => source("command", path)),
-    ...(fromEnvironment && isGiven ? [source("environment", "this terminal")] : []),
-    ...asked
-      .filter(({ secrets }) => fromEnvironment && secrets.includes(name))
-      .map(({ path }) => source("environment file", path)),
-  ];
+  return [...new Map(places.map((place) => [place.path, place])).values()];
 }
 
-/** What is wrong with the directories, each once, and what killed runs left in them. */
-function directoryProblems(input: ListInput): SecretProblem[] {
-  const places = KNOWN_SECRETS.flatMap((secret) => placesOf(secret, input));
-  // Where both share a directory, the account has to enter it: its secrets come first.
-  const byPath = new Map(places.toReversed().map((place) => [place.directory, place]));
-  return [...byPath.values()].flatMap((place) => {
-    const { files, fault } = input.lookAt(place);
-    const own = fault === null ? [] : [{ where: place.directory, why: fault.why, fix: fault.fix }];
-    const there = [...files].flatMap(([name, stats]) => (stats ? [name] : []));
-    return [...own, ...leftoverProblems(place, files, input.nowMs), ...strayProblems(place, there)];
+function lookAt(place: Place, name: string): Look {
+  const { path, directory, reader } = place;
+  const look = { path, stats: null, isUnseen: false, problem: null };
+  try {
+    const stats = lstatSync(path, { throwIfNoEntry: false }) ?? null;
+    const fault = directoryFault(directory, { trusted: [0, reader.uid], mayBeSticky: true });
+    if (fault !== null)
+      return { ...look, stats, problem: { where: directory, why: fault, fix: directoryFix(place) } };
+    const why = stats === null ? null : fileFault(stats, place);
+    return { ...look, stats, problem: why === null ? null : { where: path, why, fix: fileFix(place, name) } };
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (["ENOENT", "ENOTDIR"].includes(code)) return look;
+    if (process.geteuid?.() !== reader.uid) return { ...look, isUnseen: true };
+    const why = `its reader may not enter it (${code})`;
+    return { ...look, problem: { where: directory, why, fix: directoryFix(place) } };
+  }
+}
+
+/** What keeps a file from being read as a secret; what a link leads to is judged when it is read. */
+function fileFault(stats: Stats, { reader }: Place): string | null {
+  if (stats.isSymbolicLink()) return null;
+  if (!stats.isFile()) return "it is no regular file";
+  const { uid, mode } = stats;
+  if (uid !== reader.uid) return `it belongs to ${namesOf([uid])}, expected ${namesOf([reader.uid])}`;
+  return (mode & READ_OR_WRITTEN_BY_OTHERS) === 0
+    ? null
+    : `it has mode ${octal(mode & 0o777)}, expected 0600`;
+}
+
+function listed(
+  secret: KnownSecret,
+  { env, files, looks, nowMs }: { env: Environment; files: File[]; looks: Look[]; nowMs: number },
+): ListedSecret {
+  const own = filesOf(secret, files);
+  const sources = sourcesOf(secret, { env, files, looks });
+  const usedBy = secret.usedBy.map(({ command, need }) => {
+    const file = own.find(({ name }) => name === commandFile(command));
+    return { command, required: isNeeded(need, file?.env ?? {}) };
   });
+  const problems = looks.flatMap(({ problem }) => problem ?? []);
+  const isUnseen = looks.some((look) => look.isUnseen) || own.some(({ problem }) => problem !== null);
+  const none = usedBy.some(({ required }) => required) ? "missing" : "unset";
+  const found = sources.length > 0 ? "set" : isUnseen ? "unknown" : none;
+  const changedMs = looks.find(({ stats }) => stats?.isFile())?.stats?.mtimeMs ?? null;
+  return {
+    ...{ name: secret.name, state: problems.length > 0 ? "wrong" : found, sources },
+    changedAt: changedMs === null ? null : new Date(changedMs).toISOString(),
+    ageSeconds: changedMs === null ? null : Math.max(0, Math.floor((nowMs - changedMs) / 1_000)),
+    ...{ usedBy, problems },
+  };
 }
 
-/** Files whose names are slips of the pen. */
-function strayProblems({ directory }: Place, names: readonly string[]): SecretProblem[] {
-  const secrets = KNOWN_SECRETS.map(({ name }) => name);
-  return unknownSecrets(names, secrets).map(({ name, meant }) => {
-    const [why, text] =
-      meant === null
-        ? [
-            "it has no effect: the setting is no secret",
-            `Remove the file, and set ${name} in ${filesOf(name)}`,
-          ]
-        : [`nothing reads it; did you mean ${meant}?`, `Rename the file to ${meant}`];
-    return { where: join(directory, name), why, fix: { text, command: null } };
-  });
+function sourcesOf(
+  secret: KnownSecret,
+  { env, files, looks }: { env: Environment; files: File[]; looks: Look[] },
+): SecretSource[] {
+  const { name, fromEnvironment, usedBy } = secret;
+  const own = filesOf(secret, files);
+  const shared = files.filter(
+    (file) => !own.includes(file) && usedBy.some(({ alsoIn }) => alsoIn === file.name),
+  );
+  const sets = (variable: string, given: Environment) => (given[variable] ?? "").trim() !== "";
+  const credential = webhookCredential(secret);
+  const found: Record<SecretSource["kind"], string[]> = {
+    credential: credential === null ? [] : [credential],
+    file: looks.filter(({ stats }) => stats !== null).map(({ path }) => path),
+    command: own.filter((file) => sets("OPSCTL_SECRETS_COMMAND", file.env)).map(({ path }) => path),
+    environment: fromEnvironment && sets(name, env) ? ["this terminal"] : [],
+    "environment file": [...own, ...shared]
+      .filter((file) => fromEnvironment && sets(name, file.env))
+      .map(({ path }) => path),
+  };
+  return Object.entries(found).flatMap(([kind, places]) =>
+    places.map((where) => ({ kind: kind as SecretSource["kind"], where })),
+  );
 }
-
-function filesOf(name: string): string {
-  return ENV_FILES.filter((file) => settingsOfFile(file).includes(name)).join(" or ");
-}
-
-function leftoverProblems({ directory }: Place, files: Look["files"], nowMs: number): SecretProblem[] {
-  return [...files].flatMap(([name, stats]) => {
-    if (!stats || !isOldLeftover(name, stats, nowMs)) return [];
-    const why = "a run that was killed left it; it may hold a secret";
-    return [{ where: join(directory, name), why, fix: LEFTOVER }];
-  });
-}
-
-const LEFTOVER: Fix = { text: "Remove the file, or set any secret there, which removes it", command: null };

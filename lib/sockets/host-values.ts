@@ -1,6 +1,7 @@
+import type { Stats } from "node:fs";
 import { METRIC } from "../host/metric-names.ts";
 import { readProcFile } from "../host/proc-file.ts";
-import { readJudged } from "../platform/files/regular-file.ts";
+import { readRegularFile } from "../platform/files/regular-file.ts";
 
 /** The run queue's averages over 1, 5 and 15 minutes. */
 export type LoadAverage = { load1: number; load5: number; load15: number };
@@ -30,10 +31,10 @@ export async function readLoadAverage(path = "/proc/loadavg"): Promise<LoadAvera
  */
 export async function readProxyMemory(path: string, nowMs: number): Promise<number | null> {
   try {
-    const bytes = readJudged(path, (stats) => {
-      const isFresh = stats.isFile() && Math.abs(nowMs - stats.mtimeMs) <= MAX_AGE_MS;
-      if (!isFresh) throw new Error("not a regular file, or too old");
-    });
+    const judge = ({ mtimeMs }: Stats) => {
+      if (Math.abs(nowMs - mtimeMs) > MAX_AGE_MS) throw new Error("too old");
+    };
+    const bytes = readRegularFile(path, { judge, followLinks: true });
     const value = PROXY_MEMORY.exec(new TextDecoder().decode(bytes))?.[1];
     return value === undefined ? null : Number(value);
   } catch {

@@ -32,8 +32,8 @@ describe("a secret", () => {
 
   test.each<[string, string | Uint8Array, string]>([
     ...["", "\n", "  ", "\t\n"].map((text): [string, string, string] => ["TRIGGER_SECRET", text, "is empty"]),
-    ["TRIGGER_SECRET", "one-secret\ntwo-secret\n", "more than one line"],
-    ["DATABASE_URL", "postgres://a:b@h/d\n\n", "more than one line"],
+    ["TRIGGER_SECRET", "one-secret\ntwo-secret\n", "a line break"],
+    ["DATABASE_URL", "postgres://a:b@h/d\n\n", "a line break"],
     ["DATABASE_URL", "postgres://a:b\u001b[D@h/d", "control character"],
     ["TRIGGER_SECRET", Uint8Array.of(0xff, 0xfe, 0x41), "not UTF-8"],
     ["TRIGGER_SECRET", "x".repeat(65_537), "longer than any secret"],

@@ -4,8 +4,8 @@
  *
  * JSON:   `secrets` (each `name`, `state`: set, wrong, missing, unset or unknown, `sources`: each `kind` and `where`,
  *         `changedAt`: UTC or null, `ageSeconds`, `usedBy`: each `command` and `required`, `problems`: each `where`,
- *         `why`, `fix`: `text`, `command`), `problems` (of directories and environment files). Never a value, nor
- *         anything that shows its length.
+ *         `why`, `fix`: `text`, `command`), `problems` (of environment files). Never a value, nor anything that shows
+ *         its length.
  */
 import { defineCommand } from "../../framework/command.ts";
 
@@ -16,12 +16,12 @@ export const secretList = defineCommand({
   example: "opsctl secret list",
 
   async run(_args, { env }) {
-    const [{ secretListInput }, { listSecrets }, { renderSecretList }] = await Promise.all([
-      import("../../wiring/host/secret.ts"),
+    const [{ findServiceAccount }, { listSecrets }, { renderSecretList }] = await Promise.all([
+      import("../../../lib/platform/privileges.ts"),
       import("../../../lib/secret/list.ts"),
-      import("../../../lib/secret/render-list.ts"),
+      import("../../../lib/secret/render.ts"),
     ]);
-    const list = listSecrets(await secretListInput(env));
+    const list = listSecrets(env, await findServiceAccount(), Date.now());
     return { fields: list, text: (screen) => renderSecretList(list, screen, env) };
   },
 });

@@ -5,18 +5,18 @@
  * Writes: /etc/opsctl/secrets/<NAME> (opsctl 0600), or /etc/opsctl/root-secrets/<NAME> (root 0600); whole or not at
  *         all. The directory, where it is missing.
  * JSON:   `name`, `path`, `owner`, `mode`, `isNew`, `usedBy` (commands), `next` (commands to run so that it counts),
- *         `warnings` (what else has a value, and what is odd). Never the value.
+ *         `warnings` (what is odd). Never the value.
  */
-import type { KnownSecret } from "../../../lib/platform/config/known-secrets.ts";
+import { KNOWN_SECRETS, type KnownSecret, knownSecret } from "../../../lib/platform/config/known-secrets.ts";
 import type { OpsError } from "../../../lib/platform/errors.ts";
-import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
+import { nearest } from "../../../lib/platform/nearest.ts";
 import type { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { argument, flag } from "../../args/options.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { isTerminal, writeErr } from "../../output.ts";
-import { aSecret, SECRET_NAMES, secretOf } from "./secret-name.ts";
 
 const STDIN = 0;
+const NAMES = KNOWN_SECRETS.map(({ name }) => name);
 
 /** The command; see the head of this file. */
 export const secretSet = defineCommand({
@@ -25,8 +25,8 @@ export const secretSet = defineCommand({
   args: {
     name: argument("Its name, as `opsctl secret list` shows it", {
       required: true,
-      values: SECRET_NAMES,
-      check: aSecret,
+      values: NAMES,
+      check: nameFault,
     }),
     root: flag("Keep it for root alone, as HOSTING_TOKEN and MIGRATE_DATABASE_URL always are"),
   },
@@ -34,49 +34,44 @@ export const secretSet = defineCommand({
   example: "opsctl secret set DATABASE_URL",
 
   async run(args, { env }) {
-    const secret = secretOf(args.name);
-    const isForRoot = args.root === true;
-    const { openSecretPlace, whatElseHas } = await import("../../wiring/host/secret.ts");
-    const { place, account } = await openSecretPlace(secret, { isForRoot, env });
-    const value = await askFor(secret, env);
-    const { writeSecret } = await import("../../../lib/secret/write-secret.ts");
-    const { isNew } = writeSecret(place, value, Date.now());
-    const [{ warningsAbout, nextSteps }, { renderSecretSet }, conflicts] = await Promise.all([
-      import("../../../lib/secret/after-set.ts"),
-      import("../../../lib/secret/render-set.ts"),
-      whatElseHas(secret, { place, account, env }),
-    ]);
-    const set = {
-      ...{ name: secret.name, path: place.path, owner: place.file.owner.name, mode: "0600", isNew },
-      usedBy: secret.usedBy.map(({ command }) => command),
-      next: nextSteps(secret),
-      warnings: [...warningsAbout(secret, { value, isForRoot }), ...conflicts],
-    };
-    return { fields: set, text: (screen) => renderSecretSet(set, screen) };
+    const secret = knownSecret(args.name) as KnownSecret;
+    const set = await import("../../../lib/secret/set.ts");
+    const place = await set.placeToSet(secret, { isForRoot: args.root === true, env });
+    set.prepareDirectory(place);
+    const value = await askFor(secret, (bytes) => set.checkForm(secret, bytes, env));
+    const fields = set.writeSecret(place, secret, value);
+    const { renderSecretSet } = await import("../../../lib/secret/render.ts");
+    return { fields, text: (screen) => renderSecretSet(fields, screen) };
   },
 });
 
+/** Why a word is no name of a secret; the text does not repeat it, because it may be a value. */
+function nameFault(word: string): string | undefined {
+  if (knownSecret(word) !== null) return undefined;
+  if (word === "OPSCTL_PING_URL")
+    return `${word} belongs into the environment file of its command: each command has another one`;
+  const near = nearest(word, NAMES);
+  return `is no secret of opsctl${near === undefined ? "; opsctl secret list shows them" : `; did you mean ${near}?`}`;
+}
+
 /** The value in the form that the secret needs; on a terminal it is asked for once more when it has another. */
-async function askFor(secret: KnownSecret, env: Environment): Promise<Secret> {
-  const { checkForm } = await import("../../../lib/secret/check-form.ts");
+async function askFor({ name }: KnownSecret, check: (bytes: Uint8Array) => Secret): Promise<Secret> {
+  const { askHidden, readPiped } = await import("../../prompt.ts");
   if (!(await isTerminal(STDIN))) {
-    const [{ readPiped }, { MAX_SECRET_BYTES }] = await Promise.all([
-      import("../../prompt.ts"),
-      import("../../../lib/platform/secrets/file.ts"),
-    ]);
-    return checkForm(secret, await readPiped(MAX_SECRET_BYTES), env);
+    const { MAX_SECRET_BYTES } = await import("../../../lib/platform/secrets/adapter.ts");
+    return check(await readPiped(MAX_SECRET_BYTES));
   }
-  const { askHidden } = await import("../../prompt.ts");
-  const prompt = `${secret.name} (nothing is shown): `;
+  const prompt = `${name} (nothing is shown): `;
   const typed = await askHidden(prompt);
+  // Without a line there is no one who would type another.
+  if (typed === null) return check(new Uint8Array());
   try {
-    return checkForm(secret, typed ?? new Uint8Array(), env);
+    return check(typed);
   } catch (error) {
     const { message, hint } = error as OpsError;
-    // Without a line there is no one who would type another.
-    if (hint === undefined || typed === null) throw error;
+    if (hint === undefined) throw error;
     const { redact } = await import("../../../lib/platform/secrets/redact.ts");
     writeErr(redact(`${message}\n${hint}\nOnce more, please.\n`));
-    return checkForm(secret, (await askHidden(prompt)) ?? new Uint8Array(), env);
+    return check((await askHidden(prompt)) ?? new Uint8Array());
   }
 }

@@ -1,6 +1,6 @@
 import process from "node:process";
 import { openDatabase } from "../../../lib/platform/database/pool.ts";
-import { readTextEnd } from "../../../lib/platform/files/read-text.ts";
+import { readTextEnd } from "../../../lib/platform/files/regular-file.ts";
 import { findServiceAccount, isRoot, wasRoot } from "../../../lib/platform/privileges.ts";
 import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
 import { pause } from "../../../lib/platform/timeout.ts";

@@ -7,8 +7,8 @@ import { findTextDirectory } from "../../host/text-directory.ts";
 import type { MetricSource } from "../../metrics/source.ts";
 import { SOURCES } from "../../metrics/sources.ts";
 import type { SettingName } from "../../platform/config/settings-table.ts";
-import { octal } from "../../platform/files/modes.ts";
-import { readBoundedFile } from "../../platform/files/regular-file.ts";
+import { octal } from "../../platform/files/directory-fault.ts";
+import { readRegularFile } from "../../platform/files/regular-file.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
@@ -19,8 +19,6 @@ import { checkWithSettings } from "./settings/configuration.ts";
 import { correctSecret } from "./settings/correct-setting.ts";
 
 const of = "collect-metrics";
-/** A metrics file is some kilobytes. */
-const MAX_BYTES = 1_048_576;
 /** What the collector needs besides its settings: its directory, its file, and its sources. */
 export const COLLECT_CHECKS: readonly Check[] = [
   {
@@ -49,7 +47,7 @@ async function fileResults(path: string, context: CheckContext): Promise<CheckRe
     const stats = await lstat(path);
     if (stats.isDirectory()) return [IN_THE_WAY];
     if (!stats.isFile()) return [modeResult(path, stats), NOT_REGULAR];
-    const text = new TextDecoder().decode(readBoundedFile(path, { maxBytes: MAX_BYTES }));
+    const text = new TextDecoder().decode(readRegularFile(path));
     return [modeResult(path, stats), ...health(text)];
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { socketMonitorHealth } from "../../health/socket-monitor.ts";
 import { stateDirectoryOf } from "../../platform/config/directories.ts";
-import { readTextEnd } from "../../platform/files/read-text.ts";
+import { readTextEnd } from "../../platform/files/regular-file.ts";
 import { SOCKET_LOG_FILE } from "../../sockets/readings.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";

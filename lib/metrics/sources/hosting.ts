@@ -1,7 +1,7 @@
 import { METRIC } from "../../host/metric-names.ts";
 import { OpsError } from "../../platform/errors.ts";
 import type { CallRecord } from "../../platform/http/call-peer.ts";
-import { type Environment, notReadByRoot, secretAdapter } from "../../platform/secrets/adapter.ts";
+import { type Environment, secretAdapter } from "../../platform/secrets/adapter.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import { countVercelProjects, listDeploys, type ProjectDeploy } from "../../providers/vercel/client.ts";
 import type { MetricSample } from "../../text/prometheus-text.ts";
@@ -98,9 +98,7 @@ async function findToken(env: Environment): Promise<Secret | SourceReading> {
   try {
     const token = await secretAdapter(env)("HOSTING_TOKEN");
     if (token !== undefined) return token;
-    const note = notReadByRoot(env, "HOSTING_TOKEN");
-    const message = "Cannot read the deployments: HOSTING_TOKEN is missing";
-    return unread("hosting_token_missing", note === null ? message : `${message}; ${note}`);
+    return unread("hosting_token_missing", "Cannot read the deployments: HOSTING_TOKEN is missing");
   } catch (error) {
     if (!(error instanceof OpsError)) throw error;
     return unread(error.code, error.message);

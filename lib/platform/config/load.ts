@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { OpsError, type SettingProblem } from "../errors.ts";
-import { type Environment, notReadByRoot, secretAdapter, secretsDirectory } from "../secrets/adapter.ts";
+import { type Environment, secretAdapter, secretsDirectory } from "../secrets/adapter.ts";
 import type { Secret } from "../secrets/secret.ts";
 import { KINDS, type Kind, type KindValue } from "./kinds.ts";
 import { settingsPath } from "./settings-file.ts";
@@ -111,7 +111,7 @@ async function readOne(
   }
   try {
     const secret = await resolve(name, { fromEnvironment: row.fromEnvironment !== false });
-    if (secret === undefined) return absent(asked, missing(name, env));
+    if (secret === undefined) return absent(asked, "is missing");
     const fault = faultOf(kind, secret.open(), env);
     return fault === null ? { name, value: secret } : { problem: problemOf(asked, fault) };
   } catch (error) {
@@ -129,11 +129,6 @@ function parsedOr(asked: Asked, text: string, env: Environment): One {
 
 function absent(asked: Asked, problem: string): One {
   return asked.isRequired ? { problem: problemOf(asked, problem) } : { name: asked.name, value: undefined };
-}
-
-function missing(name: string, env: Environment): string {
-  const note = notReadByRoot(env, name);
-  return note === null ? "is missing" : `is missing (${note})`;
 }
 
 function problemOf({ name, row, kind, file }: Asked, problem: string): SettingProblem {

@@ -1,6 +1,11 @@
 import { parseDatabaseUrl } from "../database/url.ts";
-import { type Environment, type FoundSecret, findSecret, noteIfOverruled } from "../secrets/adapter.ts";
-import { readSecretFile } from "../secrets/file.ts";
+import {
+  type Environment,
+  type FoundSecret,
+  findSecret,
+  noteIfOverruled,
+  readSecretFile,
+} from "../secrets/adapter.ts";
 import { ROOT_SECRETS_DIR } from "../secrets/root-secrets.ts";
 import { Secret } from "../secrets/secret.ts";
 
@@ -46,8 +51,7 @@ export async function rootsOwnerLogin(
   env: Environment,
   directory = ROOT_SECRETS_DIR,
 ): Promise<DatabaseLogin | null> {
-  const bytes = readSecretFile(OWNER_VARIABLE, directory);
-  const inFile = bytes === undefined ? "" : new TextDecoder().decode(bytes).replace(/\r?\n$/, "");
+  const inFile = (readSecretFile(OWNER_VARIABLE, directory) ?? "").replace(/\r?\n$/, "");
   const given = env[OWNER_VARIABLE] ?? "";
   const text = inFile.trim() === "" ? given : inFile;
   if (text.trim() === "") return null;

@@ -24,7 +24,6 @@ export type CommandSettings = {
   hidden: string[];
 };
 
-const MAX_BYTES = 1_048_576;
 /** Told at most. */
 const MOST_FAULTS = 20;
 
@@ -88,7 +87,7 @@ function readText(
 ): string | undefined {
   const reader = `opsctl ${words}`;
   try {
-    return readClosedText(path, { subject: `the settings of ${reader}`, reader, maxBytes: MAX_BYTES });
+    return readClosedText(path, { subject: `the settings of ${reader}` });
   } catch (error) {
     if (!(error instanceof OpsError) || error.code === "SECRET_FILE_EXPOSED") throw error;
     const { code, message, cause } = error;

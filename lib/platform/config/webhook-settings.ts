@@ -4,8 +4,6 @@ import { parseEnvFile } from "./env-file.ts";
 import { settingsPath } from "./settings-file.ts";
 import { isReadBy, type SettingsCommand, settingsWhere } from "./settings-table.ts";
 
-const MAX_BYTES = 1_048_576;
-
 /** Where another command finds the webhook's environment file; null where none is read. */
 export function webhookSettingsPath(env: Environment): string | null {
   return env.OPSCTL_WEBHOOK_ENV_FILE?.trim() || settingsPath("webhook.env", env);
@@ -22,11 +20,7 @@ export function webhookSettingsPath(env: Environment): string | null {
 export function withWebhookSettings(command: SettingsCommand, env: Environment): Environment {
   const path = webhookSettingsPath(env);
   if (path === null) return env;
-  const text = readClosedText(path, {
-    subject: "the webhook's settings",
-    reader: `opsctl ${command}`,
-    maxBytes: MAX_BYTES,
-  });
+  const text = readClosedText(path, { subject: "the webhook's settings" });
   const file = parseEnvFile(text ?? "");
   const shared = settingsWhere((setting) => setting.sharedFrom !== undefined && isReadBy(setting, command));
   // Whether its messages may go unencrypted is said where their address is.

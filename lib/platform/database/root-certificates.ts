@@ -1,5 +1,4 @@
-import type { Stats } from "node:fs";
-import { readJudged } from "../files/regular-file.ts";
+import { readRegularFile } from "../files/regular-file.ts";
 
 /** The word with which a URL asks for the certificates that the host itself trusts. */
 const HOSTS_OWN = "system";
@@ -39,15 +38,10 @@ async function certificatesOf(path: string): Promise<string[]> {
 
 function textOf(path: string): string {
   try {
-    return Buffer.from(readJudged(path, requireFile)).toString("utf8");
+    return new TextDecoder().decode(readRegularFile(path, { followLinks: true }));
   } catch (error) {
     throw failure((error as NodeJS.ErrnoException).code ?? "ROOT_CERTIFICATES_INVALID");
   }
-}
-
-// Reading a named pipe would wait longer than any limit on connecting.
-function requireFile(stats: Stats): void {
-  if (!stats.isFile()) throw failure("ROOT_CERTIFICATES_INVALID");
 }
 
 function failure(code: string): Error {

@@ -1,59 +1,71 @@
-import { lstatSync, type Stats } from "node:fs";
+import type { Stats } from "node:fs";
 import { dirname } from "node:path";
-import process from "node:process";
 import { OpsError } from "../errors.ts";
 import { isRoot, trustedUids } from "../privileges.ts";
-import { octal, READ_OR_WRITTEN_BY_OTHERS, WRITABLE_BY_OTHERS } from "./modes.ts";
-import { readJudged } from "./regular-file.ts";
-import { endOf, type Foreign, findForeign, namesOf } from "./trusted-path.ts";
+import { directoryFault, namesOf, octal } from "./directory-fault.ts";
+import { readRegularFile } from "./regular-file.ts";
 
-/**
- * A file that holds secrets.
- *
- * Shape: `subject` is its name in messages ("secret X"), `reader` the program that needs it; `isTrusted` accepts a mode
- *        that would be refused.
- */
-export type ClosedFile = {
-  subject: string;
-  reader: string;
-  maxBytes: number;
-  isTrusted?: (stats: Stats, userId: number | undefined) => boolean;
+/** The bits of a mode that let group or others read or change a file; who may only execute it learns nothing of it. */
+export const READ_OR_WRITTEN_BY_OTHERS = 0o066;
+
+/** What puts a file right that was refused. */
+const HINTS = {
+  SECRET_FILE_EXPOSED:
+    "Others may have read or written it: look at it, then close it (chmod 0600) or put a new value in its place",
+  SECRET_FILE_UNTRUSTED:
+    "Keep it in a directory of root or of the account that reads it, which no other account may write to, and give it " +
+    "to that account, mode 0600; root reads only what is root's",
+  SECRET_FILE_UNREADABLE:
+    "Give the account that reads it a regular file with mode 0600 or 0400, or remove it",
 };
 
 /**
- * The bytes of a file that holds secrets; undefined where there is none.
+ * The text of a file that holds secrets; undefined where there is none.
  *
- * Behaviour: opens it once and judges it by its descriptor: regular, closed to group and others, root's or this
- *            account's, in a directory that no other account may write to. Links of such a directory are followed: vault
- *            agents and Kubernetes publish by them.
+ * Shape:     `subject` is its name in messages ("secret X"); `isTrusted` accepts a mode that would be refused.
+ * Behaviour: judges it by its descriptor: regular, closed to group and others, root's or this account's, in a directory
+ *            that no other account may write to, or a sticky one. Links there are followed: vault agents and Kubernetes
+ *            publish by them.
  * Errors:    SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE.
  */
-export function readClosedFile(path: string, file: ClosedFile): Uint8Array | undefined {
+export function readClosedText(
+  path: string,
+  options: { subject: string; maxBytes?: number; isTrusted?: (stats: Stats) => boolean },
+): string | undefined {
+  const { subject, maxBytes = 1_048_576, isTrusted = () => false } = options;
+  const refusal = (code: keyof typeof HINTS, why: string, cause?: unknown) =>
+    new OpsError({ code, message: `Cannot read ${subject}: file ${path}${why}`, hint: HINTS[code], cause });
+  const judge = (stats: Stats) => {
+    if (stats.isFile() && (stats.mode & READ_OR_WRITTEN_BY_OTHERS) !== 0 && !isTrusted(stats)) {
+      const mode = octal(stats.mode & 0o777);
+      throw refusal(
+        "SECRET_FILE_EXPOSED",
+        ` has mode ${mode}, open to group or others, expected 0600 or 0400`,
+      );
+    }
+    const fault = ownerFault(stats);
+    if (fault !== null) throw refusal("SECRET_FILE_UNTRUSTED", ` was not used: ${fault}`);
+  };
   try {
     // The directory first: in another account's a missing file does not lead to the next place.
-    refuseForeign(findForeign(dirname(path), { mayBeSticky: true }), path, file);
-    refuseForeign(findForeign(path, { mayBeSticky: true, withoutEnd: true }), path, file);
-    const directory = lstatSync(dirname(endOf(path)));
-    return readJudged(path, (stats) => judge(path, file, { stats, directory }));
+    const fault = directoryFault(dirname(path), { mayBeSticky: true });
+    if (fault !== null) throw refusal("SECRET_FILE_UNTRUSTED", ` was not used: ${fault}`);
+    const bytes = readRegularFile(path, { maxBytes, judge, followLinks: true });
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
+    const { code = "", message } = error as NodeJS.ErrnoException;
     if (error instanceof OpsError) throw error;
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw unreadable(path, file, fileSystemText(error), error);
+    if (code === "ENOENT") return undefined;
+    if (["ENOTFILE", "EFBIG"].includes(code)) throw refusal("SECRET_FILE_UNREADABLE", `: ${message}`);
+    if (error instanceof TypeError) throw refusal("SECRET_FILE_UNREADABLE", ": it is not UTF-8 text");
+    throw refusal("SECRET_FILE_UNREADABLE", `: ${fileSystemText(error)}`, error);
   }
 }
 
-/**
- * What `readClosedFile` returns, as text.
- *
- * Errors: those of `readClosedFile`; SECRET_FILE_UNREADABLE when it is not UTF-8.
- */
-export function readClosedText(path: string, file: ClosedFile): string | undefined {
-  const bytes = readClosedFile(path, file);
-  try {
-    return bytes && new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw unreadable(path, file, "it is not UTF-8 text");
-  }
+/** Why a file is not used whose owner this account does not rely on; null where it does. */
+function ownerFault({ uid }: Stats): string | null {
+  const trusted = trustedUids();
+  return trusted.includes(uid) ? null : `it belongs to ${namesOf([uid])}, expected ${namesOf(trusted)}`;
 }
 
 /** Whether the file system refused because of who asks: an ordinary account, to which a file or directory is closed. */
@@ -66,57 +78,4 @@ export function isClosedHere(error: unknown): boolean {
 export function fileSystemText(error: unknown): string {
   const { code = "an unknown error" } = Object(error) as NodeJS.ErrnoException;
   return isClosedHere(error) ? `this account may not read it (${code})` : `the file system answered ${code}`;
-}
-
-function refuseForeign(foreign: Foreign | null, path: string, file: ClosedFile): void {
-  if (foreign !== null) throw untrusted(path, file, foreign.why);
-}
-
-function judge(
-  path: string,
-  file: ClosedFile,
-  { stats, directory }: { stats: Stats; directory: Stats },
-): void {
-  const { uid, mode, size, nlink } = stats;
-  if (!stats.isFile()) throw unreadable(path, file, "it is not a regular file");
-  if ((mode & READ_OR_WRITTEN_BY_OTHERS) !== 0 && !file.isTrusted?.(stats, process.geteuid?.()))
-    throw exposed(path, file, mode);
-  if (!trustedUids().includes(uid))
-    throw untrusted(path, file, `it belongs to ${namesOf([uid])}, expected ${namesOf(trustedUids())}`);
-  // In a sticky directory any account may give a file of ours a second name.
-  if (nlink > 1 && (directory.mode & WRITABLE_BY_OTHERS) !== 0)
-    throw untrusted(path, file, "the file has a second name elsewhere (a hard link)");
-  if (size > file.maxBytes) throw unreadable(path, file, `it has more than ${file.maxBytes} bytes`);
-}
-
-function exposed(path: string, { subject }: ClosedFile, mode: number): OpsError {
-  return new OpsError({
-    code: "SECRET_FILE_EXPOSED",
-    message: `Cannot read ${subject}: file ${path} has mode ${octal(mode & 0o777)}, open to group or others, expected 0600 or 0400`,
-    hint: "Others may have read or written it: look at it, then close it (chmod 0600) or put a new value in its place",
-  });
-}
-
-function untrusted(path: string, { subject }: ClosedFile, why: string): OpsError {
-  return new OpsError({
-    code: "SECRET_FILE_UNTRUSTED",
-    message: `Cannot read ${subject}: file ${path} was not used: ${why}`,
-    hint: isRoot()
-      ? "Root reads files of root's in directories of root's; or run the command as the account that owns the file"
-      : "Keep the file in a directory of root or of the account that runs opsctl, closed to group and others, and give it to that account",
-  });
-}
-
-function unreadable(
-  path: string,
-  { subject, reader }: ClosedFile,
-  reason: string,
-  cause?: unknown,
-): OpsError {
-  return new OpsError({
-    code: "SECRET_FILE_UNREADABLE",
-    message: `Cannot read ${subject}: file ${path}: ${reason}`,
-    hint: `Give the account that runs ${reader} a regular file with mode 0600 or 0400, or remove it`,
-    cause,
-  });
 }

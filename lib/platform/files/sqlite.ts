@@ -1,6 +1,9 @@
+import { closeSync, lstatSync, openSync } from "node:fs";
 import { dirname } from "node:path";
+import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
-import { createPrivately, requireOwnDirectory, requireOwnFile } from "./own-file.ts";
+import { OpsError } from "../errors.ts";
+import { directoryFault, namesOf } from "./directory-fault.ts";
 
 /** How long a statement waits for another process that writes to the same file. */
 const BUSY_MS = 2_000;
@@ -13,8 +16,7 @@ const BUSY_MS = 2_000;
  * Errors:    FILE_UNTRUSTED; those of the file system and of SQLite.
  */
 export function openSqlite(path: string): DatabaseSync {
-  requireOwnDatabase(path);
-  createPrivately(path);
+  makeOwnDatabase(path);
   const db = new DatabaseSync(path, { timeout: BUSY_MS });
   try {
     // Before the first page is written: later only a vacuum changes it.
@@ -29,77 +31,80 @@ export function openSqlite(path: string): DatabaseSync {
   }
 }
 
-/** The files that SQLite itself puts beside a database and opens by name. */
-const BESIDE = ["-journal", "-wal", "-shm"];
+/** Refuses a database as `requireOwnDatabase` does, and makes an empty one of mode 0600 when there is none. */
+export function makeOwnDatabase(path: string): void {
+  requireOwnDatabase(path);
+  createPrivately(path);
+}
 
 /**
- * Refuses a database that another account could exchange: a directory that it may write to, or a file, or one of
- * SQLite's beside it, that is not this process's own.
+ * Refuses a database of another account, such as one that root has restored, and one in a directory where another
+ * account could exchange it, or what SQLite puts beside it.
  *
- * Errors: FILE_UNTRUSTED; those of the file system.
+ * Errors: FILE_UNTRUSTED; those of the file system, ENOENT where the directory is missing.
  */
 export function requireOwnDatabase(path: string): void {
-  requireOwnDirectory(dirname(path));
-  for (const suffix of ["", ...BESIDE]) requireOwnFile(path + suffix);
+  const own = process.geteuid?.() ?? 0;
+  const owner = lstatSync(path, { throwIfNoEntry: false })?.uid ?? own;
+  const other = owner === own ? null : `it belongs to ${namesOf([owner])}, expected ${namesOf([own])}`;
+  const why = other ?? directoryFault(dirname(path));
+  if (why === null) return;
+  const message = `Cannot use ${path}: ${why}; nothing was read or written`;
+  throw new OpsError({ code: "FILE_UNTRUSTED", message, hint: OWN });
+}
+
+const OWN =
+  "Give it to the account that runs opsctl, in a directory of that account that is closed to group and others (chmod " +
+  "go-w), as the one above it; root runs the command as that account (runuser --pty -u <account> -- …)";
+
+/** Makes an empty file of mode 0600 when there is none. */
+export function createPrivately(path: string): void {
+  try {
+    // An existing file must not be opened: closing it would drop the locks that this process has on it.
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }
 
 /** Whether SQLite says that the file itself is damaged; a full disk, a lock or a failed read is no damage. */
-export function isDamaged(error: unknown): boolean {
-  return isSqliteResult(error, DAMAGED, DAMAGED_TEXT);
-}
+export const isDamaged = resultIs([11, 26], /image is malformed|not a database|malformed database schema/);
 
 /** Whether another process had the file for longer than we wait. */
-export function isBusy(error: unknown): boolean {
-  return isSqliteResult(error, BUSY, BUSY_TEXT);
-}
+export const isBusy = resultIs([5], /database is locked/);
 
 /** Whether a row itself was refused: a constraint, or a value of another type. */
-export function isRefusedRow(error: unknown): boolean {
-  return isSqliteResult(error, REFUSED_ROW, REFUSED_ROW_TEXT);
-}
+export const isRefusedRow = resultIs([19, 20], /constraint failed|datatype mismatch|cannot store/);
+
+/** Whether the system lets nothing be written there: a disk mounted so, or a unit of systemd that closes it. */
+export const isReadOnly = resultIs([8], /attempt to write a readonly database/, ["EROFS"]);
+
+const isFull = resultIs([13], /database or disk is full/, ["ENOSPC", "EDQUOT"]);
+const isFailed = resultIs([10], /disk I\/O error/, ["EIO"]);
 
 /** Whether the disk, or what this connection or account may use of it, is full; also when a file is written by name. */
 export function isDiskFull(error: unknown): boolean {
-  if (isSqliteResult(error, FULL, FULL_TEXT)) return true;
-  if (!(error instanceof Error)) return false;
-  const { code, errcode } = error as { code?: string; errcode?: number };
-  return NO_SPACE_ERRORS.includes(errcode ?? 0) || NO_SPACE_CODES.includes(code ?? "");
+  // SQLITE_IOERR_WRITE, which a used-up quota gives, and SQLITE_IOERR_SHMSIZE.
+  return (
+    isFull(error) ||
+    (error instanceof Error && "errcode" in error && [778, 4_874].includes(error.errcode as number))
+  );
 }
 
 /** Whether the disk is full, or fails to read or to write. */
 export function isDiskTrouble(error: unknown): boolean {
-  if (isDiskFull(error) || isSqliteResult(error, FAILED, FAILED_TEXT)) return true;
-  return error instanceof Error && (error as { code?: unknown }).code === "EIO";
+  return isDiskFull(error) || isFailed(error);
 }
 
-/** Whether the system lets nothing be written there: a disk mounted so, or a unit of systemd that closes it. */
-export function isReadOnly(error: unknown): boolean {
-  if (isSqliteResult(error, READ_ONLY, READ_ONLY_TEXT)) return true;
-  return error instanceof Error && (error as { code?: unknown }).code === "EROFS";
-}
-
-const READ_ONLY = [8];
-const READ_ONLY_TEXT = /attempt to write a readonly database/;
-const FULL = [13];
-const FULL_TEXT = /database or disk is full/;
-/** SQLITE_IOERR_WRITE, which a used-up quota gives, and SQLITE_IOERR_SHMSIZE. */
-const NO_SPACE_ERRORS = [778, 4_874];
-const NO_SPACE_CODES = ["ENOSPC", "EDQUOT"];
-const FAILED = [10];
-const FAILED_TEXT = /disk I\/O error/;
-const DAMAGED = [11, 26];
-const DAMAGED_TEXT = /database disk image is malformed|file is not a database|malformed database schema/;
-const BUSY = [5];
-const BUSY_TEXT = /database is locked/;
-const REFUSED_ROW = [19, 20];
-const REFUSED_ROW_TEXT = /constraint failed|datatype mismatch|cannot store/;
-
-// Deno gives the result's number for prepared statements only, and the text for everything.
-function isSqliteResult(error: unknown, results: readonly number[], text: RegExp): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
-  if (code !== "ERR_SQLITE_ERROR") return false;
-  return typeof errcode === "number" ? results.includes(errcode & 0xff) : text.test(error.message);
+/** Whether an error is one of these results of SQLite, or has one of these codes of the file system. */
+function resultIs(results: number[], text: RegExp, codes: string[] = []): (error: unknown) => boolean {
+  return (error) => {
+    if (!(error instanceof Error)) return false;
+    const { code = "", errcode, message } = error as Error & { code?: string; errcode?: number };
+    if (code !== "ERR_SQLITE_ERROR") return codes.includes(code);
+    // Deno gives the result's number for prepared statements only, and the text for everything.
+    return errcode === undefined ? text.test(message) : results.includes(errcode & 0xff);
+  };
 }
 
 // When two processes open a new file at once, SQLite does not wait for the other's lock before this switch.

@@ -1,10 +1,10 @@
-import { lstatSync, type Stats } from "node:fs";
+import type { Stats } from "node:fs";
 import { join } from "node:path";
+import process from "node:process";
 import { OpsError } from "../errors.ts";
+import { readClosedText } from "../files/closed-file.ts";
 import { isRoot } from "../privileges.ts";
 import { runSecretCommand } from "./command.ts";
-import { readSecretFile } from "./file.ts";
-import { noteOverruled } from "./overruled.ts";
 import { registerSecret } from "./redact.ts";
 import { ROOT_SECRETS_DIR } from "./root-secrets.ts";
 import { Secret } from "./secret.ts";
@@ -12,16 +12,11 @@ import { Secret } from "./secret.ts";
 /** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Finds one secret by its name; undefined when no layer has it. */
-export type SecretAdapter = (
-  name: string,
-  options?: { fromEnvironment?: boolean },
-) => Promise<Secret | undefined>;
-
 /** Where the secret files of the service's account are when `OPSCTL_SECRETS_DIR` is not set. */
 export const DEFAULT_SECRETS_DIR = "/etc/opsctl/secrets";
 
-const COMMAND_LIMIT_MS = 10_000;
+/** The longest secret. */
+export const MAX_SECRET_BYTES = 64 * 1024;
 
 /**
  * Which layer had a secret; `path` is its file in one of the two that hold files; `overrules` says that the environment
@@ -35,72 +30,79 @@ export type FoundSecret = {
 };
 
 /**
- * The adapter that looks for a secret layer by layer: `$CREDENTIALS_DIRECTORY`, `OPSCTL_SECRETS_DIR`,
- * `OPSCTL_SECRETS_COMMAND`, and last, unless `fromEnvironment` is false, the environment variable.
+ * Finds secrets layer by layer: `$CREDENTIALS_DIRECTORY`, `OPSCTL_SECRETS_DIR`, `OPSCTL_SECRETS_COMMAND`, and last,
+ * unless `fromEnvironment` is false, the environment variable; undefined when no layer has one.
  *
  * Behaviour: a blank value counts as absent, so the next layer is asked; a layer that fails ends the search, because
- *            going on would hide the fault behind an older or weaker value. One trailing newline is dropped. A variable
- *            of the environment that is not used because of its other value is noted (`onOverruledVariable`).
- * Errors:    SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE, SECRET_COMMAND_FAILED,
- *            SECRET_COMMAND_UNTRUSTED, SECRET_MALFORMED; they name the secret, never its value.
+ *            going on would hide the fault behind an older or weaker value. A variable that is not used because of its
+ *            other value is noted (`onOverruledVariable`).
+ * Errors:    those of `readClosedText` and `runSecretCommand`, SECRET_MALFORMED; they name the secret, never its value.
  */
-export function secretAdapter(env: Environment, limits: { commandLimitMs?: number } = {}): SecretAdapter {
-  return async (name, options) => {
+export function secretAdapter(env: Environment, limits: SearchOptions = {}) {
+  return async (name: string, options: SearchOptions = {}): Promise<Secret | undefined> => {
     const found = await findSecret(env, name, { ...options, ...limits });
     if (found !== undefined) noteIfOverruled(name, found);
     return found?.secret;
   };
 }
 
-/** Takes note of the variable that a secret's own file or command overrules. */
-export function noteIfOverruled(name: string, { overrules, path }: FoundSecret): void {
-  if (overrules) noteOverruled({ name, source: path ?? "OPSCTL_SECRETS_COMMAND" });
-}
+type SearchOptions = { fromEnvironment?: boolean; commandLimitMs?: number };
 
-/**
- * One secret as `secretAdapter` finds it, with the layer that had it.
- *
- * Errors: those of `secretAdapter`.
- */
+/** One secret as `secretAdapter` finds it, with the layer that had it. */
 export async function findSecret(
   env: Environment,
   name: string,
-  {
-    fromEnvironment = true,
-    commandLimitMs = COMMAND_LIMIT_MS,
-  }: { fromEnvironment?: boolean; commandLimitMs?: number } = {},
+  { fromEnvironment = true, commandLimitMs: limitMs = 10_000 }: SearchOptions = {},
 ): Promise<FoundSecret | undefined> {
-  const { CREDENTIALS_DIRECTORY: credentials, OPSCTL_SECRETS_COMMAND: command } = env;
+  const credentials = env.CREDENTIALS_DIRECTORY?.trim();
   const secrets = secretsDirectory(env);
+  const command = env.OPSCTL_SECRETS_COMMAND?.trim();
   const layers = [
-    [
-      "credentials",
-      credentials,
-      () => (isBlank(credentials) ? undefined : readSecretFile(name, credentials, isSystemdCredential)),
-    ],
+    ["credentials", credentials, () => credentials && readSecretFile(name, credentials, isSystemdCredential)],
     ["file", secrets, () => readSecretFile(name, secrets)],
-    [
-      "command",
-      null,
-      () =>
-        isBlank(command) ? undefined : runSecretCommand(name, command, { limitMs: commandLimitMs, env }),
-    ],
-    ["environment", null, () => (fromEnvironment ? env[name] : undefined)],
+    ["command", null, () => command && runSecretCommand(name, command, { limitMs, env })],
+    ["environment", null, () => (fromEnvironment ? env[name] : "")],
   ] as const;
   for (const [layer, directory, read] of layers) {
-    const value = withoutTrailingNewline(decode(name, (await read()) ?? ""));
-    if (value.trim() === "") continue;
-    const given = withoutTrailingNewline(env[name] ?? "");
+    const value = secretValue(name, (await read()) ?? "");
+    if (value === "") continue;
+    const given = withoutNewline(env[name] ?? "");
     // It is not used, and still never printed.
-    if (!isBlank(given)) registerSecret(given);
-    return {
-      secret: new Secret(checked(name, value)),
-      layer,
-      path: directory == null ? null : join(directory, name),
-      overrules: fromEnvironment && !isBlank(given) && given !== value,
-    };
+    if (given.trim() !== "") registerSecret(given);
+    const overrules = fromEnvironment && given.trim() !== "" && given !== value;
+    return { secret: new Secret(value), layer, path: directory ? join(directory, name) : null, overrules };
   }
   return undefined;
+}
+
+/** The text of a secret's file, as `readClosedText` reads it; undefined where there is none. */
+export function readSecretFile(
+  name: string,
+  directory: string,
+  isTrusted?: (stats: Stats) => boolean,
+): string | undefined {
+  const options = { subject: `secret ${name}`, maxBytes: MAX_SECRET_BYTES };
+  return readClosedText(join(directory, name), isTrusted ? { ...options, isTrusted } : options);
+}
+
+/**
+ * The value in a text, without one line break at its end; empty for a blank one.
+ *
+ * Errors: SECRET_MALFORMED for more than one line and for a control character.
+ */
+export function secretValue(name: string, text: string): string {
+  const value = withoutNewline(text);
+  if (value.trim() === "") return "";
+  if (!/\p{Cc}/u.test(value)) return value;
+  throw new OpsError({
+    code: "SECRET_MALFORMED",
+    message: `Cannot use secret ${name}: it holds a line break or another control character`,
+    hint: "Store the value alone, on one line",
+  });
+}
+
+function withoutNewline(text: string): string {
+  return text.replace(/\r?\n$/, "");
 }
 
 /**
@@ -112,70 +114,31 @@ export function secretsDirectory(env: Environment): string {
 }
 
 /**
- * For a secret that root did not find: says that the service's account has a file of this name, which root does not
- * read; null where it has none, or this process is not root.
- *
- * Behaviour: does not open or follow that file.
- */
-export function notReadByRoot(
-  env: Environment,
-  name: string,
-  accountsDir = DEFAULT_SECRETS_DIR,
-): string | null {
-  if (!isRoot() || !isBlank(env.OPSCTL_SECRETS_DIR)) return null;
-  const path = join(accountsDir, name);
-  return isThere(path) ? `root does not read ${path}: what root uses itself is in ${ROOT_SECRETS_DIR}` : null;
-}
-
-function isThere(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
-}
-
-/**
- * Whether a file in `$CREDENTIALS_DIRECTORY` has owner and mode (0440) as systemd sets them for the account `userId`.
- *
- * systemd keeps a credential root-owned with mode 0400 and lets the service's user in by an access list, whose mask
- * `stat` shows as the group's bits: 0440. When root itself reads there is no list, and 0440 is a real 0440.
+ * Whether a file in `$CREDENTIALS_DIRECTORY` has owner and mode as systemd sets them for the account `userId`: root's,
+ * mode 0400, and an access list for the account, whose mask `stat` shows as the group's bits. For root there is no list.
  *
  * Source: systemd src/core/exec-credential.c, write_credential (fchmod 0400, fd_add_uid_acl_permission).
  */
 export function isSystemdCredential(
-  stats: Pick<Stats, "mode" | "uid" | "gid">,
-  userId: number | undefined,
+  { mode, uid, gid }: Pick<Stats, "mode" | "uid" | "gid">,
+  userId = process.geteuid?.(),
 ): boolean {
-  return (stats.mode & 0o777) === 0o440 && stats.uid === 0 && stats.gid === 0 && userId !== 0;
+  return (mode & 0o777) === 0o440 && uid === 0 && gid === 0 && userId !== 0;
 }
 
-function isBlank(text: string | undefined): text is undefined | "" {
-  return text === undefined || text.trim() === "";
+const overruled = new Map<string, string>();
+let onOverruled: (name: string, source: string) => void = () => {};
+
+/** Calls `listener` once for each variable that is not used because `source` comes first, also for those known already. */
+export function onOverruledVariable(listener: (name: string, source: string) => void): void {
+  onOverruled = listener;
+  for (const [name, source] of overruled) listener(name, source);
 }
 
-function decode(name: string, bytes: Uint8Array | string): string {
-  if (typeof bytes === "string") return bytes;
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw malformed(name, "it is not UTF-8 text");
-  }
-}
-
-function checked(name: string, value: string): string {
-  if (/[\0\r\n]/.test(value)) throw malformed(name, "it holds a line break or a NUL character");
-  return value;
-}
-
-function withoutTrailingNewline(value: string): string {
-  return value.replace(/\r?\n$/, "");
-}
-
-function malformed(name: string, reason: string): OpsError {
-  return new OpsError({
-    code: "SECRET_MALFORMED",
-    message: `Cannot use secret ${name}: ${reason}`,
-    hint: "Store the value alone, on one line",
-  });
+/** Takes note of the variable that a secret's own file or command overrules. */
+export function noteIfOverruled(name: string, { overrules, path }: FoundSecret): void {
+  if (!overrules || overruled.has(name)) return;
+  const source = path ?? "OPSCTL_SECRETS_COMMAND";
+  overruled.set(name, source);
+  onOverruled(name, source);
 }

@@ -1,13 +1,15 @@
-import { isAbsolute } from "node:path";
+import { realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute } from "node:path";
 import process from "node:process";
 import { OpsError } from "../errors.ts";
-import { type Foreign, findForeign } from "../files/trusted-path.ts";
+import { directoryFault, WRITABLE_BY_OTHERS } from "../files/directory-fault.ts";
 import { isRoot } from "../privileges.ts";
-import { type ProgramEnd, runProgram } from "../run-program.ts";
-import { MAX_SECRET_BYTES } from "./file.ts";
+import { runProgram } from "../run-program.ts";
+
+const MAX_BYTES = 64 * 1024;
 
 /**
- * Runs the secret command for one name and returns what it prints.
+ * What the secret command prints for one name.
  *
  * Behaviour: calls the executable with the name as its only argument, with `env` over the environment of this process,
  *            without a shell, and drops its standard error. When it takes too long or prints too much, it is killed
@@ -18,51 +20,40 @@ export async function runSecretCommand(
   name: string,
   command: string,
   { limitMs, env }: { limitMs: number; env: Readonly<Record<string, string | undefined>> },
-): Promise<Uint8Array> {
+): Promise<string> {
   if (!isAbsolute(command))
-    throw commandFailed(name, "OPSCTL_SECRETS_COMMAND is not the absolute path of one executable");
-  if (isRoot()) refuseForeign(name, command);
+    throw failed(name, "OPSCTL_SECRETS_COMMAND is not the absolute path of one executable");
+  const fault = isRoot() ? programFault(name, command) : null;
+  if (fault !== null)
+    throw new OpsError({
+      code: "SECRET_COMMAND_UNTRUSTED",
+      message: `Cannot read secret ${name} from OPSCTL_SECRETS_COMMAND: root did not run ${command}: ${fault}`,
+      hint: "Root runs an executable of root's in directories of root's; or run the command as the account that owns it",
+    });
   const { end, stdout } = await runProgram(command, [name], {
-    ...{ env: { ...process.env, ...env }, maxBytes: MAX_SECRET_BYTES },
+    ...{ env: { ...process.env, ...env }, maxBytes: MAX_BYTES },
     signal: AbortSignal.timeout(limitMs),
   });
-  const fault = faultOf(end, limitMs);
-  if (fault !== null) throw commandFailed(name, fault);
-  return stdout;
+  if (end.status === "unstarted") throw failed(name, `it cannot be started: ${end.code}`);
+  if (end.status === "late") throw failed(name, `it did not answer within ${limitMs / 1000} s`);
+  if (end.status !== "ended") throw failed(name, `it printed more than ${MAX_BYTES} bytes`);
+  const { exitCode, signal } = end;
+  if (exitCode === null) throw failed(name, `it was ended by ${signal}`);
+  if (exitCode !== 0) throw failed(name, `it ended with status ${exitCode}`);
+  return stdout.toString();
 }
 
-/** How the command failed; null where it ended well. */
-function faultOf(end: ProgramEnd, limitMs: number): string | null {
-  if (end.status === "unstarted") return `it cannot be started: ${end.code}`;
-  if (end.status === "late") return `it did not answer within ${limitMs / 1000} s`;
-  if (end.status !== "ended") return `it printed more than ${MAX_SECRET_BYTES} bytes`;
-  const { exitCode: code, signal } = end;
-  return code === 0 ? null : endedWith(code, signal);
-}
-
-function refuseForeign(name: string, command: string): void {
-  const found = lookAt(name, command);
-  if (found === null) return;
-  throw new OpsError({
-    code: "SECRET_COMMAND_UNTRUSTED",
-    message: `Cannot read secret ${name} from OPSCTL_SECRETS_COMMAND: root did not run ${command}: ${found.why}`,
-    hint: "Root runs an executable of root's in directories of root's; or run the command as the account that owns it",
-  });
-}
-
-function lookAt(name: string, command: string): Foreign | null {
+function programFault(name: string, command: string): string | null {
   try {
-    return findForeign(command);
+    const { uid, mode } = statSync(command);
+    if (uid !== 0 || (mode & WRITABLE_BY_OTHERS) !== 0) return "another account may write to it";
+    return directoryFault(dirname(command)) ?? directoryFault(dirname(realpathSync(command)));
   } catch (error) {
-    throw commandFailed(name, `it cannot be looked at: ${(error as NodeJS.ErrnoException).code}`);
+    throw failed(name, `it cannot be looked at: ${(error as NodeJS.ErrnoException).code}`);
   }
 }
 
-function endedWith(code: number | null, signal: string | null): string {
-  return code === null ? `it was ended by ${signal}` : `it ended with status ${code}`;
-}
-
-function commandFailed(name: string, reason: string): OpsError {
+function failed(name: string, reason: string): OpsError {
   return new OpsError({
     code: "SECRET_COMMAND_FAILED",
     message: `Cannot read secret ${name} from OPSCTL_SECRETS_COMMAND: ${reason}`,

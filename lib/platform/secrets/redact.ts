@@ -3,8 +3,6 @@ export const REDACTED = "<secret>";
 
 /** Shorter values also occur in ordinary text: replacing them would only destroy the output. */
 const MIN_LENGTH = 4;
-/** Base64 fragments lose their ends, so a short one would match by accident. */
-const MIN_BASE64_LENGTH = 6;
 
 const secrets = new Set<string>();
 /** Matches every form of the secrets; null until `redact` is called after a change. */
@@ -13,8 +11,8 @@ let pattern: RegExp | null = null;
 /**
  * Makes `redact` hide `value` from now on, in every form in which libraries print it.
  *
- * Behaviour: the forms are: unchanged, percent-encoded, as a form field, inside JSON, and in base64 at each of the
- *            three byte offsets (`Basic` credentials shift it). For a URL with credentials also the password alone.
+ * Behaviour: the forms are: unchanged, percent-encoded, as a form field and inside JSON. For a URL with credentials also
+ *            the password alone.
  */
 export function registerSecret(value: string): void {
   if (secrets.has(value)) return;
@@ -72,29 +70,14 @@ function patternOf(values: ReadonlySet<string>): RegExp {
 
 function formsOf(value: string): string[] {
   const encoded = encodeURIComponent(value.toWellFormed());
+  const inForm = new URLSearchParams({ v: value }).toString().slice(2);
   return [
     value,
     encoded,
-    encoded.replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase()),
-    new URLSearchParams({ v: value }).toString().slice(2),
+    encoded.replace(/%../g, (byte) => byte.toLowerCase()),
+    inForm,
     JSON.stringify(value).slice(1, -1),
-    ...base64Forms(value),
   ];
-}
-
-/** The characters that do not depend on what is before and after `value` in the encoded bytes. */
-function base64Forms(value: string): string[] {
-  const bytes = Buffer.from(value);
-  const forms = [0, 1, 2].flatMap((offset) => {
-    const text = Buffer.concat([Buffer.alloc(offset), bytes])
-      .toString("base64")
-      .replace(/=+$/, "");
-    const start = Math.ceil((offset * 8) / 6);
-    const end = Math.floor(((offset + bytes.length) * 8) / 6);
-    const form = text.slice(start, end);
-    return [form, form.replaceAll("+", "-").replaceAll("/", "_")];
-  });
-  return forms.filter((form) => form.length >= MIN_BASE64_LENGTH);
 }
 
 function urlPassword(value: string): string[] {

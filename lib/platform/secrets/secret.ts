@@ -1,10 +1,8 @@
 import { REDACTED, registerSecret } from "./redact.ts";
 
 /**
- * A value that cannot print itself: as text, as JSON and when inspected it shows `<secret>`.
- *
- * Behaviour: `open()` returns the value; call it only where the value is sent. Making a `Secret` registers it with
- *            `redact`, so that a library which quotes the value cannot print it either.
+ * A value that shows `<secret>` as text, as JSON and when inspected; call `open()` only where the value is sent. Making
+ * one registers it with `redact`, so that a library which quotes the value cannot print it either.
  */
 export class Secret {
   readonly #value: string;

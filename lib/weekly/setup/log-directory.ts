@@ -2,12 +2,11 @@ import { lstatSync } from "node:fs";
 import { access, constants, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { HEARTBEAT_FILE } from "../../host/heartbeat-file-name.ts";
-import { refuseForeignDirectory } from "../../platform/files/own-file.ts";
 
 /**
  * Why this process could not write the success heartbeat, or null when it could.
  *
- * Shape:     the file system's code, or FILE_UNTRUSTED.
+ * Shape:     the file system's code.
  * Behaviour: asks the kernel and writes nothing; it also knows of access lists and of file systems that are read-only
  *            or full. The heartbeat is renamed over the old one, so it needs a block also where there is one already.
  */
@@ -15,7 +14,6 @@ export async function logDirectoryProblem(logDir: string): Promise<string | null
   try {
     if (!(await stat(logDir)).isDirectory()) return "ENOTDIR";
     await access(logDir, constants.W_OK | constants.X_OK);
-    refuseForeignDirectory(logDir);
     if ((await statfs(logDir)).bavail === 0) return "ENOSPC";
     const heartbeat = lstatSync(join(logDir, HEARTBEAT_FILE), { throwIfNoEntry: false });
     return heartbeat?.isDirectory() ? "EISDIR" : null;

@@ -1,4 +1,5 @@
-import { chmodSync, linkSync, mkdirSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync } from "node:fs";
+import { giveAway } from "../../platform/support/other-account.ts";
 import { type Host, NOW_MS, setUnit, silenceWebhook, unitOpens } from "../support/host.ts";
 import type { Fault, Faults } from "./fault.ts";
 
@@ -161,12 +162,13 @@ export const WEBHOOK: Faults = {
       host.put("state/state.db-wal", "log");
     },
   },
-  "the state file has a second name": {
+  "the state file is another account's": {
+    needs: ["root"],
     finds: ["webhook", "outbox", "fail", "FILE_UNTRUSTED"],
-    about: "it has a second name elsewhere (a hard link)",
+    about: "it belongs to uid 65534, expected root",
     spoil: (host) => {
       stateFile(host, "");
-      linkSync(host.path("state/state.db"), host.path("second-name"));
+      giveAway(host.path("state/state.db"));
     },
   },
   "issues were given up, and a message that --all would send again has an unknown result": {

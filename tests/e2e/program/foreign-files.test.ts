@@ -4,7 +4,6 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
-  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -82,18 +81,6 @@ describe("the state, as root", () => {
     expect(await refused(state)).toContain("runuser --pty -u <account>");
     expect(readdirSync(state)).toEqual(["state.lock"]);
   });
-
-  test.each(["state.lock", "state.db", "state.db-wal", "dispatcher.lock"])(
-    "is not made from a link or a second name in a directory of its own: %s",
-    async (name) => {
-      const state = directory(`state-${name}`, 0o700);
-      for (const plant of [symlinkSync, linkSync]) {
-        plant(victim, join(state, name));
-        await refused(state);
-        rmSync(join(state, name));
-      }
-    },
-  );
 
   test.each([0o770, 0o1777])("a state in a directory of mode 0o%o is refused", async (mode) => {
     const state = directory("state", mode);

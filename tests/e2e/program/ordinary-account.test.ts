@@ -96,7 +96,9 @@ describe("an ordinary account", () => {
     const { exitCode, stdout } = await run(["secret", "list"]);
     expect([exitCode, stdout.split("-> ").length]).toEqual([0, 2]);
     const places = `${secretsDir()} OPSCTL_ENV_DIR=${host.path("etc")}`;
-    expect(stdout).toContain(`this account may not read it\n  -> sudo ${places} opsctl secret list\n`);
+    expect(stdout).toContain(
+      `it could not be read (SECRET_FILE_UNREADABLE)\n  -> sudo ${places} opsctl secret list\n`,
+    );
   });
 
   test("leaves what the service account itself cannot read a fault", async () => {

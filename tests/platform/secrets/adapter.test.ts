@@ -13,7 +13,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   isSystemdCredential,
-  notReadByRoot,
   secretAdapter,
   secretsDirectory,
 } from "../../../lib/platform/secrets/adapter.ts";
@@ -178,14 +177,6 @@ describe("the place of the secrets", () => {
     expect(secretsDirectory({ OPSCTL_SECRETS_DIR: " /elsewhere " })).toBe("/elsewhere");
     const own = has("root") ? "/etc/opsctl/root-secrets" : "/etc/opsctl/secrets";
     expect(secretsDirectory({ OPSCTL_SECRETS_DIR: " " })).toBe(own);
-  });
-
-  requires("root").test("is named to root if only the account has such a file, which is not followed", () => {
-    expect(notReadByRoot({}, NAME, join(home, "files"))).toBeNull();
-    symlinkSync("/nowhere", inFiles());
-    const note = notReadByRoot({}, NAME, join(home, "files"));
-    expect(note).toEndWith(": what root uses itself is in /etc/opsctl/root-secrets");
-    expect(notReadByRoot({ OPSCTL_SECRETS_DIR: "/elsewhere" }, NAME, join(home, "files"))).toBeNull();
   });
 });
 

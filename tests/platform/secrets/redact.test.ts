@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { Buffer } from "node:buffer";
 import { redact, redactValues, registerSecret } from "../../../lib/platform/secrets/redact.ts";
 
 describe("redact()", () => {
@@ -18,18 +17,6 @@ describe("redact()", () => {
       const shown = redact(`before ${form} after`);
       expect(shown).toContain("<secret>");
       expect(shown).not.toContain("c4nary");
-    }
-  });
-
-  test("hides it in base64 at every byte offset", () => {
-    for (const before of ["", "u", "us", "use", "user:"]) {
-      for (const encoding of ["base64", "base64url"] as const) {
-        const text = Buffer.from(`${before}${value}`).toString(encoding);
-        const shown = redact(`Basic ${text}`);
-        expect(shown).toContain("<secret>");
-        // Only the characters that encode a part of the value together with its neighbours may be left.
-        expect(shown.replace("<secret>", "").length).toBeLessThan("Basic ".length + before.length * 2 + 6);
-      }
     }
   });
 

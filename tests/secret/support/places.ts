@@ -2,21 +2,21 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { knownSecret } from "../../../lib/platform/config/known-secrets.ts";
+import { type KnownSecret, knownSecret } from "../../../lib/platform/config/known-secrets.ts";
 import type { Account } from "../../../lib/platform/privileges.ts";
-import type { Secret } from "../../../lib/platform/secrets/secret.ts";
-import { checkForm } from "../../../lib/secret/check-form.ts";
-import { prepareDirectory } from "../../../lib/secret/directory.ts";
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { type Place, placeOf } from "../../../lib/secret/place.ts";
-import { writeSecret } from "../../../lib/secret/write-secret.ts";
+import { checkForm, prepareDirectory, writeSecret } from "../../../lib/secret/set.ts";
 
 /** An account that stands for opsctl. */
 export const READER: Account = { name: "opsctl", uid: 64_001, gid: 64_001, home: "/", groups: [64_001] };
 
+const SECRET = knownSecret("TRIGGER_SECRET") as KnownSecret;
+
 /** Puts a value in its place, as `secret set` does; the place is judged and made first. */
-export function setSecret(place: Place, value: Secret, nowMs: number): { isNew: boolean } {
+export function setSecret(place: Place, value: string): { isNew: boolean } {
   prepareDirectory(place);
-  return writeSecret(place, value, nowMs);
+  return writeSecret(place, SECRET, new Secret(value));
 }
 
 /** The value of a secret of opsctl as it would be set. */

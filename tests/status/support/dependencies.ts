@@ -1,6 +1,6 @@
 /** What `opsctl status` looks with, on the host of doctor's tests. */
 import { setTimeout as delay } from "node:timers/promises";
-import { readTextEnd } from "../../../lib/platform/files/read-text.ts";
+import { readTextEnd } from "../../../lib/platform/files/regular-file.ts";
 import { findCollector } from "../../../lib/status/collector-place.ts";
 import type { StatusDependencies } from "../../../lib/status/dependencies.ts";
 import type { Host } from "../../doctor/support/host.ts";

@@ -1,10 +1,9 @@
 import { access, constants, stat } from "node:fs/promises";
-import { OpsError } from "../../../platform/errors.ts";
-import { requireOwnDirectory } from "../../../platform/files/own-file.ts";
+import { directoryFault } from "../../../platform/files/directory-fault.ts";
 import type { CheckContext } from "../../context/check-context.ts";
 import { COMMAND_FACTS } from "../../context/command-facts.ts";
 import { closedResult, isReader } from "../../facts/reader.ts";
-import { type CheckResult, type CommandName, fail, failure, pass } from "../../finding.ts";
+import { type CheckResult, type CommandName, fail, pass } from "../../finding.ts";
 
 /**
  * Whether a command's account may make and change files in a directory, as the kernel says: with access lists, file
@@ -38,11 +37,10 @@ export async function privateResult(
   path: string,
 ): Promise<CheckResult> {
   const writable = await writableResult(command, context, path, "0700");
-  try {
-    if (writable.status === "pass") requireOwnDirectory(path);
-    return writable;
-  } catch (error) {
-    if (error instanceof OpsError) return failure(error);
-    throw error;
-  }
+  const fault = writable.status === "pass" ? directoryFault(path) : null;
+  return fault === null ? writable : fail("FILE_UNTRUSTED", `${path} will not be used: ${fault}`, PRIVATE);
 }
+
+const PRIVATE =
+  "Close it to group and others (chmod go-w), or name in OPSCTL_STATE_DIR a directory of the account with mode 0700, in " +
+  "one that no other account may write to";

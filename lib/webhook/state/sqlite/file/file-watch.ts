@@ -1,6 +1,6 @@
 import { rmSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { createPrivately } from "../../../../platform/files/own-file.ts";
+import { createPrivately } from "../../../../platform/files/sqlite.ts";
 
 /** Says whether the file that was at a path is still there, is gone, or is another one now. */
 export type FileWatch = () => "kept" | "missing" | "replaced";

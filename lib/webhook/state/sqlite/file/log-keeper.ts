@@ -10,7 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { createPrivately, judgeOwnFile } from "../../../../platform/files/own-file.ts";
+import { createPrivately } from "../../../../platform/files/sqlite.ts";
 
 /** What SQLite writes at the start of a log, and reads first. */
 const HEADER_BYTES = 32;
@@ -48,16 +48,15 @@ export function emptyLog(db: DatabaseSync): boolean {
  * is.
  *
  * Behaviour: the caller keeps every other process away.
- * Errors:    FILE_UNTRUSTED; those of the file system.
+ * Errors:    those of the file system.
  */
 export function forgetLog(path: string): void {
   forgetUse(path);
   if (!existsSync(`${path}-wal`)) return;
   const file = openSync(`${path}-wal`, constants.O_RDWR | constants.O_NOFOLLOW);
   try {
-    const stats = fstatSync(file);
-    judgeOwnFile(`${path}-wal`, stats);
-    if (stats.size > 0) writeSync(file, new Uint8Array(Math.min(HEADER_BYTES, stats.size)), 0);
+    const { size } = fstatSync(file);
+    if (size > 0) writeSync(file, new Uint8Array(Math.min(HEADER_BYTES, size)), 0);
   } finally {
     closeSync(file);
   }

@@ -12,7 +12,6 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
-import { judgeOwnFile } from "../../../../platform/files/own-file.ts";
 import { isRefusedRow, openSqlite } from "../../../../platform/files/sqlite.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import { columnsOf, readableClaims, readableRows, readableTable } from "./salvage.ts";
@@ -80,7 +79,6 @@ function padToSize(path: string): void {
   const header = Buffer.alloc(32);
   const file = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW);
   try {
-    judgeOwnFile(path, fstatSync(file));
     if (readSync(file, header, 0, header.length, 0) < header.length) return;
     if (header.toString("latin1", 0, 15) !== "SQLite format 3") return;
     const bytes = header.readUInt16BE(16) * header.readUInt32BE(28);

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { OpsError } from "../../../../platform/errors.ts";
 import { type FileLock, tryFileLock } from "../../../../platform/files/file-lock.ts";
-import { requireOwnFile } from "../../../../platform/files/own-file.ts";
 import { isDamaged, isDiskFull, isReadOnly, openSqlite } from "../../../../platform/files/sqlite.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import { removeSpareFile } from "../reserve/spare-file.ts";
@@ -42,7 +41,6 @@ export function openStateFile(options: StateFileOptions): StateFile {
   const { directory } = options;
   try {
     requireDirectory(directory);
-    requireOwnFile(dispatcherLockPath(directory));
     return openOnFullDisk(options);
   } catch (error) {
     if (error instanceof OpsError && error.code !== "FILE_UNTRUSTED") throw error;

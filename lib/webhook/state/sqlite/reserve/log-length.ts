@@ -1,6 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { judgeOwnFile } from "../../../../platform/files/own-file.ts";
 
 const PIECE = new Uint8Array(2 ** 20);
 
@@ -9,16 +8,14 @@ const PIECE = new Uint8Array(2 ** 20);
  *
  * Behaviour: what is past the end of a log is no part of it: SQLite stops reading at the first frame that does not
  *            belong. No other process writes to the log meanwhile.
- * Errors:    FILE_UNTRUSTED; those of the file system and of SQLite.
+ * Errors:    those of the file system and of SQLite.
  */
 export function lengthenLog(db: DatabaseSync, path: string, bytes: number): void {
   db.exec("begin immediate");
   try {
     const file = openSync(`${path}-wal`, constants.O_RDWR | constants.O_NOFOLLOW);
     try {
-      const stats = fstatSync(file);
-      judgeOwnFile(`${path}-wal`, stats);
-      for (let at = stats.size; at < bytes; )
+      for (let at = fstatSync(file).size; at < bytes; )
         at += writeSync(file, PIECE, 0, Math.min(PIECE.length, bytes - at), at);
     } finally {
       closeSync(file);

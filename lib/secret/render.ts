@@ -1,0 +1,80 @@
+import { dirname } from "node:path";
+import { DEFAULT_ENV_DIR } from "../platform/config/settings-table.ts";
+import { sudoLine } from "../platform/config/sudo-line.ts";
+import type { Environment } from "../platform/secrets/adapter.ts";
+import { singleLine } from "../text/single-line.ts";
+import { fixLines, prose, proseLines, unbroken } from "../text/terminal/prose.ts";
+import { NO_TERMINAL, type Screen, type Tone } from "../text/terminal/screen.ts";
+import { renderTable } from "../text/terminal/table.ts";
+import type { ListedSecret, SecretList, SecretSource } from "./list.ts";
+import type { writeSecret } from "./set.ts";
+
+const STATES: Record<ListedSecret["state"], string> = {
+  ...{ set: "set", wrong: "WRONG", missing: "MISSING", unset: "-", unknown: "?" },
+};
+const TONES: Record<string, Tone> = { set: "good", WRONG: "bad", MISSING: "bad" };
+
+/** The list for people: a row per secret, then what is wrong and its fix, once for all places where it is the same. */
+export function renderSecretList(
+  { secrets, problems }: SecretList,
+  screen: Screen = NO_TERMINAL,
+  env: Environment = {},
+): string {
+  const table = renderTable(
+    [
+      { title: "SECRET" },
+      { title: "STATE", tone: (cell) => TONES[cell] ?? null },
+      { title: "AGE" },
+      { title: "NEEDED BY", wraps: true },
+      { title: "PLACE", wraps: true },
+    ],
+    secrets.map((secret) => [
+      secret.name,
+      STATES[secret.state],
+      secret.ageSeconds === null ? null : ageText(secret.ageSeconds),
+      secret.usedBy.map(({ command, required }) => (required ? command : `(${command})`)).join(" "),
+      singleLine(secret.sources.map(placeText).join(", ")) || null,
+    ]),
+    screen,
+  );
+  const all = [...secrets.flatMap((secret) => secret.problems), ...problems];
+  const alike = Map.groupBy(all, ({ why, fix }) => JSON.stringify([why, fix])).values();
+  const faults = [...alike].flatMap((same) => {
+    const { why, fix } = same[0]!;
+    const said = singleLine(`${[...new Set(same.map(({ where }) => where))].join(", ")}: ${why}`);
+    return [...proseLines(said, screen, { indent: "  " }), ...fixLines("  -> ", fix, screen)];
+  });
+  const has = (state: ListedSecret["state"]) => secrets.some((secret) => secret.state === state);
+  const notes = [
+    ...(has("missing") ? [`MISSING: ${unbroken("opsctl secret set <name>")} asks for it`] : []),
+    ...(has("unknown")
+      ? [`?: a place could not be looked at; root sees all: ${unbroken(sudoLine("secret list", env))}`]
+      : []),
+    "(command): uses the secret when it is there",
+    `PLACE: a directory has a file of the secret's name; without / it is below ${DEFAULT_ENV_DIR}`,
+  ];
+  return `${table}\n${faults.map((line) => `${line}\n`).join("")}${prose(notes, screen, { indent: "  " })}`;
+}
+
+function placeText({ kind, where }: SecretSource): string {
+  const place = where.startsWith(`${DEFAULT_ENV_DIR}/`) ? where.slice(DEFAULT_ENV_DIR.length + 1) : where;
+  if (kind === "credential") return "systemd credential";
+  if (kind === "file") return `${dirname(place)}/`;
+  if (kind === "environment file") return place;
+  return kind === "command" ? `the command of ${place}` : `environment of ${place}`;
+}
+
+function ageText(seconds: number): string {
+  if (seconds >= 86_400) return `${Math.floor(seconds / 86_400)} d`;
+  return seconds >= 3_600 ? `${Math.floor(seconds / 3_600)} h` : `${Math.floor(seconds / 60)} min`;
+}
+
+/** What was done and what has to be done next, for people. */
+export function renderSecretSet(set: ReturnType<typeof writeSecret>, screen: Screen = NO_TERMINAL): string {
+  const { name, path, owner, mode, isNew, usedBy, next, warnings } = set;
+  const done = `${name} is ${isNew ? "set" : "replaced"}: ${path} (${owner} ${mode}), for ${usedBy.join(", ")}`;
+  const then =
+    next.length === 0 ? "It is read at the next start." : "So that it counts in what runs already:";
+  const lines = [done, ...warnings.map((text) => `Note: ${text}`), then];
+  return `${prose(lines, screen, { indent: "  " })}${next.map((line) => `  ${line}\n`).join("")}`;
+}

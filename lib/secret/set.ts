@@ -1,0 +1,135 @@
+import { isUtf8 } from "node:buffer";
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import type { KnownSecret } from "../platform/config/known-secrets.ts";
+import { faultOf } from "../platform/config/load.ts";
+import { settingOf } from "../platform/config/settings-table.ts";
+import { sudoLine } from "../platform/config/sudo-line.ts";
+import { OpsError } from "../platform/errors.ts";
+import { writeFileAtomic } from "../platform/files/atomic-file.ts";
+import { directoryFault } from "../platform/files/directory-fault.ts";
+import { findServiceAccount, isRoot } from "../platform/privileges.ts";
+import { type Environment, MAX_SECRET_BYTES, secretValue } from "../platform/secrets/adapter.ts";
+import { Secret } from "../platform/secrets/secret.ts";
+import { directoryFix, type Place, placeOf, webhookCredential } from "./place.ts";
+
+/**
+ * The place of a secret that root sets; with `isForRoot` root keeps it for itself.
+ *
+ * Errors: ROOT_NEEDED for any process but root's; ACCOUNT_UNAVAILABLE where the account that reads the secret is missing.
+ */
+export async function placeToSet(
+  secret: KnownSecret,
+  { isForRoot, env }: { isForRoot: boolean; env: Environment },
+): Promise<Place> {
+  const { name } = secret;
+  const refusal = (code: string, why: string, hint: string) =>
+    new OpsError({ code, message: `Cannot set secret ${name}: ${why}; nothing was read or written`, hint });
+  if (!isRoot()) {
+    const line = sudoLine(`secret set ${name}${isForRoot ? " --root" : ""}`, env);
+    throw refusal("ROOT_NEEDED", "only root may write where secrets are", `Run it as root: ${line}`);
+  }
+  if (isForRoot || secret.reader === "root") return placeOf(secret, null, env);
+  const account = await findServiceAccount();
+  if (account !== null) return placeOf(secret, account, env);
+  throw refusal("ACCOUNT_UNAVAILABLE", "this host has no account opsctl, which is to read it", NO_ACCOUNT);
+}
+
+const NO_ACCOUNT =
+  "make install makes the account; --root keeps the secret for root, which runs the commands where there is none";
+
+/**
+ * Makes the directory of a secret where it is missing, and refuses one in which an account but root could exchange the
+ * file, and what is no regular file in the file's place.
+ *
+ * Errors: FILE_UNTRUSTED, SECRET_NOT_WRITTEN; then nothing was changed.
+ */
+export function prepareDirectory(place: Place): void {
+  const { directory, path, reader } = place;
+  orNotWritten(place, () => {
+    const isThere = existsSync(directory);
+    const fault = directoryFault(isThere ? directory : dirname(directory), { trusted: [0] });
+    if (fault !== null) {
+      const { text, command } = directoryFix(place);
+      const message = `Cannot set a secret in ${directory}: ${fault}; nothing was read or written`;
+      throw new OpsError({ code: "FILE_UNTRUSTED", message, hint: command ?? text ?? undefined });
+    }
+    if (!isThere) {
+      mkdirSync(directory, { mode: 0o700 });
+      chownSync(directory, 0, reader.gid);
+      chmodSync(directory, reader.gid === 0 ? 0o700 : 0o750);
+    }
+    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false)
+      throw notWritten(place, "it is a link or no regular file: look at it, then remove it");
+  });
+}
+
+/**
+ * The value that was typed or piped for a secret, by the rule of the commands that need it; no text about it quotes it
+ * or shows its length.
+ *
+ * Errors: SECRET_MALFORMED.
+ */
+export function checkForm({ name, kind }: KnownSecret, bytes: Uint8Array, env: Environment): Secret {
+  const { expected, example } = kind;
+  const malformed = (problem: string) =>
+    new OpsError({
+      code: "SECRET_MALFORMED",
+      message: `Cannot set secret ${name}: the value ${problem}; nothing was changed`,
+      hint: `Expected ${expected}${example === undefined ? "" : `, such as ${example}`}`,
+    });
+  if (bytes.length > MAX_SECRET_BYTES) throw malformed("is longer than any secret");
+  if (!isUtf8(bytes)) throw malformed("is not UTF-8 text");
+  const secret = new Secret(secretValue(name, new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)));
+  const fault = secret.open() === "" ? "is empty" : faultOf(kind, secret.open(), env);
+  if (fault !== null) throw malformed(fault);
+  return secret;
+}
+
+/**
+ * Writes the file of a secret, whole and with owner and mode from the first moment, and says what comes next; call
+ * `prepareDirectory` first.
+ *
+ * Errors: SECRET_NOT_WRITTEN; the old file is unchanged.
+ */
+export function writeSecret(place: Place, secret: KnownSecret, value: Secret) {
+  const { path, reader } = place;
+  const isNew = !existsSync(path);
+  orNotWritten(place, () => writeFileAtomic(path, value.open(), { mode: 0o600, owner: reader }));
+  const credential = webhookCredential(secret);
+  const isPadded = value.open() !== value.open().trim();
+  return {
+    ...{ name: secret.name, path, owner: `${reader.name}:${reader.name}`, mode: "0600", isNew },
+    usedBy: secret.usedBy.map(({ command }) => command),
+    next: [serviceStep(secret), secret.afterwards].filter((step) => step != null),
+    warnings: [
+      ...(isPadded ? ["the value begins or ends with a blank"] : []),
+      ...(credential === null
+        ? []
+        : [`the webhook uses its systemd credential ${credential}, not this file`]),
+    ],
+  };
+}
+
+/** The command with which the webhook's service takes a new value; null for a secret that it does not use. */
+function serviceStep({ name, usedBy }: KnownSecret): string | null {
+  if (!usedBy.some(({ command }) => command === "webhook")) return null;
+  return `systemctl ${settingOf(name)?.restart ? "restart" : "reload"} opsctl-webhook.service`;
+}
+
+function orNotWritten(place: Place, act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof OpsError) throw error;
+    throw notWritten(place, (error as NodeJS.ErrnoException).code ?? "the file system failed");
+  }
+}
+
+function notWritten({ path }: Place, reason: string): OpsError {
+  return new OpsError({
+    code: "SECRET_NOT_WRITTEN",
+    message: `Cannot write ${path}: ${reason}; what was there before is unchanged`,
+    hint: "See that the directory above it is there (make install) and its disk not full or read-only, then run it again",
+  });
+}
