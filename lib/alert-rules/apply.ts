@@ -1,24 +1,17 @@
 import type { GrafanaClient } from "../providers/grafana/client.ts";
 import { singleLine } from "../text/single-line.ts";
 import { fieldChanges } from "./compare.ts";
-import type { PlannedRule } from "./plan.ts";
+import type { PlannedRule, RuleName } from "./plan.ts";
 
-/**
- * The result for one rule.
- *
- * Shape: `code` and `message` say why for `conflict` and `failed`, and are null otherwise.
- */
-export type AppliedRule = {
-  uid: string;
-  title: string;
-  group: string;
+/** The result for one rule; `code` and `message` say why for `conflict` and `failed`, and are null otherwise. */
+export type AppliedRule = RuleName & {
   result: "created" | "updated" | "unchanged" | "conflict" | "failed";
   code: string | null;
   message: string | null;
 };
 
 /**
- * Writes each rule that differs, one after another, each once; calls `onRule` after each.
+ * Writes each rule that differs, one after another, each once.
  *
  * Behaviour: a rule that fails does not stop the next. After each write Grafana's copy decides whether the rule is as
  *            wanted: another run may have been faster, and a lost answer may hide a success.
@@ -26,36 +19,35 @@ export type AppliedRule = {
 export async function applyRules(
   grafana: GrafanaClient,
   planned: readonly PlannedRule[],
-  onRule: (applied: AppliedRule) => void = () => {},
 ): Promise<AppliedRule[]> {
   const applied: AppliedRule[] = [];
   for (const rule of planned) {
     const { uid, title, group } = rule;
-    const result = { uid, title, group, code: null, message: null, ...(await applyRule(grafana, rule)) };
-    applied.push(result);
-    onRule(result);
+    applied.push({ uid, title, group, code: null, message: null, ...(await applyRule(grafana, rule)) });
   }
   return applied;
 }
 
 type Result = Pick<AppliedRule, "result"> & Partial<AppliedRule>;
 
-async function applyRule(grafana: GrafanaClient, rule: PlannedRule): Promise<Result> {
-  const { action, document } = rule;
+async function applyRule(
+  grafana: GrafanaClient,
+  { action, document, conflictsWith }: PlannedRule,
+): Promise<Result> {
   if (action === "none") return { result: "unchanged" };
   if (action === "conflict") {
-    const message = `the rule ${singleLine(rule.conflictsWith ?? "")} has this title in this group`;
+    const message = `the rule ${singleLine(conflictsWith ?? "")} has this title in this group`;
     return { result: "conflict", code: "rule_title_taken", message };
   }
   const isNew = action === "create";
   const write = await (isNew ? grafana.createRule(document) : grafana.replaceRule(document));
   const stored = await grafana.readRule(document.uid);
-  const changes =
-    stored.status === "ok" && stored.value !== null ? fieldChanges(stored.value, document) : null;
+  const changes = stored.status === "ok" && stored.value ? fieldChanges(stored.value, document) : null;
   if (changes?.length === 0) {
+    const status = write.status === "failed" ? (write.problem.status ?? 0) : 0;
     // Refused, and yet in place: another run wrote it first.
-    const isOfAnother = write.status === "failed" && isRefused(write.problem);
-    return { result: isOfAnother ? "unchanged" : isNew ? "created" : "updated" };
+    if (status >= 400 && status <= 499) return { result: "unchanged" };
+    return { result: isNew ? "created" : "updated" };
   }
   if (write.status === "failed") return failed(write.problem);
   if (stored.status === "failed") return failed(stored.problem);
@@ -65,8 +57,4 @@ async function applyRule(grafana: GrafanaClient, rule: PlannedRule): Promise<Res
 
 function failed({ code, message }: { code: string; message: string | null }): Result {
   return { result: "failed", code, message };
-}
-
-function isRefused({ status }: { status: number | null }): boolean {
-  return status !== null && status >= 400 && status <= 499;
 }

@@ -1,27 +1,34 @@
-import { loadSettings, type Settings } from "../platform/config/load.ts";
+import * as v from "valibot";
+import { type Kind, url } from "../platform/config/kinds.ts";
+import { loadSettings } from "../platform/config/load.ts";
+import { withWebhookSettings } from "../platform/config/webhook-settings.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
+import type { WantedPoint } from "./contact-point.ts";
 import type { GrafanaUids, Receivers } from "./rule-document.ts";
 
 /** Grafana's address and the token. */
 export type GrafanaConfig = { url: string; token: Secret };
 
-/** The settings of `plan` and `apply`. */
-export type AlertRulesConfig = GrafanaConfig & { uids: GrafanaUids; receivers: Receivers };
-
 const UIDS = ["MONITORING_FOLDER_UID", "MONITORING_PROMETHEUS_UID", "MONITORING_LOKI_UID"] as const;
-const RECEIVERS = ["MONITORING_RECEIVER", "MONITORING_FALLBACK_RECEIVER"] as const;
+const GRAFANA = ["MONITORING_URL", "MONITORING_TOKEN"] as const;
 
-/**
- * The uids for `export`, with placeholders for those that are not given.
- *
- * Errors: CONFIG_INVALID.
- */
+/** The service accepts alerts at this path only; a proxy may put more before it. */
+const webhookUrl: Kind<string> = {
+  schema: (env) =>
+    v.pipe(
+      url.schema(env),
+      v.check((text) => new URL(text).pathname.endsWith("/webhook"), "does not end in /webhook"),
+    ),
+  expected: "the https URL at which Grafana reaches the webhook",
+  example: "https://alerts.example.com/webhook",
+};
+
+/** The uids for `export`, with placeholders, which no uid looks like, for those that are not given. */
 export async function loadExportUids(env: Environment): Promise<GrafanaUids> {
   const values = await loadSettings("alert-rules", { optional: UIDS }, env);
-  // No uid of Grafana looks like the placeholder.
-  const uidOr = (name: (typeof UIDS)[number]) => [name, values[name] ?? `<${name}>`];
-  return uidsOf(Object.fromEntries(UIDS.map(uidOr)) as Settings<(typeof UIDS)[number]>);
+  const [folder, metrics, logs] = UIDS.map((name) => values[name] ?? `<${name}>`) as [string, string, string];
+  return { folder, metrics, logs };
 }
 
 /**
@@ -29,24 +36,43 @@ export async function loadExportUids(env: Environment): Promise<GrafanaUids> {
  *
  * Errors: CONFIG_INVALID with all problems at once.
  */
-export async function loadAlertRulesConfig(env: Environment): Promise<AlertRulesConfig> {
-  const required = ["MONITORING_URL", "MONITORING_TOKEN", ...UIDS] as const;
-  const values = await loadSettings("alert-rules", { required, optional: RECEIVERS }, env);
+export async function loadAlertRulesConfig(
+  env: Environment,
+): Promise<GrafanaConfig & { uids: GrafanaUids; receivers: Receivers }> {
+  const optional = ["MONITORING_RECEIVER", "MONITORING_FALLBACK_RECEIVER"] as const;
+  const values = await loadSettings("alert-rules", { required: [...GRAFANA, ...UIDS], optional }, env);
   return {
     url: values.MONITORING_URL,
     token: values.MONITORING_TOKEN,
-    uids: uidsOf(values),
-    receivers: {
-      main: values.MONITORING_RECEIVER ?? null,
-      fallback: values.MONITORING_FALLBACK_RECEIVER ?? null,
+    uids: {
+      folder: values.MONITORING_FOLDER_UID,
+      metrics: values.MONITORING_PROMETHEUS_UID,
+      logs: values.MONITORING_LOKI_UID,
     },
+    receivers: { main: values.MONITORING_RECEIVER, fallback: values.MONITORING_FALLBACK_RECEIVER },
   };
 }
 
-function uidsOf(values: Settings<(typeof UIDS)[number]>): GrafanaUids {
+/**
+ * Everything that `contact-point apply` needs; the webhook's secret is found as the service finds it.
+ *
+ * Errors: CONFIG_INVALID with all problems at once, SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE.
+ */
+export async function loadContactPointConfig(
+  env: Environment,
+  given: { url: string; receiver: string | undefined },
+): Promise<{ grafana: GrafanaConfig; point: WantedPoint }> {
+  const receiver = given.receiver === undefined ? {} : { MONITORING_RECEIVER: given.receiver };
+  const values = await loadSettings(
+    "alert-rules",
+    {
+      required: [...GRAFANA, "MONITORING_RECEIVER", "WEBHOOK_SECRET"],
+      options: { "--url": { kind: webhookUrl, text: given.url } },
+    },
+    { ...withWebhookSettings("alert-rules", env), ...receiver },
+  );
   return {
-    folder: values.MONITORING_FOLDER_UID,
-    metrics: values.MONITORING_PROMETHEUS_UID,
-    logs: values.MONITORING_LOKI_UID,
+    grafana: { url: values.MONITORING_URL, token: values.MONITORING_TOKEN },
+    point: { name: values.MONITORING_RECEIVER, url: values["--url"], bearer: values.WEBHOOK_SECRET },
   };
 }

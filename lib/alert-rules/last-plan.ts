@@ -9,7 +9,6 @@ export const LAST_PLAN_FILE = "alert-rules.last.json";
 export const LAST_PLAN_MAX_BYTES = 4_096;
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-
 const lastPlanSchema = v.object({
   command: v.picklist(["plan", "apply"]),
   at: v.pipe(v.string(), v.isoTimestamp()),
@@ -26,21 +25,14 @@ export type LastPlan = v.InferOutput<typeof lastPlanSchema>;
 
 /** The content of the file; null when it is something else. */
 export function parseLastPlan(text: string): LastPlan | null {
-  try {
-    const parsed = v.safeParse(lastPlanSchema, JSON.parse(text));
-    return parsed.success ? parsed.output : null;
-  } catch {
-    return null;
-  }
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), lastPlanSchema), text);
+  return parsed.success ? parsed.output : null;
 }
 
-/**
- * Replaces the file; null when it is written, else the file system's code.
- *
- * Behaviour: the directory is not created. The file holds only counts, and other accounts may read it.
- */
+/** Replaces the file in the directory, which must exist; null when it is written, else the file system's code. */
 export function writeLastPlan(logDir: string, plan: LastPlan): string | null {
   try {
+    // Counts alone: other accounts may read it.
     writeFileAtomic(join(logDir, LAST_PLAN_FILE), `${JSON.stringify(plan)}\n`, { mode: 0o644 });
     return null;
   } catch (error) {

@@ -9,21 +9,20 @@ import type {
 import type { NotificationSettings, RuleDocument } from "../providers/grafana/document.ts";
 import { type FieldChange, fieldChanges } from "./compare.ts";
 import { type GrafanaUids, type Receivers, ruleDocument } from "./rule-document.ts";
-import type { AlertRule } from "./rules/rule.ts";
+import { type AlertRule, RULE_GROUPS } from "./rules/rule.ts";
+
+/** How results name a rule. */
+export type RuleName = { uid: string; title: string; group: string };
 
 /**
  * What to do with one rule, and why.
  *
- * Shape: `conflict`: another rule has this title in this group, and neither is touched. `changes` is filled for an
- *        update only.
+ * Shape: `conflict`: another rule, `conflictsWith`, has this title in this group, and neither is touched. `changes` is
+ *        filled for an update only.
  */
-export type PlannedRule = {
-  uid: string;
-  title: string;
-  group: string;
+export type PlannedRule = RuleName & {
   action: "create" | "update" | "none" | "conflict";
   changes: FieldChange[];
-  /** For a conflict: the uid of the other rule that has the title. */
   conflictsWith: string | null;
   document: RuleDocument;
 };
@@ -31,8 +30,7 @@ export type PlannedRule = {
 /**
  * Compares the rules with Grafana's; reads only.
  *
- * Errors: MONITORING_FOLDER_NOT_FOUND, MONITORING_RECEIVER_NOT_FOUND, MONITORING_HTTP_<status>, MONITORING_UNREACHABLE
- *         and the other codes of a call.
+ * Errors: MONITORING_FOLDER_NOT_FOUND, MONITORING_RECEIVER_NOT_FOUND, MONITORING_HTTP_<status> and the like.
  */
 export async function planRules(
   grafana: GrafanaClient,
@@ -42,29 +40,49 @@ export async function planRules(
 ): Promise<PlannedRule[]> {
   const [folder, list] = await Promise.all([grafana.folderPath(uids.folder), grafana.listRules()]);
   const listed = mustRead(list, "read the list of alert rules") ?? [];
-  // A token that may write rules may be forbidden to read folders; then Grafana judges at the first write.
-  if (!isForbidden(folder) && mustRead(folder, "read the folder of the alert rules") === null)
+  if (mustRead(folder, "read the folder of the alert rules") === null)
     throw new OpsError({
       code: "MONITORING_FOLDER_NOT_FOUND",
       message: `Cannot place the alert rules: Grafana has no folder with the uid ${uids.folder}`,
       hint: "Create the folder in Grafana, or name another with MONITORING_FOLDER_UID or --folder-uid",
     });
   await checkReceivers(grafana, receivers);
-  const documents = rules.map((rule) => ruleDocument(rule, uids, receivers));
-  return await Promise.all(
-    documents.map(async (document) => {
-      const present = mustRead(await grafana.readRule(document.uid), `read the alert rule ${document.uid}`);
-      return decideRule(document, present, listed);
-    }),
-  );
+  return rules.map((rule) => decideRule(ruleDocument(rule, uids, receivers), listed));
 }
 
-/** What to do with a rule, given Grafana's rule of the same uid and the list of all its rules. */
-function decideRule(
-  document: RuleDocument,
-  present: object | null,
-  listed: readonly ListedRule[],
-): PlannedRule {
+/** A sentence for every group that Grafana evaluates less often than the shortest `for` of its rules. */
+export async function groupWarnings(
+  grafana: GrafanaClient,
+  rules: readonly AlertRule[],
+  folderUid: string,
+): Promise<string[]> {
+  const found = await Promise.all(
+    RULE_GROUPS.map(async (group) => {
+      const reading = await grafana.groupInterval(folderUid, group);
+      if (reading.status !== "ok")
+        return `The interval of the group ${group} could not be read (${reading.problem.code})`;
+      const waits = rules.flatMap((rule) => (rule.group === group && rule.condition.forMinutes) || []);
+      const [interval, shortest] = [reading.value ?? 0, Math.min(...waits) * 60];
+      if (interval <= shortest) return null;
+      return `The group ${group} is evaluated every ${interval} s, but its quickest rule needs an evaluation every ${shortest} s`;
+    }),
+  );
+  return found.filter((warning) => warning !== null);
+}
+
+/** The problems of the receivers for these rules, a sentence each. */
+export function receiverWarnings(rules: readonly AlertRule[], { main, fallback }: Receivers): string[] {
+  const subject = "The rules on the webhook itself";
+  if (main === undefined || !rules.some(({ watchesWebhook }) => watchesWebhook)) return [];
+  if (fallback === main) return [`${subject} go to ${JSON.stringify(main)}, like all others`];
+  if (fallback !== undefined) return [];
+  return [
+    `${subject} have no receiver and follow the notification policies; name one with --fallback-receiver`,
+  ];
+}
+
+/** What to do with a rule, given the list of all of Grafana's rules. */
+function decideRule(document: RuleDocument, listed: readonly ListedRule[]): PlannedRule {
   const { uid, title, folderUID, ruleGroup: group } = document;
   const planned = { uid, title, group, changes: [], conflictsWith: null, document };
   const other = listed.find(
@@ -72,7 +90,8 @@ function decideRule(
       rule.uid !== uid && rule.title === title && rule.folderUID === folderUID && rule.ruleGroup === group,
   );
   if (other !== undefined) return { ...planned, action: "conflict", conflictsWith: other.uid };
-  if (present === null) return { ...planned, action: "create" };
+  const present = listed.find((rule) => rule.uid === uid)?.stored;
+  if (present === undefined) return { ...planned, action: "create" };
   const changes = fieldChanges(present, document);
   const action = changes.length === 0 ? "none" : "update";
   return { ...planned, action, changes, document: withKeptSettings(document, present) };
@@ -86,14 +105,13 @@ function withKeptSettings(document: RuleDocument, present: object): RuleDocument
   return { ...document, notification_settings: settings };
 }
 
-/** Names a missing receiver before anything is written; a token that may not look leaves that to Grafana. */
-async function checkReceivers(grafana: GrafanaClient, receivers: Receivers): Promise<void> {
-  const names = [receivers.main, receivers.fallback].filter((name) => name !== null);
-  if (names.length === 0) return;
-  const reading = await grafana.contactPoints();
-  if (isForbidden(reading)) return;
-  const known = new Set(mustRead(reading, "read the contact points")?.map(({ name }) => name));
-  const missing = names.find((name) => !known.has(name));
+/** Names a missing receiver before anything is written. */
+async function checkReceivers(grafana: GrafanaClient, { main, fallback }: Receivers): Promise<void> {
+  if (main === undefined && fallback === undefined) return;
+  const known = mustRead(await grafana.contactPoints(), "read the contact points") ?? [];
+  const missing = [main, fallback].find(
+    (name) => name !== undefined && !known.some((point) => point.name === name),
+  );
   if (missing === undefined) return;
   throw new OpsError({
     code: "MONITORING_RECEIVER_NOT_FOUND",
@@ -104,15 +122,7 @@ async function checkReceivers(grafana: GrafanaClient, receivers: Receivers): Pro
   });
 }
 
-function isForbidden(reading: GrafanaReading<unknown>): boolean {
-  return reading.status === "failed" && reading.problem.status === 403;
-}
-
-/**
- * What was read; null when Grafana does not have it.
- *
- * Errors: MONITORING_… when it could not be read.
- */
+/** What was read, null when Grafana does not have it; throws MONITORING_… when it could not be read. */
 export function mustRead<T>(reading: GrafanaReading<T>, attempt: string): T | null {
   if (reading.status === "ok") return reading.value;
   throw grafanaError(reading.problem, attempt);
@@ -124,16 +134,14 @@ export function grafanaError({ code, status, message }: GrafanaProblem, attempt:
   return new OpsError({
     code: code.toUpperCase(),
     message: `Cannot ${attempt}: ${answer}${message === null ? "" : ` (${message})`}`,
-    hint: hintFor(code, status),
+    hint: hintFor(status),
   });
 }
 
-function hintFor(code: string, status: number | null): string {
+function hintFor(status: number | null): string {
   if (status === 401)
     return "MONITORING_TOKEN has to be a service-account token (glsa_…), not an access-policy token (glc_…)";
   if (status === 403)
-    return "Give the service account the right to read and write provisioned alert rules and contact points";
-  if (code === "monitoring_answer_unreadable" || (status !== null && status < 500))
-    return "MONITORING_URL has to be Grafana's own base address, without a login page before it";
-  return "Check MONITORING_URL and Grafana; running again is safe";
+    return "Let the service account read folders, and read and write provisioned alert rules and contact points";
+  return "MONITORING_URL has to be Grafana's own address, without a login page before it; running again is safe";
 }

@@ -1,33 +1,21 @@
-import type { RuleDocument } from "../providers/grafana/document.ts";
 import { singleLine } from "../text/single-line.ts";
 import { prose, proseLines } from "../text/terminal/prose.ts";
 import { NO_TERMINAL, type Screen } from "../text/terminal/screen.ts";
 import type { AppliedRule } from "./apply.ts";
 import type { FieldChange } from "./compare.ts";
-import type { AppliedPoint } from "./contact-point/contact-point.ts";
-import type { PlannedRule } from "./plan.ts";
+import type { AppliedPoint } from "./contact-point.ts";
+import type { PlannedRule, RuleName } from "./plan.ts";
 
 /** The indent of a continuation line. */
 const INDENT = "      ";
 
-const VERB = {
-  create: "create    ",
-  update: "update    ",
-  none: "no change ",
-  conflict: "CONFLICT  ",
-} as const;
+const ACTION = { create: "create", update: "update", none: "no change", conflict: "CONFLICT" } as const;
 
 const SECRET = {
   written: "The secret was written.",
-  equal: "The secret is the webhook's.",
   not_compared:
     "Grafana does not show the secret, so it was not compared; after a change of WEBHOOK_SECRET add --rotate.",
 } as const;
-
-/** The rules as a JSON array; each element can be posted alone. */
-export function renderExport(documents: readonly RuleDocument[]): string {
-  return `${JSON.stringify(documents, null, 2)}\n`;
-}
 
 /** What `apply` would do, for people: a line for each rule, below it each field that changes, old and new. */
 export function renderPlan(
@@ -35,13 +23,13 @@ export function renderPlan(
   warnings: readonly string[],
   screen: Screen = NO_TERMINAL,
 ): string {
-  const lines = planned.flatMap((rule) => [
-    `${VERB[rule.action]} ${nameOf(rule)}`,
-    ...rule.changes.flatMap((change) => changeLines(change, screen)),
-    ...(rule.conflictsWith === null
+  const lines = planned.flatMap(({ action, changes, conflictsWith, ...rule }) => [
+    ruleLine(ACTION[action], rule),
+    ...changes.flatMap((change) => changeLines(change, screen)),
+    ...(conflictsWith === null
       ? []
       : [
-          `  the rule ${singleLine(rule.conflictsWith)} has this title in this group; rename or remove it manually`,
+          `  the rule ${singleLine(conflictsWith)} has this title in this group; rename or remove it manually`,
         ]),
   ]);
   const count = planned.filter(({ action }) => action !== "none").length;
@@ -57,7 +45,7 @@ export function renderApplied(
   screen: Screen = NO_TERMINAL,
 ): string {
   const lines = applied.flatMap(({ result, code, message, ...rule }) => [
-    `${result.padEnd(10)} ${nameOf(rule)}`,
+    ruleLine(result, rule),
     ...(code === null ? [] : [`  ${code}${message === null ? "" : `: ${singleLine(message)}`}`]),
   ]);
   const failed = applied.filter(({ code }) => code !== null).length;
@@ -67,14 +55,10 @@ export function renderApplied(
 }
 
 /** What was done to the contact point, for people; no secret is in it. */
-export function renderPoint(
-  { name, uid, result, changes, secret }: AppliedPoint,
-  screen: Screen = NO_TERMINAL,
-): string {
+export function renderPoint(applied: AppliedPoint, screen: Screen = NO_TERMINAL): string {
+  const { name, uid, result, changes, secret } = applied;
   const changed = changes.flatMap((change) => changeLines(change, screen));
-  return prose([`${result.padEnd(10)} ${name} (${uid})`, ...changed, SECRET[secret]], screen, {
-    indent: INDENT,
-  });
+  return withWarnings([`${result.padEnd(10)} ${name} (${uid})`, ...changed], [], SECRET[secret], screen);
 }
 
 function withWarnings(lines: string[], warnings: readonly string[], summary: string, screen: Screen): string {
@@ -82,8 +66,8 @@ function withWarnings(lines: string[], warnings: readonly string[], summary: str
   return prose([...lines, ...warned, summary], screen, { indent: INDENT });
 }
 
-function nameOf({ group, title, uid }: { group: string; title: string; uid: string }): string {
-  return `${group} / ${title} (${uid})`;
+function ruleLine(word: string, { group, title, uid }: RuleName): string {
+  return `${word.padEnd(10)} ${group} / ${title} (${uid})`;
 }
 
 /** A field's old and new value; Grafana may hold a word that is longer than any terminal. */
@@ -92,7 +76,6 @@ function changeLines({ path, from, to }: FieldChange, screen: Screen): string[] 
   return proseLines(line, screen, { indent: INDENT, breaksWords: true });
 }
 
-/** A value of Grafana's as text: it may hold anything, and a terminal must not act on it. */
 function valueText(value: unknown): string {
   return value === null ? "(none)" : singleLine(JSON.stringify(value));
 }

@@ -1,6 +1,5 @@
 import type { ListedRule } from "../providers/grafana/client.ts";
-import type { ContactPoint } from "../providers/grafana/contact-point.ts";
-import type { Policy, PolicyMatcher } from "../providers/grafana/policy.ts";
+import type { ContactPoint, Policy, PolicyMatcher } from "../providers/grafana/notifications.ts";
 
 /**
  * Who receives a rule's alerts.
@@ -17,9 +16,8 @@ export type Routing = { points: readonly ContactPoint[]; policies: Policy; folde
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The contact point that every Grafana has from the start. */
+/** The contact point that every Grafana has from the start, and the address in it until a person changes it. */
 const DEFAULT_POINT = "grafana-default-email";
-/** The address in it until a person changes it. */
 const DEFAULT_ADDRESS = /<?example@email\.com>?/i;
 
 /**
@@ -33,16 +31,16 @@ export function ruleReach(rule: ListedRule, { points, policies, folderPath }: Ro
   const labels = { ...rule.labels, alertname: rule.title, grafana_folder: folderPath };
   const names = rule.receiver === null ? policyReceivers(policies, labels) : [rule.receiver];
   if (names === null) return { status: "unknown" };
-  const filled = names.filter((name) => points.some((point) => point.name === name && point.type !== ""));
-  const receivers = filled.filter((name) => !isDefault(name, points, rule.receiver !== null));
+  const isChosen = rule.receiver !== null;
+  const integrationsOf = (name: string) => points.filter((point) => point.name === name && point.type !== "");
+  const filled = names.filter((name) => integrationsOf(name).length > 0);
+  const receivers = filled.filter(
+    (name) =>
+      (name !== DEFAULT_POINT || isChosen) &&
+      !integrationsOf(name).every(({ settings }) => DEFAULT_ADDRESS.test(String(settings.addresses))),
+  );
   if (receivers.length > 0) return { status: "reached", receivers };
   return { status: filled.length > 0 ? "default_email" : "no_one" };
-}
-
-function isDefault(name: string, points: readonly ContactPoint[], isChosen: boolean): boolean {
-  if (name === DEFAULT_POINT && !isChosen) return true;
-  const integrations = points.filter((point) => point.name === name);
-  return integrations.every(({ settings }) => DEFAULT_ADDRESS.test(String(settings.addresses ?? "")));
 }
 
 /**
@@ -54,7 +52,7 @@ function isDefault(name: string, points: readonly ContactPoint[], isChosen: bool
  *            has to match the whole value.
  * Source:    prometheus/alertmanager dispatch/route.go (`Match`), pkg/labels/matcher.go, read 2026-11-22.
  */
-export function policyReceivers(policy: Policy, labels: Labels, inherited: string[] = []): string[] | null {
+function policyReceivers(policy: Policy, labels: Labels, inherited: string[] = []): string[] | null {
   const own = policy.receiver === null ? inherited : [policy.receiver];
   const found: string[][] = [];
   for (const below of policy.policies) {
@@ -72,13 +70,11 @@ export function policyReceivers(policy: Policy, labels: Labels, inherited: strin
 /** Whether a matcher holds; null for a regular expression of another dialect or an unknown operator. */
 function matches({ label, operator, value }: PolicyMatcher, labels: Labels): boolean | null {
   const present = Object.hasOwn(labels, label) ? (labels[label] as string) : "";
+  if (operator === "=" || operator === "!=") return (present === value) === (operator === "=");
+  if (operator !== "=~" && operator !== "!~") return null;
   try {
-    const isAlike = () => new RegExp(`^(?:${value})$`, "s").test(present);
-    if (operator === "=~") return isAlike();
-    if (operator === "!~") return !isAlike();
+    return new RegExp(`^(?:${value})$`, "s").test(present) === (operator === "=~");
   } catch {
     return null;
   }
-  if (operator === "=") return present === value;
-  return operator === "!=" ? present !== value : null;
 }

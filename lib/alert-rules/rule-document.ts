@@ -1,22 +1,15 @@
 import { EXPRESSION_SOURCE, type RuleDocument, type RuleStep } from "../providers/grafana/document.ts";
-import { renderDuration } from "./duration.ts";
 import { type AlertRule, comparisonText } from "./rules/rule.ts";
 
 /** Grafana's uids of the rules' folder and of the data sources that they read. */
 export type GrafanaUids = { folder: string; metrics: string; logs: string };
 
 /**
- * The names of the contact points that receive the rules; null where Grafana's notification policies decide.
+ * The names of the contact points that receive the rules; without one Grafana's notification policies decide.
  *
  * Shape: `fallback` is for the rules on the webhook itself, which the webhook may be unable to deliver.
  */
-export type Receivers = { main: string | null; fallback: string | null };
-
-/** No receiver is named: who receives a rule is neither compared nor changed. */
-export const NO_RECEIVERS: Receivers = { main: null, fallback: null };
-
-/** How far back Grafana lets an instant query look. */
-const QUERY_RANGE = { from: 600, to: 0 };
+export type Receivers = { main?: string | undefined; fallback?: string | undefined };
 
 /**
  * A rule in Grafana's form: A queries, B reduces to the newest number, C compares that number.
@@ -27,43 +20,40 @@ const QUERY_RANGE = { from: 600, to: 0 };
  *            webhook write the value with its unit.
  * Source:    monitoring document, Alert rules.
  */
-export function ruleDocument(rule: AlertRule, uids: GrafanaUids, receivers = NO_RECEIVERS): RuleDocument {
+export function ruleDocument(rule: AlertRule, uids: GrafanaUids, receivers: Receivers = {}): RuleDocument {
   const { group, severity, summary, description, unit, watchesWebhook } = rule;
+  const { forMinutes = 0 } = rule.condition;
   const receiver = watchesWebhook ? receivers.fallback : receivers.main;
+  const queryType = rule.source === "logs" ? "instant" : "";
+  const kind = rule.source === "logs" ? { queryType } : { instant: true, range: false };
   const reduce = { type: "reduce", expression: "A", reducer: "last", settings: { mode: "dropNN" } };
+  const compare = { type: "math", expression: `$B ${comparisonText(rule.condition)}` };
   return {
     uid: rule.uid,
     title: rule.title,
     folderUID: uids.folder,
     ruleGroup: group,
     condition: "C",
-    for: renderDuration(rule.forSeconds * 1000),
+    // As Grafana writes it.
+    for: forMinutes === 0 ? "0s" : `${forMinutes}m`,
     noDataState: "OK",
     execErrState: "Error",
     labels: { severity, ruleGroup: group, ...(watchesWebhook ? { via: "other" } : {}) },
     annotations: { summary, description, ...(unit === undefined ? {} : { unit }) },
     data: [
-      queryStep(rule, uids),
-      expression("B", reduce),
-      expression("C", { type: "math", expression: `$B ${comparisonText(rule.condition)}` }),
+      step("A", uids[rule.source], { expr: rule.query, ...kind }, { queryType, from: 600 }),
+      step("B", EXPRESSION_SOURCE, reduce),
+      step("C", EXPRESSION_SOURCE, compare),
     ],
-    ...(receiver === null ? {} : { notification_settings: { receiver } }),
+    ...(receiver === undefined ? {} : { notification_settings: { receiver } }),
   };
 }
 
-function queryStep({ source, query }: AlertRule, uids: GrafanaUids): RuleStep {
-  const queryType = source === "logs" ? "instant" : "";
-  const kind = source === "logs" ? { queryType } : { instant: true, range: false };
-  const model = { refId: "A", expr: query, ...kind };
-  return { refId: "A", queryType, relativeTimeRange: QUERY_RANGE, datasourceUid: uids[source], model };
-}
-
-function expression(refId: string, model: Record<string, unknown>): RuleStep {
-  return {
-    refId,
-    queryType: "",
-    relativeTimeRange: { from: 0, to: 0 },
-    datasourceUid: EXPRESSION_SOURCE,
-    model: { refId, ...model },
-  };
+function step(
+  refId: string,
+  datasourceUid: string,
+  model: Record<string, unknown>,
+  { queryType = "", from = 0 } = {},
+): RuleStep {
+  return { refId, queryType, relativeTimeRange: { from, to: 0 }, datasourceUid, model: { refId, ...model } };
 }

@@ -2,8 +2,8 @@
  * `opsctl alert-rules contact-point apply`: the contact point by which Grafana reaches the webhook.
  *
  * Writes: one webhook integration of that name, when something visible differs or with `--rotate`; it deletes nothing.
- * JSON:   `name`, `uid`, `result`: created, updated or unchanged, `changes` of `path`, `from`, `to`, `secret`: written,
- *         equal or not_compared.
+ * JSON:   `name`, `uid`, `result`: created, updated or unchanged, `changes` of `path`, `from`, `to`, `secret`: written
+ *         or not_compared.
  */
 import { aWebUrl } from "../../args/checks.ts";
 import { flag, option } from "../../args/options.ts";
@@ -27,9 +27,9 @@ export const alertRulesContactPointApply = defineCommand({
     "    --url https://alerts.example.com/webhook",
 
   async run({ url, receiver, rotate }, { env, log }) {
-    const { loadContactPointConfig } = await import("../../../lib/alert-rules/contact-point/config.ts");
+    const { loadContactPointConfig } = await import("../../../lib/alert-rules/config.ts");
     const { grafana, point } = await loadContactPointConfig(env, { url, receiver });
-    const { applyPoint } = await import("../../../lib/alert-rules/contact-point/contact-point.ts");
+    const { applyPoint } = await import("../../../lib/alert-rules/contact-point.ts");
     const { renderPoint } = await import("../../../lib/alert-rules/render.ts");
     const { openGrafana } = await import("../../wiring/grafana.ts");
     const applied = await applyPoint(openGrafana(grafana, log), point, { isRotation: rotate === true });

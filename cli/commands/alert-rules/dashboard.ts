@@ -13,7 +13,8 @@ export const alertRulesDashboard = defineCommand({
   example: "opsctl alert-rules dashboard >opsctl-dashboard.json",
 
   async run() {
-    const { dashboard, renderDashboard } = await import("../../../lib/alert-rules/dashboard/dashboard.ts");
-    return { fields: { dashboard: dashboard() }, text: renderDashboard() };
+    const { dashboard } = await import("../../../lib/alert-rules/dashboard/dashboard.ts");
+    const document = dashboard();
+    return { fields: { dashboard: document }, text: `${JSON.stringify(document, null, 2)}\n` };
   },
 });

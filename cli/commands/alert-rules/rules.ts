@@ -53,11 +53,10 @@ export const alertRulesExport = defineCommand({
     const { loadExportUids } = await import("../../../lib/alert-rules/config.ts");
     const { alertRules } = await import("../../../lib/alert-rules/rules/all.ts");
     const { ruleDocument } = await import("../../../lib/alert-rules/rule-document.ts");
-    const { renderExport } = await import("../../../lib/alert-rules/render.ts");
     const uids = await loadExportUids(withOverrides(env, args));
     const chosen = alertRules({ withExtras: args["with-extras"] === true });
     const rules = chosen.map((rule) => ruleDocument(rule, uids));
-    return { fields: { rules }, text: renderExport(rules) };
+    return { fields: { rules }, text: `${JSON.stringify(rules, null, 2)}\n` };
   },
 });
 
@@ -70,8 +69,7 @@ export const alertRulesPlan = defineCommand({
   async run(args, context) {
     await context.warnOfUnknownSettings();
     const { config, grafana, rules, receiverWarnings } = await openRules(args, context);
-    const { planRules } = await import("../../../lib/alert-rules/plan.ts");
-    const { groupWarnings } = await import("../../../lib/alert-rules/warnings.ts");
+    const { groupWarnings, planRules } = await import("../../../lib/alert-rules/plan.ts");
     const { renderPlan } = await import("../../../lib/alert-rules/render.ts");
     const planned = await planRules(grafana, rules, config.uids, config.receivers);
     const warnings = [...receiverWarnings, ...(await groupWarnings(grafana, rules, config.uids.folder))];
@@ -102,10 +100,7 @@ export const alertRulesApply = defineCommand({
     const { applyRules } = await import("../../../lib/alert-rules/apply.ts");
     const { renderApplied } = await import("../../../lib/alert-rules/render.ts");
     const planned = await planRules(grafana, rules, config.uids, config.receivers);
-    // The result names each rule; this is for a run that ended before its result.
-    const applied = await applyRules(grafana, planned, ({ uid, result, code }) =>
-      context.log.debug("An alert rule was applied", { uid, result, code }),
-    );
+    const applied = await applyRules(grafana, planned);
     const failed = applied.filter(({ code }) => code !== null).length;
     await remember(context, "apply", args, { rules: applied.length, differ: failed });
     const message = `${failed} of ${applied.length} alert rules are not in place`;
@@ -149,7 +144,7 @@ async function openRules(args: Given, { env, log }: CommandContext) {
   const { loadAlertRulesConfig } = await import("../../../lib/alert-rules/config.ts");
   const config = await loadAlertRulesConfig(withOverrides(env, args));
   const { alertRules } = await import("../../../lib/alert-rules/rules/all.ts");
-  const { receiverWarnings } = await import("../../../lib/alert-rules/warnings.ts");
+  const { receiverWarnings } = await import("../../../lib/alert-rules/plan.ts");
   const { openGrafana } = await import("../../wiring/grafana.ts");
   const rules = alertRules({ withExtras: args["with-extras"] === true });
   return {

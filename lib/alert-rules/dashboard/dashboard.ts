@@ -1,16 +1,15 @@
 import type { AlertRule } from "../rules/rule.ts";
-import { dashboardSections, type Panel } from "./sections.ts";
+import { type Panel, SECTIONS } from "./sections.ts";
 
 const COLUMNS = 24;
-const PANEL = { width: 8, height: 7 };
+const PANEL = { w: 8, h: 7 };
+const STYLE = { drawStyle: "line", lineWidth: 1, fillOpacity: 10, showPoints: "never", spanNulls: false };
 
 /** The variables of the data sources, which are chosen when the dashboard is imported. */
 const SOURCES = {
   metrics: { type: "prometheus", uid: `\${metrics}` },
   logs: { type: "loki", uid: `\${logs}` },
 } as const;
-
-type Place = { x: number; y: number; w: number; h: number };
 
 /**
  * The dashboard of host, alerts and weekly run, as Grafana imports it.
@@ -38,11 +37,6 @@ export function dashboard(): object {
   };
 }
 
-/** The dashboard as the text of a file. */
-export function renderDashboard(): string {
-  return `${JSON.stringify(dashboard(), null, 2)}\n`;
-}
-
 function sourceVariable(name: keyof typeof SOURCES, label: string): object {
   const fixed = { type: "datasource", refresh: 1, hide: 0, regex: "", multi: false, includeAll: false };
   return { name, label, query: SOURCES[name].type, ...fixed, current: {}, options: [] };
@@ -51,25 +45,23 @@ function sourceVariable(name: keyof typeof SOURCES, label: string): object {
 /** The panels in rows of three, each section below a heading. */
 function placedPanels(): object[] {
   const placed: object[] = [];
-  const perRow = COLUMNS / PANEL.width;
-  let y = 0;
-  for (const { title, panels } of dashboardSections()) {
-    const gridPos = { x: 0, y, w: COLUMNS, h: 1 };
+  const perRow = COLUMNS / PANEL.w;
+  let top = 0;
+  for (const { title, panels } of SECTIONS) {
+    const gridPos = { x: 0, y: top, w: COLUMNS, h: 1 };
     placed.push({ id: placed.length + 1, type: "row", title, collapsed: false, gridPos, panels: [] });
-    y += 1;
     for (const [at, panel] of panels.entries()) {
-      const x = (at % perRow) * PANEL.width;
-      const top = y + Math.floor(at / perRow) * PANEL.height;
-      placed.push(panelDocument(panel, placed.length + 1, { x, y: top, w: PANEL.width, h: PANEL.height }));
+      const y = top + 1 + Math.floor(at / perRow) * PANEL.h;
+      const place = { x: (at % perRow) * PANEL.w, y, ...PANEL };
+      placed.push({ id: placed.length + 1, ...panelDocument(panel, place) });
     }
-    y += Math.ceil(panels.length / perRow) * PANEL.height;
+    top += 1 + Math.ceil(panels.length / perRow) * PANEL.h;
   }
   return placed;
 }
 
-function panelDocument({ title, source, unit, lines, limit }: Panel, id: number, gridPos: Place): object {
+function panelDocument({ title, source, unit, lines, limit }: Panel, gridPos: object): object {
   return {
-    id,
     type: "timeseries",
     title,
     datasource: SOURCES[source],
@@ -78,14 +70,7 @@ function panelDocument({ title, source, unit, lines, limit }: Panel, id: number,
       defaults: {
         unit,
         color: { mode: "palette-classic" },
-        custom: {
-          drawStyle: "line",
-          lineWidth: 1,
-          fillOpacity: 10,
-          showPoints: "never",
-          spanNulls: false,
-          thresholdsStyle: { mode: limit === null ? "off" : "line" },
-        },
+        custom: { ...STYLE, thresholdsStyle: { mode: limit === null ? "off" : "line" } },
         thresholds: { mode: "absolute", steps: thresholdSteps(limit) },
       },
       overrides: [],
@@ -94,8 +79,8 @@ function panelDocument({ title, source, unit, lines, limit }: Panel, id: number,
       legend: { showLegend: true, displayMode: "list", placement: "bottom", calcs: [] },
       tooltip: { mode: "multi", sort: "desc" },
     },
-    targets: lines.map(({ query, legend }, at) => ({
-      refId: String.fromCharCode("A".charCodeAt(0) + at),
+    targets: Object.entries(lines).map(([legend, query], at) => ({
+      refId: "ABC"[at],
       datasource: SOURCES[source],
       ...(source === "metrics" ? { editorMode: "code", range: true } : { queryType: "range" }),
       expr: query,

@@ -1,7 +1,7 @@
 import type { Routing } from "../../alert-rules/routing.ts";
 import type { Settings } from "../../platform/config/load.ts";
 import { type GrafanaReading, grafanaClient, type ListedRule } from "../../providers/grafana/client.ts";
-import type { Policy } from "../../providers/grafana/policy.ts";
+import type { Policy } from "../../providers/grafana/notifications.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { type CheckResult, fail, notChecked, pass, warn } from "../finding.ts";

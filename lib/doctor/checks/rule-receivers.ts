@@ -1,8 +1,8 @@
-import { forbiddenSettings } from "../../alert-rules/contact-point/contact-point.ts";
+import { forbiddenSettings } from "../../alert-rules/contact-point.ts";
 import { type Routing, type RuleReach, ruleReach } from "../../alert-rules/routing.ts";
 import { alertRules } from "../../alert-rules/rules/all.ts";
 import type { ListedRule } from "../../providers/grafana/client.ts";
-import type { ContactPoint } from "../../providers/grafana/contact-point.ts";
+import type { ContactPoint } from "../../providers/grafana/notifications.ts";
 import { singleLine } from "../../text/single-line.ts";
 import { type CheckResult, command, fail, notChecked, pass, warn } from "../finding.ts";
 

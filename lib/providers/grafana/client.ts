@@ -2,21 +2,35 @@
 import { member } from "../../platform/http/answer.ts";
 import { type CallRecord, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
 import { peerUrl } from "../../platform/http/url.ts";
+import { redact } from "../../platform/secrets/redact.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
-import { type GrafanaProblem, type GrafanaReading, problemOf, readingOf, textOf } from "./answer.ts";
+import { singleLine } from "../../text/single-line.ts";
+import { codeOfCall } from "../send-outcome.ts";
+import type { RuleDocument } from "./document.ts";
 import {
   type ContactPoint,
   contactPointBody,
+  isObject,
+  type Policy,
   parseContactPoints,
+  parsePolicies,
+  textOf,
   type WebhookContactPoint,
-} from "./contact-point.ts";
-import type { RuleDocument } from "./document.ts";
-import { type Policy, parsePolicies } from "./policy.ts";
+} from "./notifications.ts";
 
-export type { GrafanaProblem, GrafanaReading } from "./answer.ts";
+/** Why a call failed: a code `monitoring_…`, and Grafana's own sentence when it gave one that may be shown. */
+export type GrafanaProblem = { code: string; status: number | null; message: string | null };
+
+/** What was read, null when Grafana answers that it does not exist; or why it could not be read. */
+export type GrafanaReading<T> =
+  | { status: "ok"; value: T | null }
+  | { status: "failed"; problem: GrafanaProblem };
+
+/** How a writing call ended. */
+export type GrafanaWrite = { status: "ok" } | { status: "failed"; problem: GrafanaProblem };
 
 /**
- * A rule of Grafana in the list of all rules.
+ * A rule of Grafana in the list of all rules; `stored` is all of it.
  *
  * Shape: `receiver` is the contact point that the rule itself names, null when the notification policies decide.
  */
@@ -27,10 +41,8 @@ export type ListedRule = {
   ruleGroup: string;
   labels: Readonly<Record<string, string>>;
   receiver: string | null;
+  stored: object;
 };
-
-/** How a writing call ended. */
-export type GrafanaWrite = { status: "ok" } | { status: "failed"; problem: GrafanaProblem };
 
 /** The calls of the API that opsctl makes; none is repeated here, and none deletes. */
 export type GrafanaClient = {
@@ -39,7 +51,6 @@ export type GrafanaClient = {
   /** The type of a data source, such as `prometheus`. */
   dataSourceType(uid: string): Promise<GrafanaReading<string>>;
   listRules(): Promise<GrafanaReading<ListedRule[]>>;
-  /** The rule as Grafana stores it, an object. */
   readRule(uid: string): Promise<GrafanaReading<object>>;
   /** Seconds between two evaluations of a group. */
   groupInterval(folderUid: string, group: string): Promise<GrafanaReading<number>>;
@@ -56,6 +67,7 @@ export type GrafanaClient = {
 const TIMEOUT_MS = 20_000;
 /** All rules come in one answer; about 3 KB each. */
 const MAX_ANSWER_BYTES = 64 * 1_048_576;
+const MAX_MESSAGE = 300;
 const PROVISIONING = ["api", "v1", "provisioning"];
 const RULES = [...PROVISIONING, "alert-rules"];
 const POINTS = [...PROVISIONING, "contact-points"];
@@ -76,39 +88,35 @@ export function grafanaClient(options: {
 }): GrafanaClient {
   const { baseUrl, token, timeoutMs = TIMEOUT_MS, onCall } = options;
 
-  function call(
-    method: "GET" | "POST" | "PUT",
-    path: readonly string[],
-    body?: unknown,
-  ): Promise<CallResult> {
-    return callPeer({
-      peer: "monitoring",
-      method,
-      url: peerUrl(baseUrl, path),
-      headers: { authorization: `Bearer ${token.open()}` },
-      body,
-      timeoutMs,
-      maxAnswerBytes: MAX_ANSWER_BYTES,
-      onCall,
-    });
+  function call(method: "GET" | "POST" | "PUT", path: readonly string[], body?: object): Promise<CallResult> {
+    const url = peerUrl(baseUrl, path);
+    const headers = { authorization: `Bearer ${token.open()}` };
+    const limits = { timeoutMs, maxAnswerBytes: MAX_ANSWER_BYTES };
+    return callPeer({ peer: "monitoring", method, url, headers, body, ...limits, onCall });
   }
 
+  /**
+   * Reads what every Grafana has, perhaps empty; `parse` returns undefined for what it does not understand. A 404 is
+   * another address, or a Grafana without alerting.
+   */
   async function read<T>(
     path: readonly string[],
     parse: (json: unknown) => T | undefined,
   ): Promise<GrafanaReading<T>> {
-    return readingOf(await call("GET", path), parse);
+    const result = await call("GET", path);
+    const { answer } = result;
+    const value = answer?.status === 200 && answer.text !== null ? parse(answer.json) : undefined;
+    return value === undefined ? { status: "failed", problem: problemOf(result) } : { status: "ok", value };
   }
 
-  /** Reads what every Grafana has, perhaps empty: a 404 is another address, or a Grafana without alerting. */
-  async function readAlways<T>(
+  /** Reads what may be absent: Grafana's own 404, not a page of a proxy. */
+  async function find<T>(
     path: readonly string[],
     parse: (json: unknown) => T | undefined,
   ): Promise<GrafanaReading<T>> {
-    const result = await call("GET", path);
-    const reading = readingOf(result, parse);
-    const isAbsent = reading.status === "ok" && reading.value === null;
-    return isAbsent ? { status: "failed", problem: problemOf(result) } : reading;
+    const reading = await read(path, parse);
+    const isAbsent = reading.status === "failed" && reading.problem.code.endsWith("_http_404");
+    return isAbsent ? { status: "ok", value: null } : reading;
   }
 
   async function write(method: "POST" | "PUT", path: readonly string[], body: object): Promise<GrafanaWrite> {
@@ -118,24 +126,41 @@ export function grafanaClient(options: {
   }
 
   return {
-    folderPath: (uid) => read(["api", "folders", uid], parseFolder),
+    folderPath: (uid) => find(["api", "folders", uid], parseFolder),
     dataSourceType: (uid) =>
-      read(["api", "datasources", "uid", uid], (json) => textOf(json, "type") || undefined),
-    listRules: () => readAlways(RULES, parseList),
-    readRule: (uid) => read([...RULES, uid], (json) => (isObject(json) ? json : undefined)),
+      find(["api", "datasources", "uid", uid], (json) => textOf(json, "type") || undefined),
+    listRules: () => read(RULES, parseList),
+    readRule: (uid) => find([...RULES, uid], (json) => (isObject(json) ? json : undefined)),
     groupInterval: (folderUid, group) =>
-      read([...PROVISIONING, "folder", folderUid, "rule-groups", group], parseInterval),
+      find([...PROVISIONING, "folder", folderUid, "rule-groups", group], parseInterval),
     createRule: (rule) => write("POST", RULES, rule),
     replaceRule: (rule) => write("PUT", [...RULES, rule.uid], rule),
-    contactPoints: () => readAlways(POINTS, parseContactPoints),
+    contactPoints: () => read(POINTS, parseContactPoints),
     createContactPoint: (point) => write("POST", POINTS, contactPointBody(point)),
     replaceContactPoint: (point) => write("PUT", [...POINTS, point.uid], contactPointBody(point)),
-    policies: () => readAlways([...PROVISIONING, "policies"], parsePolicies),
+    policies: () => read([...PROVISIONING, "policies"], parsePolicies),
   };
 }
 
+/** Why a call failed; a success, a redirection or a refusal that is not Grafana's JSON is a failure as well. */
+function problemOf(result: CallResult): GrafanaProblem {
+  const { answer, problem } = result;
+  const status = answer?.status ?? null;
+  const isOfGrafana = answer?.json !== undefined || answer?.text === "";
+  const isUnreadable = problem === null && status !== null && status < 500 && (status <= 299 || !isOfGrafana);
+  const code = isUnreadable ? "monitoring_answer_unreadable" : codeOfCall("monitoring", result);
+  return { code, status, message: messageOf(answer?.json) };
+}
+
+/** Grafana's sentence; a validation error may quote a secret that was sent. */
+function messageOf(json: unknown): string | null {
+  const message = textOf(json, "message");
+  if (/<[a-z!/]/i.test(message)) return null;
+  return redact(singleLine(message)).slice(0, MAX_MESSAGE) || null;
+}
+
 function parseList(json: unknown): ListedRule[] | undefined {
-  if (!Array.isArray(json)) return undefined;
+  if (!Array.isArray(json) || !json.every(isObject)) return undefined;
   return json.map((rule) => ({
     uid: textOf(rule, "uid"),
     title: textOf(rule, "title"),
@@ -143,6 +168,7 @@ function parseList(json: unknown): ListedRule[] | undefined {
     ruleGroup: textOf(rule, "ruleGroup"),
     labels: labelsOf(member(rule, "labels")),
     receiver: textOf(member(rule, "notification_settings"), "receiver") || null,
+    stored: rule,
   }));
 }
 
@@ -161,8 +187,4 @@ function parseFolder(json: unknown): string | undefined {
 function parseInterval(json: unknown): number | undefined {
   const interval = member(json, "interval");
   return typeof interval === "number" && Number.isFinite(interval) ? interval : undefined;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

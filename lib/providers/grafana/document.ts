@@ -10,7 +10,8 @@ export type RuleStep = {
 /**
  * A rule as Grafana's provisioning API accepts it.
  *
- * Shape:  `for` is a Prometheus duration; Grafana adds `id`, `orgID`, `updated`, `provenance` and defaults.
+ * Shape:  `for` is a Prometheus duration; Grafana adds `id`, `orgID`, `updated`, `provenance` and defaults. Without
+ *         `notification_settings` the notification policies decide who receives the rule.
  * Source: grafana/grafana docs/sources/shared/alerts/alerting_provisioning.md, ProvisionedAlertRule, read 2026-11-21.
  */
 export type RuleDocument = {
@@ -20,13 +21,12 @@ export type RuleDocument = {
   ruleGroup: string;
   condition: string;
   for: string;
-  noDataState: "OK" | "NoData" | "Alerting" | "KeepLast";
-  execErrState: "OK" | "Error" | "Alerting" | "KeepLast";
+  noDataState: "OK";
+  execErrState: "Error";
   labels: Readonly<Record<string, string>>;
   annotations: Readonly<Record<string, string>>;
   data: readonly RuleStep[];
-  /** The receiver of the rule; without it, or null, the notification policies decide. */
-  notification_settings?: NotificationSettings | null;
+  notification_settings?: NotificationSettings;
 };
 
 /** A rule's own receiver; the keys beside `receiver` (grouping, repetition, mute times) belong to a person. */

@@ -1,8 +1,10 @@
 /** Grafana's stand-in and what a test does with it. */
+import { expect } from "bun:test";
 import { applyRules } from "../../../lib/alert-rules/apply.ts";
 import { planRules } from "../../../lib/alert-rules/plan.ts";
-import { NO_RECEIVERS } from "../../../lib/alert-rules/rule-document.ts";
+import type { Receivers } from "../../../lib/alert-rules/rule-document.ts";
 import { alertRules } from "../../../lib/alert-rules/rules/all.ts";
+import { OpsError } from "../../../lib/platform/errors.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { type GrafanaClient, grafanaClient } from "../../../lib/providers/grafana/client.ts";
 import { type Monitoring, type MonitoringOptions, startMonitoring } from "../../standins/grafana.ts";
@@ -26,12 +28,12 @@ export function clientOf(platform: Monitoring, token = TOKEN, timeoutMs = 5_000)
 }
 
 /** The plan as `opsctl alert-rules plan` makes it. */
-export function plan(client: GrafanaClient, withExtras = false, receivers = NO_RECEIVERS) {
+export function plan(client: GrafanaClient, withExtras = false, receivers: Receivers = {}) {
   return planRules(client, alertRules({ withExtras }), UIDS, receivers);
 }
 
 /** One `opsctl alert-rules apply`. */
-export async function apply(client: GrafanaClient, withExtras = false, receivers = NO_RECEIVERS) {
+export async function apply(client: GrafanaClient, withExtras = false, receivers: Receivers = {}) {
   return await applyRules(client, await plan(client, withExtras, receivers));
 }
 
@@ -49,9 +51,23 @@ export function pointOf(name: string, more: Partial<KeptPoint> = {}): KeptPoint 
   };
 }
 
-/** How many rules ended how. */
-export function tally(results: readonly { result: string }[]): Record<string, number> {
+/** How many rules ended how, or would. */
+export function tally(rules: readonly ({ result: string } | { action: string })[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { result } of results) counts[result] = (counts[result] ?? 0) + 1;
+  for (const rule of rules) {
+    const how = "result" in rule ? rule.result : rule.action;
+    counts[how] = (counts[how] ?? 0) + 1;
+  }
   return counts;
+}
+
+/** The failure of a command, which tells no secret. */
+export async function failureOf(promise: Promise<unknown>): Promise<OpsError> {
+  const error = await promise.then(
+    () => null,
+    (reason) => reason,
+  );
+  expect(error).toBeInstanceOf(OpsError);
+  expect(`${error.message} ${error.hint}`).not.toMatch(/canary/);
+  return error;
 }

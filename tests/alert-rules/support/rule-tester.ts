@@ -18,7 +18,7 @@ function testerRule(rule: AlertRule): { alert: string; expr: string; for: string
   return {
     alert: rule.uid,
     expr: `(${rule.query}) ${comparisonText(rule.condition)}`,
-    for: `${rule.forSeconds}s`,
+    for: `${rule.condition.forMinutes ?? 0}m`,
   };
 }
 

@@ -90,7 +90,7 @@ describe("opsctl alert-rules apply", () => {
     platform.intervals.set(groupKey("vps", "vps-infra"), 60);
     expect(drift.exitCode).toBe(0);
     expect(drift.json.warnings).toEqual([
-      "The group vps-infra is evaluated every 10m, but its quickest rule needs an evaluation every 2m",
+      "The group vps-infra is evaluated every 600 s, but its quickest rule needs an evaluation every 120 s",
     ]);
     expect(
       (drift.json.rules as { uid: string; changes: object[] }[]).find(({ changes }) => changes.length > 0),
