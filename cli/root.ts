@@ -1,8 +1,8 @@
 import { command, group } from "./framework/command.ts";
 
-const deliveries = () => import("./commands/deliveries/deliveries.ts");
+const deliveries = () => import("./commands/deliveries.ts");
 const outbox = () => import("./commands/webhook/outbox.ts");
-const reports = () => import("./commands/reports/reports.ts");
+const reports = () => import("./commands/reports.ts");
 const rules = () => import("./commands/alert-rules/rules.ts");
 
 /** The command tree: names and descriptions; the file of a command is imported when it is called. */
@@ -57,10 +57,10 @@ export const root = group("Weekly reports for tenant owners, and the alarm of th
       reports().then((file) => file.reportsShow),
     ),
     preview: command("Show the messages of a tenant's report, as they were or would be sent", () =>
-      import("./commands/reports/preview.ts").then((file) => file.reportsPreview),
+      import("./commands/reports-preview.ts").then((file) => file.reportsPreview),
     ),
     prune: command("Remove the content of older weeks' reports for good", () =>
-      import("./commands/reports/prune.ts").then((file) => file.reportsPrune),
+      reports().then((file) => file.reportsPrune),
     ),
   }),
   deliveries: group("Inspect deliveries and resolve unknown ones", {
@@ -71,13 +71,13 @@ export const root = group("Weekly reports for tenant owners, and the alarm of th
       deliveries().then((file) => file.deliveriesShow),
     ),
     "look-up": command("Ask the provider for evidence about unknown deliveries", () =>
-      import("./commands/deliveries/look-up.ts").then((file) => file.deliveriesLookUp),
+      import("./commands/deliveries-look-up.ts").then((file) => file.deliveriesLookUp),
     ),
     reconcile: command("Settle an unknown delivery manually, with a reason that is kept", () =>
       deliveries().then((file) => file.deliveriesReconcile),
     ),
     repair: command("Write the timeline entries that sent deliveries lack", () =>
-      import("./commands/deliveries/repair.ts").then((file) => file.deliveriesRepair),
+      deliveries().then((file) => file.deliveriesRepair),
     ),
   }),
   "alert-rules": group("Manage Grafana alert rules as code", {

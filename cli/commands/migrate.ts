@@ -1,11 +1,3 @@
-/**
- * `opsctl migrate`: applies the migrations that this program carries, or lists them.
- *
- * Writes: opsctl's tables, functions and the record of migrations, each file in a transaction of its own; nothing with
- *         `--status`, which ends with 0 when everything is applied, else with 3.
- * JSON:   `applied` (names, by this run), `migrations` (each `version`, `name`, `state`: applied, pending, edited or
- *         unknown, `appliedAt`: UTC or null), `login` (`variable`, `source`: where it was found).
- */
 import process from "node:process";
 import { setImmediate } from "node:timers/promises";
 import type { DatabaseLogin } from "../../lib/platform/config/owner-login.ts";
@@ -16,9 +8,8 @@ import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { asOpsError } from "../framework/failure.ts";
 
-/** The command; see the head of this file. */
+/** `opsctl migrate`: applies the migrations that this program carries, or lists them; 3 with `--status` if some are not applied. */
 export const migrate = defineCommand({
-  account: "service",
   notes:
     "Connects as the owner of the schema: MIGRATE_DATABASE_URL, which root keeps in /etc/opsctl/root-secrets, else DATABASE_URL.\n" +
     "Every file is applied once, in its own transaction.",

@@ -1,13 +1,3 @@
-/**
- * `opsctl weekly`: the weekly report run.
- *
- * Writes: reports, deliveries and the timeline entries of WhatsApp messages, through the database's functions;
- *         `{OPSCTL_LOG_DIR}/weekly_performance_reports.success` and `.last.json`.
- * Calls:  the application (weekly analysis, editorials), the messaging gateway, the e-mail provider; a dry run calls
- *         only what has no effect. The alert webhook, when the run fails, or succeeds after that; the ping at the end of
- *         a whole run.
- * JSON:   the summary of the run; docs/weekly.md has its keys.
- */
 import type { RunRecord } from "../../lib/weekly/announce/run-record.ts";
 import type { WeeklyConfig } from "../../lib/weekly/config.ts";
 import { aMinuteCount, aPositiveInteger, aUuid } from "../args/checks.ts";
@@ -29,9 +19,14 @@ async function loadSettings(
   return await loadWeeklyConfig(env, { ...flags, isProof: flags.dryRun }, (message) => log.warn(message));
 }
 
-/** The command; see the head of this file. */
+/**
+ * `opsctl weekly`: the weekly report run.
+ *
+ * Behaviour: writes reports, deliveries and timeline entries through the database's functions, and heartbeat and last-run
+ *            file in OPSCTL_LOG_DIR. Calls the application, the gateway and the e-mail provider; a dry run calls only
+ *            what has no effect. Announces a failed run to the alert webhook, and its end to the ping.
+ */
 export const weekly = defineCommand({
-  account: "service",
   isUnattended: true,
   notes:
     "Writes on Mondays in America/Sao_Paulo only; --dry-run checks readiness on any day and writes nothing.",

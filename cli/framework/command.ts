@@ -52,8 +52,8 @@ type Declared<T extends Options> = {
 
 /** How a command runs, apart from `run` itself. */
 type Conduct = {
-  /** The command belongs to the service account: started by root it becomes that account, where the host has it. */
-  account?: "service";
+  /** Started by root, every other command becomes the service account first, where the host has it. */
+  staysRoot?: true;
   /** Started by cron or systemd: without a terminal its log is JSON, a line each; of others it is text. */
   isUnattended?: boolean;
   /** SIGHUP does not end it, from its first moment on. */
@@ -77,10 +77,12 @@ type Answer = (words: readonly string[], program: Group) => Promise<{ fields: ob
 /** A command as the framework sees it: citty's definition with what the framework adds; it has `run` or `answer`. */
 export type Command = Declared<Options> & Conduct & { run?: CommandDef<ArgsDef>["run"]; answer?: Answer };
 
+/** What a command declares. */
+export type CommandParts<T extends Options> = Declared<T> &
+  Conduct & { run: (args: ParsedArgs<T>, context: CommandContext) => Promise<Outcome> };
+
 /** Declares a command. */
-export function defineCommand<const T extends Options>(
-  parts: Declared<T> & Conduct & { run: (args: ParsedArgs<T>, context: CommandContext) => Promise<Outcome> },
-): Command {
+export function defineCommand<const T extends Options>(parts: CommandParts<T>): Command {
   const { run, args, isUnattended = false, isSilent = false } = parts;
   const otherwise = isUnattended ? "json unless on a terminal" : "text";
   const description = `How the log on standard error is written (default ${otherwise})`;

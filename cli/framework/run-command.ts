@@ -27,7 +27,7 @@ import { ignoreHangups, interrupted, onHangup } from "./signals.ts";
 /**
  * Runs one command with checked arguments, prints its result and returns the exit status.
  *
- * Behaviour: started by root, this process becomes the service account for a command of that account, before anything
+ * Behaviour: started by root, this process becomes the service account unless the command `staysRoot`, before anything
  *            but `readAsRoot` is read. With `--json` exactly one line is written to standard output, also when the command
  *            throws or a rejected promise is not handled. A result that cannot be written makes the status at
  *            least 1.
@@ -105,11 +105,11 @@ type Begun = Pick<CommandContext, "fromRoot" | "readSettings"> & {
   problem?: unknown;
 };
 
-/** Becomes the account of the command where root starts it, and reads its settings; a problem waits for the log. */
-async function begin(name: string, { account, readAsRoot }: Command): Promise<Begun> {
+/** Becomes the service account where root starts the command, and reads its settings; a problem waits for the log. */
+async function begin(name: string, { staysRoot, readAsRoot }: Command): Promise<Begun> {
   let fromRoot: unknown = null;
   try {
-    const wanted = account === undefined || !isRoot() ? null : await findServiceAccount();
+    const wanted = staysRoot || !isRoot() ? null : await findServiceAccount();
     if (wanted !== null) {
       fromRoot = (await readAsRoot?.(process.env)) ?? null;
       becomeAccount(wanted);

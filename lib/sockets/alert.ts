@@ -14,7 +14,7 @@ export type MonitorProblem = { code: string; message: string };
 /** Opens the dedup that the host's processes share. */
 export type OpenDedup = () => Promise<{ dedup: SqliteDedup; close(): void }>;
 
-/** What sends one message; `limitMs` is for finding the instance and sending together. */
+/** Sends one message; `limitMs` is for finding the instance and sending together. */
 export type Messenger = {
   gateway: Pick<EvolutionClient, "sendText">;
   findInstance: FindInstance;
@@ -76,11 +76,11 @@ async function withDedup<T>(
       close();
     }
   } catch (error) {
+    const { code = "unexpected failure" } = error as NodeJS.ErrnoException;
     if (error instanceof OpsError)
       return { value: null, problem: { code: error.code, message: error.message } };
-    const { code } = error as { code?: unknown };
-    const message = `Cannot use the shared dedup: ${typeof code === "string" ? code : "unexpected failure"}`;
-    return { value: null, problem: { code: "STATE_UNAVAILABLE", message } };
+    const problem = { code: "STATE_UNAVAILABLE", message: `Cannot use the shared dedup: ${code}` };
+    return { value: null, problem };
   }
 }
 

@@ -10,12 +10,7 @@ export type LoadAverage = { load1: number; load5: number; load15: number };
 const MAX_AGE_MS = 300_000;
 const PROXY_MEMORY = new RegExp(`^${METRIC.proxyMemoryBytes} (\\d+(?:\\.\\d+)?(?:e\\+\\d{1,2})?)\\n`, "m");
 
-/**
- * The host's load averages, or null when they cannot be read.
- *
- * Behaviour: reads the kernel's file, because `os.loadavg()` returns zeros when it knows nothing.
- * Source:    proc_loadavg(5).
- */
+/** The host's load averages, or null when they cannot be read; `os.loadavg()` would return zeros. */
 export async function readLoadAverage(path = "/proc/loadavg"): Promise<LoadAverage | null> {
   const text = await readProcFile(path).catch(() => null);
   const [, one, five, fifteen] = /^(\d+\.\d+) (\d+\.\d+) (\d+\.\d+) /.exec(text ?? "") ?? [];
@@ -23,12 +18,7 @@ export async function readLoadAverage(path = "/proc/loadavg"): Promise<LoadAvera
   return { load1: Number(one), load5: Number(five), load15: Number(fifteen) };
 }
 
-/**
- * The proxy's memory as the collector last wrote it to the metrics file, or null when it is not known.
- *
- * Behaviour: null also for what the agent would refuse: an unfinished line, or a value that is no number.
- * Units:     bytes; `nowMs` is epoch milliseconds.
- */
+/** The proxy's memory in bytes, as the collector last wrote it; null when it is not known, and for an unfinished line. */
 export async function readProxyMemory(path: string, nowMs: number): Promise<number | null> {
   try {
     const judge = ({ mtimeMs }: Stats) => {

@@ -26,21 +26,17 @@ export type SocketReadings = {
 export type LastReadings = { timeMs: number; total: number | null; threshold: number | null };
 
 /**
- * Appends one line of JSON to the monitor's log.
+ * Appends one line of JSON to the monitor's log, in one write, so that the lines of two runs never mix.
  *
- * Behaviour: one write to a file opened for appending, so that the lines of two runs never mix. Does not create the
- *            directory, follows no link and waits for no reader of a pipe.
+ * Behaviour: does not create the directory, follows no link and waits for no reader of a pipe.
  * Errors:    LOG_UNWRITABLE.
  */
 export async function appendReadings(logDir: string, readings: SocketReadings): Promise<void> {
   const path = join(logDir, SOCKET_LOG_FILE);
+  let file: number | null = null;
   try {
-    const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o644);
-    try {
-      writeSync(file, `${JSON.stringify(readings)}\n`);
-    } finally {
-      closeSync(file);
-    }
+    file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o644);
+    writeSync(file, `${JSON.stringify(readings)}\n`);
   } catch (error) {
     const { code = "the file system failed" } = error as NodeJS.ErrnoException;
     throw new OpsError({
@@ -49,6 +45,8 @@ export async function appendReadings(logDir: string, readings: SocketReadings): 
       hint: `Create ${logDir} for the account that runs the socket monitor, or set OPSCTL_LOG_DIR`,
       cause: error,
     });
+  } finally {
+    if (file !== null) closeSync(file);
   }
 }
 

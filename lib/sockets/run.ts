@@ -1,5 +1,6 @@
 import type { SocketCounts } from "../host/count-sockets.ts";
 import { OpsError } from "../platform/errors.ts";
+import { wrapText } from "../text/wrap.ts";
 import {
   type AlertOutcome,
   alertOnce,
@@ -11,7 +12,7 @@ import {
 import type { LoadAverage } from "./host-values.ts";
 import type { SocketReadings } from "./readings.ts";
 
-/** The dependencies of a run of the socket monitor. */
+/** The dependencies of a run of the socket monitor; `host` is the host's name in the message. */
 export type SocketMonitorDependencies = {
   countSockets: () => Promise<SocketCounts>;
   readLoadAverage: () => Promise<LoadAverage | null>;
@@ -19,7 +20,6 @@ export type SocketMonitorDependencies = {
   openDedup: OpenDedup;
   messenger: Messenger;
   appendReadings: (readings: SocketReadings) => Promise<void>;
-  /** Name of the host in the message. */
   host: string;
   nowMs: () => number;
 };
@@ -31,14 +31,9 @@ export type SocketMonitorReport = {
   problems: MonitorProblem[];
 };
 
-const UNREAD: Acted = {
-  alert: "not_needed",
-  problems: [
-    {
-      code: "sockets_unreadable",
-      message: "Cannot list the sockets: ss is missing, fails, or prints no listing",
-    },
-  ],
+const UNREADABLE: MonitorProblem = {
+  code: "sockets_unreadable",
+  message: "Cannot list the sockets: ss is missing, fails, or prints no listing",
 };
 
 /**
@@ -58,27 +53,25 @@ export async function monitorSockets(
     dependencies.readLoadAverage(),
     dependencies.readProxyMemory(),
   ]);
-  const { alert, problems } = counted === null ? UNREAD : await act(dependencies, counted, threshold);
-  const readings: SocketReadings = {
-    time,
-    threshold,
-    total: counted?.total ?? null,
-    closeWait: counted?.closeWait ?? null,
-    load1: load?.load1 ?? null,
-    load5: load?.load5 ?? null,
-    load15: load?.load15 ?? null,
-    proxyMemoryBytes,
-  };
-  return { readings, alert, problems: [...problems, ...(await append(dependencies, readings))] };
+  const { alert, problems } = await act(dependencies, counted, threshold);
+  const unread = { total: null, closeWait: null, load1: null, load5: null, load15: null };
+  const readings = { time, threshold, ...unread, ...counted, ...load, proxyMemoryBytes };
+  try {
+    await dependencies.appendReadings(readings);
+  } catch (error) {
+    if (!(error instanceof OpsError)) throw error;
+    problems.push({ code: error.code, message: error.message });
+  }
+  return { readings, alert, problems };
 }
-
-type Acted = Pick<SocketMonitorReport, "alert" | "problems">;
 
 async function act(
   { host, openDedup, messenger }: SocketMonitorDependencies,
-  { total, closeWait }: SocketCounts,
+  counted: SocketCounts | null,
   threshold: number,
-): Promise<Acted> {
+): Promise<Pick<SocketMonitorReport, "alert" | "problems">> {
+  if (counted === null) return { alert: "not_needed", problems: [UNREADABLE] };
+  const { total, closeWait } = counted;
   // Source: monitoring document, Socket monitor: more than the threshold, so reaching it exactly is not enough.
   if (total <= threshold) return { alert: "not_needed", problems: await endEpisode(openDedup) };
   // Plain digits, so that the numbers can be searched for and copied.
@@ -91,15 +84,17 @@ async function act(
   return await alertOnce(openDedup, messenger, text);
 }
 
-async function append(
-  dependencies: SocketMonitorDependencies,
-  readings: SocketReadings,
-): Promise<MonitorProblem[]> {
-  try {
-    await dependencies.appendReadings(readings);
-    return [];
-  } catch (error) {
-    if (!(error instanceof OpsError)) throw error;
-    return [{ code: error.code, message: error.message }];
-  }
+const ALERTS: Record<AlertOutcome, string> = {
+  not_needed: "no alert",
+  sent: "alert sent",
+  suppressed: "alert already sent less than 30 minutes ago",
+  failed: "alert not sent",
+};
+
+/** One line for people, wrapped at `width` columns of a terminal. */
+export function renderMonitored({ readings, alert }: SocketMonitorReport, width: number | null): string {
+  const { total, threshold, closeWait } = readings;
+  if (total === null) return "The sockets could not be counted\n";
+  const line = `${total} TCP sockets (threshold ${threshold}), ${closeWait} in CLOSE_WAIT: ${ALERTS[alert]}`;
+  return `${wrapText(line, width ?? line.length, "  ").join("\n")}\n`;
 }

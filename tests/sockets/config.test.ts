@@ -34,27 +34,23 @@ describe("loadSocketMonitorConfig()", () => {
       "OPSCTL_LOG_DIR=/nowhere",
     ]);
     const config = await loadSocketMonitorConfig({ ...env, MESSAGING_PHONE: "5521999999999" });
-    expect(config.messaging.apiKey.open()).toBe(KEY);
-    expect({ ...config, messaging: { ...config.messaging, apiKey: null } }).toEqual({
-      messaging: {
-        apiUrl: "https://gateway.example.com",
-        apiKey: null,
-        phone: "5521999999999",
-        instance: "ops",
-      },
-      stateDir: "/var/lib/opsctl",
-      logDir: "/var/log/opsctl",
-      textfileDir: "/var/lib/node_exporter/textfile_collector",
-      threshold: 10_000,
+    expect(config.MESSAGING_API_KEY.open()).toBe(KEY);
+    expect({ ...config, MESSAGING_API_KEY: null }).toMatchObject({
+      MESSAGING_API_URL: "https://gateway.example.com",
+      MESSAGING_PHONE: "5521999999999",
+      MESSAGING_INSTANCE: "ops",
+      OPSCTL_LOG_DIR: "/var/log/opsctl",
+      TEXTFILE_DIR: "/var/lib/node_exporter/textfile_collector",
+      SOCKET_THRESHOLD: 10_000,
     });
   });
 
   test("takes the secret's file before a key in the webhook's file, as the webhook does", async () => {
     writeEnv([URL_LINE, KEY_LINE]);
     writeFileSync(join(folder, "secrets/MESSAGING_API_KEY"), "adapter-key\n", { mode: 0o600 });
-    const { messaging } = await loadSocketMonitorConfig({ ...env, MESSAGING_PHONE: "5511987654321" });
-    expect(messaging.apiKey.open()).toBe("adapter-key");
-    expect(messaging.phone).toBe("5511987654321");
+    const config = await loadSocketMonitorConfig({ ...env, MESSAGING_PHONE: "5511987654321" });
+    expect(config.MESSAGING_API_KEY.open()).toBe("adapter-key");
+    expect(config.MESSAGING_PHONE).toBe("5511987654321");
   });
 
   test("needs no file when the rest has everything", async () => {
@@ -63,7 +59,7 @@ describe("loadSocketMonitorConfig()", () => {
       MESSAGING_API_KEY: "k-0123",
       MESSAGING_PHONE: "5511987654321",
     };
-    expect((await loadSocketMonitorConfig({ ...env, ...rest })).messaging.apiKey.open()).toBe("k-0123");
+    expect((await loadSocketMonitorConfig({ ...env, ...rest })).MESSAGING_API_KEY.open()).toBe("k-0123");
   });
 
   test("takes the permission for plain HTTP from the file too", async () => {
@@ -71,7 +67,7 @@ describe("loadSocketMonitorConfig()", () => {
     writeEnv(lines);
     await expect(loadSocketMonitorConfig(env)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
     writeEnv([...lines, "OPSCTL_ALLOW_PLAIN_HTTP=1"]);
-    expect((await loadSocketMonitorConfig(env)).messaging.apiUrl).toBe("http://gateway.example.com");
+    expect((await loadSocketMonitorConfig(env)).MESSAGING_API_URL).toBe("http://gateway.example.com");
   });
 
   test("names every problem and the file, and no value", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { AlertOutcome } from "../../lib/sockets/alert.ts";
-import { renderMonitored } from "../../lib/sockets/render.ts";
+import { renderMonitored } from "../../lib/sockets/run.ts";
 
 const monitored = (total: number | null, alert: AlertOutcome = "not_needed") => ({
   readings: {

@@ -11,7 +11,6 @@ import { defineCommand } from "../../framework/command.ts";
 
 /** The command; see the head of this file. */
 export const alertRulesContactPointApply = defineCommand({
-  account: "service",
   notes:
     "Writes only what differs. Grafana never shows the stored secret: after a change of WEBHOOK_SECRET add --rotate.",
   args: {

@@ -7,7 +7,6 @@ import { defineCommand } from "../../framework/command.ts";
 
 /** The command; see the head of this file. */
 export const alertRulesDashboard = defineCommand({
-  account: "service",
   notes: "Needs no network and no settings. Import it in Grafana, which asks for the two data sources.",
   args: {},
   example: "opsctl alert-rules dashboard >opsctl-dashboard.json",

@@ -44,7 +44,6 @@ type Given = { [K in keyof typeof VARIABLES]?: string | undefined } & { "with-ex
 
 /** The command `alert-rules export`; see the head of this file. */
 export const alertRulesExport = defineCommand({
-  account: "service",
   notes: "Needs no network and no settings; uids that are not given appear as placeholders.",
   args: ARGS,
   example: "opsctl alert-rules export --with-extras",
@@ -62,7 +61,6 @@ export const alertRulesExport = defineCommand({
 
 /** The command `alert-rules plan`; see the head of this file. */
 export const alertRulesPlan = defineCommand({
-  account: "service",
   args: { ...ARGS, ...RECEIVER_ARGS, check: flag("End with 1 when something would change") },
   example: "opsctl alert-rules plan --check",
 
@@ -89,7 +87,6 @@ export const alertRulesPlan = defineCommand({
 
 /** The command `alert-rules apply`; see the head of this file. */
 export const alertRulesApply = defineCommand({
-  account: "service",
   notes: "Writes only what differs, so it may run any time, and twice at once. See `plan` first.",
   args: { ...ARGS, ...RECEIVER_ARGS },
   example: "opsctl alert-rules apply --with-extras --receiver opsctl-webhook",

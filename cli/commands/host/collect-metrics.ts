@@ -10,6 +10,7 @@ import { EXIT } from "../../framework/exit-status.ts";
  *            nothing with `--stdout`. Calls the container engine and the hosting provider; the ping unless `--stdout`.
  */
 export const collectMetrics = defineCommand({
+  staysRoot: true,
   isUnattended: true,
   notes:
     "A source that cannot be read is left out of the file, never written as zero, and makes the exit status 1.",

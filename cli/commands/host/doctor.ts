@@ -34,6 +34,7 @@ const aDirectory: ValueCheck = (value) => {
 
 /** The command; see the head of this file. */
 export const doctor = defineCommand({
+  staysRoot: true,
   notes:
     "A line for each command and the next step, or every finding of the one that is named.\n" +
     "Each check has 4 seconds, all of them run at once.\n" +

@@ -25,7 +25,6 @@ const LINGER_MS = 100;
 
 /** The command; see the head of this file. */
 export const status = defineCommand({
-  account: "service",
   notes:
     "Ends with 1 when a part that is set up needs a person. Changes nothing.\n" +
     "Each part has one second, and more while this command itself waits for a processor.\n" +

@@ -11,6 +11,7 @@ import { defineCommand } from "../../framework/command.ts";
 
 /** The command; see the head of this file. */
 export const secretList = defineCommand({
+  staysRoot: true,
   notes: "Never shows a value. As root it sees all of them.",
   args: {},
   example: "opsctl secret list",

@@ -20,6 +20,7 @@ const NAMES = KNOWN_SECRETS.map(({ name }) => name);
 
 /** The command; see the head of this file. */
 export const secretSet = defineCommand({
+  staysRoot: true,
   notes:
     "Run it as root. The value is read from the terminal without showing it, or as one line from standard input.",
   args: {

@@ -1,4 +1,3 @@
-/** `opsctl completion <shell>`: the script that completes opsctl's commands, options and values in a shell. */
 import { argument } from "../../args/options.ts";
 import bash from "../../completion/scripts/opsctl.bash" with { type: "text" };
 import fish from "../../completion/scripts/opsctl.fish" with { type: "text" };
@@ -8,7 +7,7 @@ import { defineStaticCommand } from "../../framework/command.ts";
 const SCRIPTS: Readonly<Record<string, string>> = { bash, zsh, fish };
 const SHELLS = Object.keys(SCRIPTS);
 
-/** The command; see the head of this file. */
+/** `opsctl completion`: the script that completes commands, options and values in a shell. */
 export const completion = defineStaticCommand({
   notes:
     "make install and the package put these scripts where the shells look for them.\n" +

@@ -1,10 +1,5 @@
-/**
- * `opsctl explain <code>`: what `docs/codes.md` says about a code; ends with 2 for a code that opsctl does not have.
- *
- * JSON:   `code`, `explanations` (each `section` of the document, `codes` that share it, `meaning`).
- */
 import codesDocument from "../../../docs/codes.md" with { type: "text" };
-import { codeBook, type Explanation } from "../../../lib/codes/explain.ts";
+import { codeBook } from "../../../lib/codes/explain.ts";
 import { renderExplanations } from "../../../lib/codes/render.ts";
 import { nearest } from "../../../lib/platform/nearest.ts";
 import { helpWidth } from "../../args/help.ts";
@@ -15,6 +10,7 @@ import { defineStaticCommand } from "../../framework/command.ts";
 export const codes = codeBook(codesDocument);
 
 const aCode: ValueCheck = (value) => {
+  const isKnown = (code: string) => codes.explain(code).length > 0;
   if (isKnown(value)) return undefined;
   const otherCase = [value.toUpperCase(), value.toLowerCase()].find(isKnown);
   const all = codes.codes().map(({ code }) => code);
@@ -22,7 +18,7 @@ const aCode: ValueCheck = (value) => {
   return `is no code of opsctl; ${near === undefined ? "docs/codes.md lists them all" : `did you mean ${near}?`}`;
 };
 
-/** The command; see the head of this file. */
+/** `opsctl explain`: what `docs/codes.md` says about a code. */
 export const explain = defineStaticCommand({
   notes: "For the codes of errors, reports, deliveries and alerts, and for exit statuses. Needs no network.",
   args: {
@@ -32,21 +28,8 @@ export const explain = defineStaticCommand({
   example: "opsctl explain APP_HTTP_401",
 
   async answer([code = ""]) {
-    const explanations = explanationsOf(code);
+    const explanations = codes.explain(code);
     const text = renderExplanations(code, explanations, await helpWidth("stdout"));
     return { fields: { code, explanations }, text };
   },
 });
-
-function isKnown(code: string): boolean {
-  return explanationsOf(code).length > 0;
-}
-
-/** Found when the code is checked, used again for the answer. */
-const found = new Map<string, Explanation[]>();
-
-function explanationsOf(code: string): Explanation[] {
-  const explanations = found.get(code) ?? codes.explain(code);
-  found.set(code, explanations);
-  return explanations;
-}

@@ -1,9 +1,8 @@
-/** `opsctl help [command …]`: the help of a command, as its `--help`. */
 import { helpOf, helpWidth, usageOf } from "../../args/help.ts";
 import { argument } from "../../args/options.ts";
 import { defineStaticCommand, type Found, findEntry } from "../../framework/command.ts";
 
-/** The command; see the head of this file. */
+/** `opsctl help`: the help of a command, as its `--help`. */
 export const help = defineStaticCommand({
   isVariadic: true,
   args: { command: argument("The words of the command", { required: false, values: "commands" }) },

@@ -1,14 +1,3 @@
-/**
- * `opsctl webhook queue list|drop`: what waits to be delivered. `opsctl webhook dead list|retry|drop`: what could not be
- * delivered in time, and what a service may have taken. The service may be running.
- *
- * Writes: `drop` removes rows, and a waiting issue gives its claim back; `retry` makes dead rows due again.
- * JSON:   queue list: `queued` (each `id`, `kind`: message, issue or comment, `digest`: the row whose text has it too or
- *         null, `alertname`, `fingerprint`, `squad`, `severity`, `attempts`, `code` of the last attempt or null,
- *         `acceptedAt`, `nextAttemptAt`: null for one that was never tried; UTC), `counts`: how many wait of each kind.
- *         dead list: `dead` (each `id`, `kind`, `status`: dead or in_doubt, `digest`, `alertname`, `fingerprint`,
- *         `squad`, `attempts`, `code`, `acceptedAt`, `diedAt`). The others: `count`.
- */
 import { OpsError } from "../../../lib/platform/errors.ts";
 import type { State } from "../../../lib/webhook/state/contract.ts";
 import { aPositiveInteger } from "../../args/checks.ts";
@@ -16,19 +5,16 @@ import { flag, option } from "../../args/options.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { withState } from "../../wiring/webhook/state.ts";
 
-const QUEUE = "opsctl webhook queue";
-const DEAD = "opsctl webhook dead";
 const NOTES = "Shows names and codes, never an alert's text.";
 
-/** The command `webhook queue list`; see the head of this file. */
+/** `opsctl webhook queue list`: what waits to be delivered. The service may be running, as for all commands below. */
 export const webhookQueueList = defineCommand({
-  account: "service",
   notes: NOTES,
   args: { limit: option("n", "How many rows to show at most", { default: "100", check: aPositiveInteger }) },
   example: "opsctl webhook queue list --limit 20",
 
   run: (args, context) =>
-    withState(context, QUEUE, async (state) => {
+    withState(context, "opsctl webhook queue", async (state) => {
       const { renderQueued } = await import("../../../lib/webhook/render-queued.ts");
       const queued = await state.listQueued(Number(args.limit));
       const { message, issue, comment } = await state.stats();
@@ -37,39 +23,32 @@ export const webhookQueueList = defineCommand({
     }),
 });
 
-/** The command `webhook queue drop`; see the head of this file. */
-export const webhookQueueDrop = rowsCommand({
-  name: QUEUE,
-  all: "Everything that waits",
-  notes:
-    "A row that is being sent may still arrive. If you drop an issue, the alert's next firing creates a new one.",
-  example: "opsctl webhook queue drop --row 17",
-  change: (state, rows) => state.dropQueued(rows),
-  changed: "removed",
-  notFound: {
-    code: "QUEUED_ROW_NOT_FOUND",
-    why: "it is not among what waits",
-    hint: "It may have been delivered meanwhile; see opsctl webhook queue list",
-  },
-});
-
-/** The command `webhook dead list`; see the head of this file. */
+/** `opsctl webhook dead list`: what could not be delivered in time, and what a service may have taken. */
 export const webhookDeadList = defineCommand({
-  account: "service",
   notes: NOTES,
   args: {},
   example: "opsctl webhook dead list",
 
   run: (_args, context) =>
-    withState(context, DEAD, async (state) => {
+    withState(context, "opsctl webhook dead", async (state) => {
       const { renderDead } = await import("../../../lib/webhook/render-dead.ts");
       const dead = await state.listDead();
       return { fields: { dead }, text: (screen) => renderDead(dead, screen) };
     }),
 });
 
+const OF_QUEUE = {
+  list: "queue list",
+  all: "Everything that waits",
+  notFound: {
+    code: "QUEUED_ROW_NOT_FOUND",
+    why: "it is not among what waits",
+    hint: "It may have been delivered meanwhile; see opsctl webhook queue list",
+  },
+};
+
 const OF_DEAD = {
-  name: DEAD,
+  list: "dead list",
   all: "All of them",
   notFound: {
     code: "DEAD_ROW_NOT_FOUND",
@@ -78,47 +57,51 @@ const OF_DEAD = {
   },
 };
 
-/** The command `webhook dead retry`; see the head of this file. */
-export const webhookDeadRetry = rowsCommand({
-  ...OF_DEAD,
+/** `opsctl webhook queue drop`: removes waiting rows; a waiting issue gives its claim back. */
+export const webhookQueueDrop = rowsCommand(OF_QUEUE, {
+  notes:
+    "A row that is being sent may still arrive. If you drop an issue, the alert's next firing creates a new one.",
+  example: "opsctl webhook queue drop --row 17",
+  change: (state, rows) => state.dropQueued(rows),
+  changed: "removed",
+});
+
+/** `opsctl webhook dead retry`: makes dead rows due again. */
+export const webhookDeadRetry = rowsCommand(OF_DEAD, {
   example: "opsctl webhook dead retry --all",
   change: (state, rows) => state.retryDead(rows),
   changed: "will be tried again",
 });
 
-/** The command `webhook dead drop`; see the head of this file. */
-export const webhookDeadDrop = rowsCommand({
-  ...OF_DEAD,
+/** `opsctl webhook dead drop`: removes dead rows. */
+export const webhookDeadDrop = rowsCommand(OF_DEAD, {
   example: "opsctl webhook dead drop --row 17",
   change: (state, rows) => state.dropDead(rows),
   changed: "removed",
 });
 
 /** A command that changes one row or all rows; `rows` is null for all. */
-function rowsCommand(parts: {
-  name: string;
-  all: string;
-  notes?: string;
-  example: string;
-  change: (state: State, rows: number[] | null) => Promise<number>;
-  changed: string;
-  notFound: { code: string; why: string; hint: string };
-}) {
-  const { name, all, notes, example, change, changed, notFound } = parts;
-  const list = `\`${name.replace("opsctl webhook ", "")} list\``;
+function rowsCommand(
+  { list, all, notFound }: typeof OF_QUEUE,
+  parts: {
+    notes?: string;
+    example: string;
+    change: (state: State, rows: number[] | null) => Promise<number>;
+    changed: string;
+  },
+) {
+  const { change, changed, ...help } = parts;
   return defineCommand({
-    account: "service",
-    ...(notes === undefined ? {} : { notes }),
+    ...help,
     args: {
-      row: option("id", `The row, as ${list} shows it`, { check: aPositiveInteger }),
+      row: option("id", `The row, as \`${list}\` shows it`, { check: aPositiveInteger }),
       all: flag(all),
     },
     checkTogether: (given) =>
       given.has("row") === given.has("all") ? "either --row or --all is needed" : undefined,
-    example,
 
     run: ({ row }, context) =>
-      withState(context, name, async (state) => {
+      withState(context, "opsctl webhook", async (state) => {
         const count = await change(state, row === undefined ? null : [Number(row)]);
         const { code, why, hint } = notFound;
         if (row !== undefined && count === 0)

@@ -1,11 +1,3 @@
-/**
- * `opsctl webhook serve`: alerts in; a WhatsApp message for each, an issue for each new one and a comment for its end
- * out.
- *
- * Reads:  `webhook.env` and the secrets, at the start and at each SIGHUP.
- * Writes: the state, and `dispatcher.lock` beside its file.
- * Calls:  the messaging gateway, the issue tracker, the e-mail provider and the ping; systemd.
- */
 import type { Reading } from "../../../lib/webhook/need-restart.ts";
 import { aPort, aPositiveInteger, aWholeNumber } from "../../args/checks.ts";
 import { option } from "../../args/options.ts";
@@ -13,9 +5,13 @@ import { defineCommand } from "../../framework/command.ts";
 
 const MIB = 1_048_576;
 
-/** The command; see the head of this file. */
+/**
+ * `opsctl webhook serve`: alerts in; WhatsApp messages, issues and their comments out.
+ *
+ * Behaviour: reads `webhook.env` and the secrets at its start and at each SIGHUP. Writes the state, and `dispatcher.lock`
+ *            beside its file. Calls gateway, issue tracker, e-mail provider, ping and systemd.
+ */
 export const webhookServe = defineCommand({
-  account: "service",
   isUnattended: true,
   isSilent: true,
   ignoresHangups: true,

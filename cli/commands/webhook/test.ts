@@ -1,10 +1,3 @@
-/**
- * `opsctl webhook test`: one labelled alert through the real path of a running service.
- *
- * Calls:  the service, `POST /webhook`, which sends its message and creates its issue. The state is only read.
- * JSON:   `fingerprint`, `whatsapp`: sent, queued, failed or in_doubt, `issue`: created, queued, refused, failed or
- *         not_firing, `issueId`, `codes` (`message`, `issue`: why not yet).
- */
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { State } from "../../../lib/webhook/state/contract.ts";
@@ -14,9 +7,11 @@ import { flag, option } from "../../args/options.ts";
 import { type CommandContext, defineCommand } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
 
-/** The command; see the head of this file. */
+/**
+ * `opsctl webhook test`: one labelled alert through the real path of a running service, whose state is only read to
+ * follow it.
+ */
 export const webhookTest = defineCommand({
-  account: "service",
   notes: "Creates a real issue, unless --without-issue is given; close it manually.",
   args: {
     url: option("url", "Where the service takes alerts (default: this host, WEBHOOK_PORT)", {

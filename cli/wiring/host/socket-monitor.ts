@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { countSockets } from "../../../lib/host/count-sockets.ts";
 import { METRICS_FILE } from "../../../lib/host/metrics-file-name.ts";
+import { stateDirectoryOf } from "../../../lib/platform/config/directories.ts";
 import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
 import { resolveInstance } from "../../../lib/providers/evolution/instance.ts";
 import type { SocketMonitorConfig } from "../../../lib/sockets/config.ts";
@@ -17,29 +18,30 @@ const MESSAGE_LIMIT_MS = 95_000;
 
 /** Opens what the socket monitor uses; the dedup and the gateway only when they are needed. */
 export function openSocketMonitorDependencies(
-  { messaging, stateDir, logDir, textfileDir }: SocketMonitorConfig,
-  { log }: Pick<CommandContext, "log">,
+  config: SocketMonitorConfig,
+  { env, log }: Pick<CommandContext, "env" | "log">,
 ): SocketMonitorDependencies {
   const gateway = evolutionClient({
-    baseUrl: new URL(messaging.apiUrl),
-    adminKey: messaging.apiKey,
+    baseUrl: new URL(config.MESSAGING_API_URL),
+    adminKey: config.MESSAGING_API_KEY,
     onCall: callLog(log),
   });
   return {
     countSockets: () => countSockets({ signal: AbortSignal.timeout(LISTING_LIMIT_MS) }),
     readLoadAverage,
-    readProxyMemory: () => readProxyMemory(join(textfileDir, METRICS_FILE), Date.now()),
+    readProxyMemory: () => readProxyMemory(join(config.TEXTFILE_DIR, METRICS_FILE), Date.now()),
     async openDedup() {
       const { openSqliteDedup } = await import("../../../lib/webhook/state/sqlite/state.ts");
-      return await openSqliteDedup({ directory: stateDir, nowMs: Date.now, log });
+      const directory = stateDirectoryOf(config.OPSCTL_STATE_DIR, env);
+      return await openSqliteDedup({ directory, nowMs: Date.now, log });
     },
     messenger: {
       gateway,
-      findInstance: resolveInstance({ gateway, configured: messaging.instance }),
-      phone: messaging.phone,
+      findInstance: resolveInstance({ gateway, configured: config.MESSAGING_INSTANCE?.trim() ?? null }),
+      phone: config.MESSAGING_PHONE,
       limitMs: MESSAGE_LIMIT_MS,
     },
-    appendReadings: (readings) => appendReadings(logDir, readings),
+    appendReadings: (readings) => appendReadings(config.OPSCTL_LOG_DIR, readings),
     host: hostname(),
     nowMs: Date.now,
   };

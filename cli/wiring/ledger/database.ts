@@ -1,21 +1,38 @@
+import type { ParsedArgs } from "citty";
 import type postgres from "postgres";
-import type { CommandContext, Outcome } from "../../framework/command.ts";
+import type { Options } from "../../args/options.ts";
+import {
+  type Command,
+  type CommandContext,
+  type CommandParts,
+  defineCommand,
+  type Outcome,
+} from "../../framework/command.ts";
+
+type LedgerParts<T extends Options> = Omit<CommandParts<T>, "run"> & {
+  act: (sql: postgres.Sql, args: ParsedArgs<T>, context: CommandContext) => Promise<Outcome>;
+};
+
+/** Declares a command that reads or changes the ledger: `act` gets the database, which is closed when it has ended. */
+export function ledgerCommand<const T extends Options>({ act, ...parts }: LedgerParts<T>): Command {
+  const run: CommandParts<T>["run"] = (args, context) =>
+    withLedgerDatabase(context, (sql) => act(sql, args, context));
+  return defineCommand<T>({ ...parts, run } as unknown as CommandParts<T>);
+}
 
 /**
- * Opens the database of DATABASE_URL for a command that reads or changes the ledger, and closes it when `use` has
- * ended.
+ * Opens the database of DATABASE_URL, and closes it when `use` has ended.
  *
  * Errors: those of `loadSettings`, `openDatabase` and `use`.
  */
 export async function withLedgerDatabase(
   { env }: Pick<CommandContext, "env">,
-  applicationName: string,
   use: (sql: postgres.Sql) => Promise<Outcome>,
 ): Promise<Outcome> {
   const { loadSettings } = await import("../../../lib/platform/config/load.ts");
   const { DATABASE_URL } = await loadSettings("reports", { required: ["DATABASE_URL"] }, env);
   const { openDatabase } = await import("../../../lib/platform/database/pool.ts");
-  const database = await openDatabase(DATABASE_URL, { max: 1, applicationName });
+  const database = await openDatabase(DATABASE_URL, { max: 1, applicationName: "opsctl" });
   try {
     return await use(database.sql);
   } finally {
@@ -23,11 +40,7 @@ export async function withLedgerDatabase(
   }
 }
 
-/**
- * Brings this host's last-run file up to date after a command has changed the ledger.
- *
- * Errors: none thrown: what the command did is done. A file that cannot be brought up to date is logged.
- */
+/** Brings this host's last-run file up to date after a command has changed the ledger; a failure is only logged. */
 export async function bringLastRunUpToDate(
   sql: postgres.Sql,
   { env, log }: Pick<CommandContext, "env" | "log">,

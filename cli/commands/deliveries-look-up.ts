@@ -1,24 +1,16 @@
+import { aUuid } from "../args/checks.ts";
+import { argument, flag, option } from "../args/options.ts";
+import { defineCommand } from "../framework/command.ts";
+import { EXIT } from "../framework/exit-status.ts";
+import { loginName } from "./deliveries.ts";
+
 /**
  * `opsctl deliveries look-up`: evidence about unknown deliveries, from the services that may have sent them.
  *
- * Writes: nothing; with `--settle`, for each message that was found: the delivery's state `sent`, the record of who
- *         decided it with the evidence as the reason, and the timeline entry of a WhatsApp message; then what is open in
- *         this host's last-run file.
- * Calls:  the messaging gateway (`POST /chat/findMessages`), the e-mail provider (`GET /emails`). Never sends. A channel
- *         without its settings could not be asked.
- * JSON:   `counts` (`found`, `settled`, `notFound`, `notUnique`, `couldNotBeAsked`, `notInDoubt`), `lookUps` (each `id`,
- *         `channel`, `week`, `tenantId`, `status`: found, not_found, not_unique, could_not_be_asked or not_in_doubt,
- *         `code`, `providerMessageId`, `sentAt`, `providerStatus`, `state`, `settled`, `remark`).
+ * Behaviour: asks the messaging gateway and the e-mail provider, and never sends; a channel without its settings could
+ *            not be asked. Writes only with `--settle`, as `deliveries reconcile` does.
  */
-import { aUuid } from "../../args/checks.ts";
-import { argument, flag, option } from "../../args/options.ts";
-import { defineCommand } from "../../framework/command.ts";
-import { EXIT } from "../../framework/exit-status.ts";
-import { loginName } from "./login-name.ts";
-
-/** The command; see the head of this file. */
 export const deliveriesLookUp = defineCommand({
-  account: "service",
   notes:
     "Give either ids or --all. Never sends, and never concludes that something was not sent: not finding it proves nothing.",
   isVariadic: true,
@@ -36,19 +28,19 @@ export const deliveriesLookUp = defineCommand({
 
   async run(args, context) {
     const interrupt = context.interrupted();
-    const { loadLookUpConfig } = await import("../../../lib/deliveries/config.ts");
+    const { loadLookUpConfig } = await import("../../lib/deliveries/config.ts");
     const config = await loadLookUpConfig(context.env);
-    const { openLookUpDependencies } = await import("../../wiring/ledger/look-up.ts");
+    const { openLookUpDependencies } = await import("../wiring/ledger/look-up.ts");
     const { close, ...dependencies } = await openLookUpDependencies(config, context, interrupt);
     try {
-      const { lookUpDeliveries } = await import("../../../lib/deliveries/look-up/run.ts");
-      const { countLookUps } = await import("../../../lib/deliveries/look-up/look-up.ts");
-      const { renderLookUps } = await import("../../../lib/deliveries/look-up/render.ts");
+      const { lookUpDeliveries } = await import("../../lib/deliveries/look-up/run.ts");
+      const { countLookUps } = await import("../../lib/deliveries/look-up/look-up.ts");
+      const { renderLookUps } = await import("../../lib/deliveries/look-up/render.ts");
       const ids = args.all ? null : [...new Set(args._.map((id) => id.toLowerCase()))];
       const settleAs = args.settle ? (args.actor ?? loginName()) : null;
       const lookUps = await lookUpDeliveries(dependencies, { ids, settleAs });
       const counts = countLookUps(lookUps);
-      const { bringLastRunUpToDate } = await import("../../wiring/ledger/database.ts");
+      const { bringLastRunUpToDate } = await import("../wiring/ledger/database.ts");
       // Also when nothing was left to settle: the command that settled it may have been killed before this.
       if (settleAs !== null) await bringLastRunUpToDate(dependencies.sql, context);
       return {
