@@ -1,134 +1,96 @@
 import { Buffer } from "node:buffer";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 
-const HEAD_END = Buffer.from("\r\n\r\n");
-const NOTHING = Buffer.alloc(0);
+/** How much the parser gets at once: a few small requests at most begin together. */
+const PIECE_BYTES = 2_048;
 /** How long what has reached its limit stays, so that what arrived while the process was busy is read. */
 const UNREAD_MS = 10;
-/** How much is still read after the last answer, so that the sender gets to see the answer. */
-const LINGER_BYTES = 1_048_576;
 
 /**
- * What a connection is doing.
+ * How long a connection may stay in a state, in milliseconds.
  *
- * Shape: `head`: the head of a request has to arrive; `working`: the request waits for its answer; `answering`: the
- *        answer is being sent; `idle`: it was served and rests; `closing`: it has had its last answer.
+ * Shape: `head`: the head of a request has to arrive; `idle`: it was served and rests; `closing`: it has had its last
+ *        answer.
  */
-export type ConnectionState = "head" | "working" | "answering" | "idle" | "closing";
+export type StateLimits = Record<"head" | "idle" | "closing", number>;
 
-/** How long a connection may stay in a state, in milliseconds; without a number there is no limit. */
-export type StateLimits = Partial<Record<ConnectionState, number>>;
+/** Where a request came from: the address at the other end of its connection, null when it has gone. */
+export type Origin = { address: string | null };
 
 /**
- * A connection from which the HTTP parser gets one request at a time.
+ * A connection for the HTTP parser, with the back-pressure and the time limits that the runtimes lack.
  *
- * Behaviour: hands on what arrives up to the end of a head, then the request's body as far as it is read; meanwhile the
- *            socket is paused and the rest stays in the kernel. A connection that stays in a state for longer than its
- *            limit is closed. After the last answer it is closed for writing at once and what still arrives is dropped:
- *            closed with unread bytes it would be reset, and the sender would not see the answer.
+ * Behaviour: while a request is at work the parser gets no more than the body that is read of it; the rest stays in the
+ *            kernel. After its last answer the connection is closed for writing and stays for a moment: closed with
+ *            unread bytes it would be reset, and the sender would not see the answer.
  */
 export class Connection extends Duplex {
+  state: keyof StateLimits | "working" = "head";
+  readonly origin: Origin;
   readonly #socket: Socket;
   readonly #limitsMs: StateLimits;
-  #state: ConnectionState = "head";
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** What has arrived and has not been handed on. */
-  #received: Buffer | null = null;
-  #hasSenderEnded = false;
-  /** The last bytes handed on of an unfinished head, or of an unfinished body in chunks. */
-  #tail: Buffer = NOTHING;
-  #request: IncomingMessage | null = null;
+  /** The requests that have no answer, null for one that could not be parsed; the first is at work. */
+  readonly #begun: { message: IncomingMessage | null; answer: () => Promise<void> | void }[] = [];
   #isBodyWanted = false;
-  /** How much of the body has not been handed on; null for one in chunks. */
-  #bodyLeft: number | null = null;
-  #droppedBytes = 0;
 
-  /** Takes over `socket`; the limits are for each state, and `onBegin` is called when its first bytes have come. */
+  /** Takes over `socket`; `onBegin` is called when its first bytes have come. */
   constructor(socket: Socket, limitsMs: StateLimits, onBegin: () => void) {
-    super({ allowHalfOpen: true });
+    super({ allowHalfOpen: true, readableHighWaterMark: 1 });
     this.#socket = socket;
     this.#limitsMs = limitsMs;
-    this.enter("head");
+    this.origin = { address: socket.remoteAddress ?? null };
+    this.#enter("head");
     // Every error is followed by "close"; without a listener it would end the process.
     socket.on("error", () => {});
-    socket.once("data", onBegin);
-    socket.on("data", (chunk: Buffer) => this.#receive(chunk));
-    socket.on("end", () => {
-      this.#hasSenderEnded = true;
-      // Without a byte there is no parser, which would end the connection.
-      if (this.readableFlowing === null) this.destroy();
-      else this.#handOn();
+    socket.once("data", () => {
+      onBegin();
+      this.on("data", () => this.#isWanted() || this.pause());
     });
+    socket.on("data", (chunk: Buffer) => {
+      if (this.state === "idle") this.#enter("head");
+      for (let at = 0; at < chunk.length; at += PIECE_BYTES) this.push(chunk.subarray(at, at + PIECE_BYTES));
+      if (this.readableLength > 0) socket.pause();
+    });
+    // Without a byte there is no parser, which would end the connection.
+    socket.on("end", () => (this.readableFlowing === null ? this.destroy() : this.push(null)));
     socket.on("close", () => this.destroy());
-    this.on("resume", () => this.#handOn());
-    // After this first read the parser, unless paused, parses what is pushed before `push` returns.
-    this.read(0);
-  }
-
-  /** What the connection is doing. */
-  get state(): ConnectionState {
-    return this.#state;
-  }
-
-  /** The address at the other end; node:http looks for it here. */
-  get remoteAddress(): string | undefined {
-    return this.#socket.remoteAddress;
-  }
-
-  /** The connection is in this state from now on. */
-  enter(state: ConnectionState): void {
-    this.#state = state;
-    const limitMs = this.#limitsMs[state];
-    if (limitMs !== undefined) this.closeAfter(limitMs);
-    else clearTimeout(this.#timer);
   }
 
   /** Closes the connection unless it enters another state within that time. */
   closeAfter(limitMs: number): void {
     clearTimeout(this.#timer);
-    if (this.destroyed) return;
     this.#timer = setTimeout(() => {
       this.#timer = setTimeout(() => this.destroy(), UNREAD_MS);
     }, limitMs);
   }
 
-  /** A request has begun: until its answer is sent only its body is handed on, as far as it is wanted. */
-  began(request: IncomingMessage, answer: ServerResponse): void {
-    this.enter("working");
-    const length = request.headers["content-length"];
-    this.#bodyLeft = length === undefined ? null : Number(length);
-    this.#request = request;
-    this.#isBodyWanted = false;
-    answer.once("close", () => {
-      this.#request = null;
-      if (this.writableEnded || this.destroyed) return;
-      this.enter(this.#received === null ? "idle" : "head");
-      this.#handOn();
-    });
+  /** The parser has read the head of a request: `answer` is called after those before it. */
+  begin(message: IncomingMessage | null, answer: () => Promise<void> | void): void {
+    if (this.#begun.push({ message, answer }) === 1) void this.#work();
   }
 
-  /** The request's body is read: more of it is handed on until some of it has come. */
+  /** The parser cannot read on: in the body of a request, which is refused at once, or behind all that were begun. */
+  refuse(answer: () => void): void {
+    if (this.#begun.every(({ message }) => message?.complete)) this.begin(null, answer);
+    else answer();
+  }
+
+  /** The body of the request at work is read. */
   wantBody(): void {
-    const request = this.#request;
-    if (request === null) return;
     this.#isBodyWanted = true;
-    request.once("data", () => {
-      this.#isBodyWanted = false;
-    });
-    this.#handOn();
+    this.resume();
   }
 
-  /** Deno sets a time limit after each answer; here the limits are those of the states. */
-  setTimeout(): this {
-    return this;
+  /** The parser resumes reading after each request, whether or not that is answered. */
+  override resume(): this {
+    return this.#isWanted() ? super.resume() : this;
   }
 
-  override _read(): void {}
-
-  override _write(chunk: Uint8Array, _encoding: string, done: (error?: Error | null) => void): void {
-    this.#socket.write(chunk, done);
+  override _read(): void {
+    this.#socket.resume();
   }
 
   /** Head and body of an answer in one packet. */
@@ -137,63 +99,38 @@ export class Connection extends Duplex {
   }
 
   override _final(done: () => void): void {
-    this.#received = null;
-    this.enter("closing");
+    this.#enter("closing");
     this.#socket.end(done);
-    this.#socket.resume();
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     clearTimeout(this.#timer);
-    this.#received = null;
     this.#socket.destroy();
     done(error);
   }
 
-  #receive(chunk: Buffer): void {
-    if (this.writableEnded) {
-      this.#droppedBytes += chunk.byteLength;
-      if (this.#droppedBytes > LINGER_BYTES) this.destroy();
-      return;
-    }
-    this.#received = this.#received === null ? chunk : Buffer.concat([this.#received, chunk]);
-    if (this.#state === "idle") this.enter("head");
-    this.#handOn();
+  #enter(state: keyof StateLimits): void {
+    this.state = state;
+    this.closeAfter(this.#limitsMs[state]);
   }
 
-  #handOn(): void {
-    while (this.#received !== null && this.#isWanted()) {
-      const end = this.#endOfPiece(this.#received);
-      const piece = this.#received.subarray(0, end);
-      this.#received = end === this.#received.byteLength ? null : this.#received.subarray(end);
-      this.push(piece);
+  async #work(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.state = "working";
+    for (let next = this.#begun[0]; next !== undefined; next = this.#begun[0]) {
+      this.#isBodyWanted = false;
+      await next.answer();
+      this.#begun.shift();
+      if (this.writableEnded || this.destroyed) return;
     }
-    if (this.writableEnded || this.destroyed) return;
-    if (this.#received !== null) this.#socket.pause();
-    else if (!this.#hasSenderEnded) this.#socket.resume();
-    else if (this.#isWanted()) this.push(null);
+    this.#enter(this.readableLength === 0 ? "idle" : "head");
+    this.resume();
   }
 
-  /** Whether the parser may get more: always between requests, else while the request's body is being read. */
+  /** Whether the parser may get more: always between requests, else of a body whose reader has taken what came. */
   #isWanted(): boolean {
-    const isOpen = !this.readableEnded && !this.writableEnded && !this.destroyed;
-    if (!isOpen || this.readableFlowing !== true || this.readableLength > 0) return false;
-    if (this.#request === null) return true;
-    return this.#isBodyWanted && !this.#request.complete && this.#bodyLeft !== 0;
-  }
-
-  /** Where a body of known length ends, or the next blank line: behind it another request may begin. */
-  #endOfPiece(received: Buffer): number {
-    if (this.#request !== null && this.#bodyLeft !== null) {
-      const end = Math.min(received.byteLength, this.#bodyLeft);
-      this.#bodyLeft -= end;
-      return end;
-    }
-    const seen = Buffer.concat([this.#tail, received]);
-    const at = seen.indexOf(HEAD_END);
-    this.#tail = at === -1 ? seen.subarray(1 - HEAD_END.byteLength) : NOTHING;
-    return at === -1
-      ? received.byteLength
-      : at + HEAD_END.byteLength - (seen.byteLength - received.byteLength);
+    const message = this.#begun[0]?.message;
+    if (message === undefined) return !this.writableEnded;
+    return message !== null && this.#isBodyWanted && !message.complete && message.readableLength === 0;
   }
 }

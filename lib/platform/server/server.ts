@@ -1,27 +1,22 @@
 import { Buffer } from "node:buffer";
-import { createServer as createParser, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer, type Server, type Socket } from "node:net";
-import type { Duplex } from "node:stream";
+import {
+  createServer as createParser,
+  type IncomingMessage,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { OpsError } from "../errors.ts";
-import { textOrEmpty } from "../text-or-empty.ts";
-import { Connection, type ConnectionState, type StateLimits } from "./connection.ts";
+import { Connection, type Origin, type StateLimits } from "./connection.ts";
 import { webRequest } from "./request.ts";
 
 /** Where connections come in: an address, or as `fd` a listening socket that was handed over. */
 export type ListenAddress = { host: string; port: number; fd?: number | undefined };
 
-/** Where a request came from: the address at the other end of its connection, null when it has gone. */
-export type Origin = { address: string | null };
-
 /** Makes the response to a request. */
 export type Fetch = (request: Request, origin: Origin) => Response | Promise<Response>;
 
-/**
- * A server that listens.
- *
- * Shape:     `port` is the port it listens on; 0 for a socket that has none.
- * Behaviour: `stop` takes no new connections, lets requests in flight finish within `graceMs`, then closes the rest.
- */
+/** A server that listens; `stop` lets requests in flight finish within `graceMs`, then closes the rest. */
 export type Listener = { port: number; stop(graceMs: number): Promise<void> };
 
 /**
@@ -33,7 +28,7 @@ export type Listener = { port: number; stop(graceMs: number): Promise<void> };
  */
 export type ServerLimits = {
   connections: number;
-  statesMs: StateLimits;
+  statesMs: Partial<StateLimits>;
   onCrowded: () => void;
   onMalformed: (status: number, origin: Origin) => void;
 };
@@ -43,13 +38,9 @@ export type ServerLimits = {
  * connection which is being closed is lost, and no proxy sends a POST twice. Most keep theirs for 60 or 90 seconds,
  * Caddy for 120, Google's load balancers for 600.
  */
-const STATES_MS = { head: 10_000, answering: 30_000, idle: 660_000, closing: 1_000 };
-const LIMITS: ServerLimits = { connections: 2_000, statesMs: {}, onCrowded() {}, onMalformed() {} };
-/** How many of the process's descriptors may be connections; state and external services need the others. */
-const SHARE_OF_DESCRIPTORS = 0.75;
+const STATES_MS = { head: 10_000, idle: 660_000, closing: 1_000 };
 /** How long an open connection may take to bring a request while the server ends. */
 const LAST_REQUEST_MS = 1_000;
-/** The largest head of a request. */
 const MAX_HEAD_BYTES = 16_384;
 
 /**
@@ -57,43 +48,70 @@ const MAX_HEAD_BYTES = 16_384;
  *
  * Behaviour: node:net listens and node:http parses, on both runtimes: a listening node:http, Bun.serve and Deno.serve
  *            read on without limit, and Bun's take no descriptor. A connection ends with its first answer that is not a
- *            2xx. When all connections are taken, a new one takes the place of one that is closing, has brought no
- *            request or rests; where all are at work, the new one is closed. Stopping does not close a socket that was
- *            handed over: its holder keeps what arrives.
+ *            2xx. When all connections are taken, a new one takes the place of the oldest one without a request; where
+ *            all are at work, the new one is closed. Stopping does not close a socket that was handed over: its holder
+ *            keeps what arrives.
  * Errors:    LISTEN_FAILED.
  */
 export async function listen({
   fetch,
-  limits,
+  limits: { connections: most = 2_000, statesMs, onCrowded = () => {}, onMalformed = () => {} } = {},
   ...address
 }: ListenAddress & { fetch: Fetch; limits?: Partial<ServerLimits> }): Promise<Listener> {
-  const { statesMs, onCrowded, onMalformed, ...limit } = { ...LIMITS, ...limits };
-  const most = Math.min(limit.connections, descriptorLimit() * SHARE_OF_DESCRIPTORS);
-  const limitsMs = { ...STATES_MS, ...statesMs };
   const connections = new Set<Connection>();
   let isEnding = false;
-  const serve: Serve = { fetch, onMalformed, isEnding: () => isEnding };
-  const parser = parserServer(serve);
-  const opened = await openSocket(address, (socket) => {
+  const parser = createParser({ maxHeaderSize: MAX_HEAD_BYTES, requireHostHeader: false });
+  const refuse = (connection: Connection, status: number) =>
+    connection.refuse(() => {
+      const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0`;
+      connection.end(`${head}\r\n\r\n`);
+      onMalformed(status, connection.origin);
+    });
+  const onRequest = (message: IncomingMessage, answer: ServerResponse) => {
+    const connection = message.socket as unknown as Connection;
+    // A sender that leaves is no failure of ours; without these listeners it would end the process.
+    message.on("error", () => {});
+    answer.on("error", () => {});
+    const request = webRequest(message, (isFirst) => {
+      if (isFirst && message.headers.expect !== undefined) answer.writeContinue();
+      connection.wantBody();
+    });
+    if (typeof request === "number") refuse(connection, request);
+    else
+      connection.begin(message, async () => {
+        try {
+          const response = await fetch(request, connection.origin);
+          await send(response, { message, answer, connection, isEnding });
+        } catch {
+          connection.destroy();
+        }
+      });
+  };
+  parser.on("request", onRequest).on("checkContinue", onRequest);
+  parser.on("checkExpectation", ({ socket }) => refuse(socket as unknown as Connection, 417));
+  parser.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
+    if (!socket.writable || !code.startsWith("HPE_")) socket.destroy();
+    else refuse(socket as unknown as Connection, code === "HPE_HEADER_OVERFLOW" ? 431 : 400);
+  });
+  const server = await openSocket(address, (socket) => {
     if (connections.size >= most) {
       onCrowded();
-      if (!makeRoom(connections)) {
-        socket.destroy();
-        return;
-      }
+      const spare = connections.values().find(({ state }) => state !== "working");
+      if (spare === undefined) return void socket.destroy();
+      spare.destroy();
+      connections.delete(spare);
     }
     // The parser gets it with its first bytes: until then it costs little more than its socket.
-    const connection = new Connection(socket, limitsMs, () => parser.emit("connection", connection));
+    const onBegin = () => parser.emit("connection", connection);
+    const connection = new Connection(socket, { ...STATES_MS, ...statesMs }, onBegin);
     connections.add(connection);
     connection.once("close", () => connections.delete(connection));
   });
-  // Deno closes every connection after its answer when the parsing server is not listening.
-  Object.defineProperty(parser, "listening", { get: () => opened.listening });
   return {
-    port: portOf(opened),
+    port: (server.address() as AddressInfo).port,
     async stop(graceMs) {
       isEnding = true;
-      const closed = new Promise((resolve) => opened.close(resolve));
+      const closed = new Promise((resolve) => server.close(resolve));
       for (const connection of connections)
         if (connection.state === "head" || connection.state === "idle")
           connection.closeAfter(LAST_REQUEST_MS);
@@ -106,80 +124,6 @@ export async function listen({
   };
 }
 
-/** How many descriptors this process may have open: proc_pid_limits(5), the soft limit. */
-function descriptorLimit(): number {
-  const soft = /^Max open files\s+(\d+)/m.exec(textOrEmpty("/proc/self/limits"))?.[1];
-  return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);
-}
-
-type Serve = { fetch: Fetch; onMalformed: ServerLimits["onMalformed"]; isEnding: () => boolean };
-
-function openSocket(
-  { host, port, fd }: ListenAddress,
-  onConnection: (socket: Socket) => void,
-): Promise<Server> {
-  const server = createServer({ allowHalfOpen: true, noDelay: true }, onConnection);
-  return new Promise((resolve, reject) => {
-    server.on("error", (cause) => reject(listenFailed({ host, port, fd }, cause)));
-    server.listen(fd === undefined ? { host, port } : { fd }, () => resolve(server));
-  });
-}
-
-/** Closes the oldest connection without a request, else the oldest idle one; false where all are at work. */
-function makeRoom(connections: Set<Connection>): boolean {
-  const oldest = (...states: ConnectionState[]) =>
-    connections.values().find(({ state }) => states.includes(state));
-  const leastNeeded = oldest("head", "closing") ?? oldest("idle");
-  leastNeeded?.destroy();
-  return leastNeeded !== undefined && connections.delete(leastNeeded);
-}
-
-/** Parses requests and answers them; it listens nowhere itself. */
-function parserServer(serve: Serve) {
-  const parser = createParser({
-    keepAliveTimeout: STATES_MS.idle,
-    maxHeaderSize: MAX_HEAD_BYTES,
-    requireHostHeader: false,
-  });
-  parser.on("request", (message, answer) => void respond(message, answer, serve));
-  parser.on(
-    "checkContinue",
-    (message, answer) => void respond(message, answer, serve, () => answer.writeContinue()),
-  );
-  const expectationFailed = { ...serve, fetch: () => new Response(null, { status: 417 }) };
-  parser.on("checkExpectation", (message, answer) => void respond(message, answer, expectationFailed));
-  return parser.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) =>
-    refuseMalformed(error, socket as Connection, serve.onMalformed),
-  );
-}
-
-/** Sends what `fetch` returns for a request; when that fails, the connection is closed without an answer. */
-async function respond(
-  message: IncomingMessage,
-  answer: ServerResponse,
-  { fetch, onMalformed, isEnding }: Serve,
-  onBodyRead: () => void = () => {},
-): Promise<void> {
-  const connection = message.socket as unknown as Connection;
-  connection.began(message, answer);
-  // A sender that leaves is no failure of ours; without these listeners it would end the process.
-  message.on("error", () => {});
-  answer.on("error", () => {});
-  try {
-    const origin = { address: connection.remoteAddress ?? null };
-    const request = webRequest(message, (isFirst) => {
-      if (isFirst) onBodyRead();
-      connection.wantBody();
-    });
-    if (typeof request === "number") onMalformed(request, origin);
-    const response =
-      typeof request === "number" ? new Response(null, { status: request }) : await fetch(request, origin);
-    await send(response, { message, answer, connection, isEnding: isEnding() });
-  } catch {
-    connection.destroy();
-  }
-}
-
 /** Sends the answer whole; it is the connection's last one unless it is a 2xx to a request that arrived whole. */
 async function send(
   response: Response,
@@ -187,7 +131,8 @@ async function send(
 ): Promise<void> {
   const { message, answer, connection, isEnding } = to;
   const body = await response.text();
-  connection.enter("answering");
+  const { promise: sent, resolve } = Promise.withResolvers<void>();
+  answer.once("close", resolve);
   connection.cork();
   answer.writeHead(response.status, {
     ...Object.fromEntries(response.headers),
@@ -197,29 +142,7 @@ async function send(
   });
   answer.end(body);
   connection.uncork();
-}
-
-/** Refuses what the parser cannot read and closes the connection, as after every refusal. */
-function refuseMalformed(
-  error: NodeJS.ErrnoException,
-  connection: Connection,
-  onMalformed: Serve["onMalformed"],
-): void {
-  if (!connection.writable) {
-    connection.destroy();
-    return;
-  }
-  const isTooLarge = error.code === "HPE_HEADER_OVERFLOW";
-  const line = isTooLarge ? "431 Request Header Fields Too Large" : "400 Bad Request";
-  connection.end(`HTTP/1.1 ${line}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-  // A connection that breaks is no request.
-  if (error.code?.startsWith("HPE_"))
-    onMalformed(isTooLarge ? 431 : 400, { address: connection.remoteAddress ?? null });
-}
-
-function portOf(opened: Server): number {
-  const address = opened.address();
-  return typeof address === "object" && address !== null ? address.port : 0;
+  await sent;
 }
 
 const HINTS: Record<string, string> = {
@@ -228,13 +151,19 @@ const HINTS: Record<string, string> = {
   EADDRNOTAVAIL: "The host must be an address of this machine, or 0.0.0.0",
 };
 
-function listenFailed({ host, port, fd }: ListenAddress, cause: unknown): OpsError {
-  const { code } = cause as { code?: unknown };
-  const where = fd === undefined ? `${host}:${port}` : `descriptor ${fd}`;
-  return new OpsError({
-    code: "LISTEN_FAILED",
-    message: `Cannot listen on ${where}: ${typeof code === "string" ? code : "the runtime refused"}`,
-    hint: HINTS[String(code)] ?? "Check the address, the port and the unit's socket",
-    cause,
+function openSocket(
+  { host, port, fd }: ListenAddress,
+  onConnection: (socket: Socket) => void,
+): Promise<Server> {
+  const { promise, resolve, reject } = Promise.withResolvers<Server>();
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, onConnection);
+  server.on("error", (cause: NodeJS.ErrnoException) => {
+    const { code = "the runtime refused" } = cause;
+    const where = fd === undefined ? `${host}:${port}` : `descriptor ${fd}`;
+    const message = `Cannot listen on ${where}: ${code}`;
+    const hint = HINTS[code] ?? "Check the address, the port and the unit's socket";
+    reject(new OpsError({ code: "LISTEN_FAILED", message, hint, cause }));
   });
+  server.listen(fd === undefined ? { host, port } : { fd }, () => resolve(server));
+  return promise;
 }

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { WEBHOOK_QUESTION } from "../../host/webhook-question.ts";
 import type { Log } from "../../platform/log/log.ts";
-import type { Origin } from "../../platform/server/server.ts";
+import type { Origin } from "../../platform/server/connection.ts";
 import { parseAlerts } from "../alert/parse.ts";
 import type { Intake } from "../delivery/intake/intake.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";

@@ -146,17 +146,18 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
     const one = request("GET /", ["Connection: keep-alive"]);
     const piece = Buffer.concat(Array(1_000).fill(one));
     const socket = connect({ port, host: HOST });
-    let answers = 0;
+    let text = "";
     socket.on("data", (chunk: Buffer) => {
-      answers += chunk.toString().split("HTTP/1.1 200").length - 1;
+      text += chunk;
     });
+    const answers = () => text.split("HTTP/1.1 200").length - 1;
     for (let sent = 0; sent < 20; sent += 1) socket.write(piece);
     await asked;
     // Others are served meanwhile, so that whatever was read has also been parsed.
     for (let turn = 0; turn < 5; turn += 1) await speak(port, ["garbage\r\n\r\n"]);
-    expect([begun, answers]).toEqual([1, 0]);
+    expect([begun, answers()]).toEqual([1, 0]);
     tell();
-    await until("all are answered", () => answers === 20_000);
+    await until("all are answered", () => answers() === 20_000);
     expect(begun).toBe(20_000);
     socket.destroy();
   });
@@ -167,12 +168,8 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
     expect(await speak(port, [half])).toMatchObject({ text: "", ended: true });
     const resting = connect({ port, host: HOST });
     resting.write(kept);
-    const late = async function* () {
-      yield kept;
-      yield half;
-    };
-    const { text, ended } = await speak(port, late());
-    expect([text.split("\r\n\r\nabc").length - 1, ended]).toEqual([1, true]);
+    await once(resting, "data");
+    expect(await speak(port, [half])).toMatchObject({ text: "", ended: true });
     expect([resting.closed, resting.readableEnded]).toEqual([false, false]);
     resting.destroy();
   });
@@ -220,23 +217,6 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
     tell();
     expect((await working).body).toBe("done");
     expect((await speak(port, [get])).body).toBe("done");
-  });
-
-  test("closes a connection that does not take its answer in", async () => {
-    const [asked, sendingMs] = [Promise.withResolvers<number>(), 500];
-    const answer: Fetch = ({ url }) => {
-      if (!url.endsWith("/large")) return new Response("small");
-      asked.resolve(performance.now());
-      return new Response("x".repeat(50_000_000));
-    };
-    const { port } = await start(answer, address(), { connections: 1, statesMs: { answering: sendingMs } });
-    const silent = connect({ port, host: HOST }).pause();
-    silent.write(request("GET /large", ["Connection: keep-alive"]));
-    const askedMs = await asked.promise;
-    await until("its place is free", async () => (await speak(port, [get])).body === "small");
-    // Not before: a call that comes too late, on a busy machine, proves nothing about a place that is taken.
-    expect(performance.now() - askedMs).toBeGreaterThanOrEqual(sendingMs);
-    silent.destroy();
   });
 });
 
