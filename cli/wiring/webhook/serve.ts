@@ -2,18 +2,18 @@ import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { activatedSockets } from "../../../lib/platform/server/socket-activation.ts";
 import { notifySystemd } from "../../../lib/platform/systemd.ts";
-import type { WebhookConfig } from "../../../lib/webhook/config.ts";
+import { loadWebhookConfig, type WebhookConfig } from "../../../lib/webhook/config.ts";
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
-import type { Reading } from "../../../lib/webhook/need-restart.ts";
+import { needRestart, type Reading } from "../../../lib/webhook/need-restart.ts";
 import type { Reloader } from "../../../lib/webhook/reload.ts";
 import type { ServeDependencies } from "../../../lib/webhook/serve.ts";
 import type { OutboxLimits } from "../../../lib/webhook/state/contract.ts";
 import { RESERVE } from "../../../lib/webhook/state/sqlite/reserve/reserve-size.ts";
 import type { CommandContext } from "../../framework/command.ts";
+import { warnOfHidden, warnOfUnknown } from "../../framework/command-settings.ts";
 import { VERSION } from "../../framework/version.ts";
 import { callLog } from "../call-log.ts";
-import { type PeerConditions, ReplaceablePeers } from "./peers.ts";
-import { reloadsOf } from "./reload.ts";
+import { type PeerConditions, peersOf } from "./peers.ts";
 import { openState, type StateConditions } from "./state.ts";
 
 /** The clocks and limits of a service that are the same on every host; tests have others. */
@@ -32,43 +32,65 @@ export const SERVE_CONDITIONS: ServeConditions = {
   reserve: RESERVE,
 };
 
-/** What the wiring takes of a command's context. */
-type ServeContext = Pick<CommandContext, "log" | "interrupted" | "env" | "readSettings">;
-
 /**
  * Opens what the webhook service uses: state, clients, the sockets that systemd hands over; `close` closes the state.
  *
- * Errors: those of `openState`, before anything listens.
+ * Behaviour: a reload replaces the clients; what has begun ends with the old ones. What changes at a restart only is
+ *            named in the log.
+ * Errors:    those of `openState`, before anything listens.
  */
 export async function openServeDependencies(
   config: WebhookConfig,
   limits: OutboxLimits,
-  context: ServeContext,
+  {
+    log,
+    env,
+    interrupted,
+    readSettings,
+  }: Pick<CommandContext, "log" | "env" | "interrupted" | "readSettings">,
   reloader: Reloader<Reading>,
   conditions: ServeConditions = SERVE_CONDITIONS,
 ): Promise<{ dependencies: ServeDependencies; close(): Promise<void> }> {
-  const { log, interrupted } = context;
-  let stopPings = () => {};
   const sockets = activatedSockets(process.env, process.pid);
+  const { comments } = config.tracker;
   const state = await openState(config.state, log, "opsctl webhook", {
     limits,
-    comments: config.tracker.comments,
+    comments,
     service: conditions,
   });
-  const peers = new ReplaceablePeers(config, {
-    ...conditions,
-    memory: state,
-    onCall: callLog(log),
-  });
+  const parts = { ...conditions, state, onCall: callLog(log) };
+  let peers = peersOf(config, parts);
+  let stopPings = () => {};
+
+  const readAgain = async (): Promise<Reading> => {
+    const settings = readSettings();
+    await warnOfUnknown(settings, log);
+    warnOfHidden(settings, log);
+    return { config: await loadWebhookConfig(settings.env), env: settings.env };
+  };
+  const replace = (reading: Reading) => {
+    const settings = needRestart({ config, env }, reading);
+    if (settings.length > 0)
+      log.warn("These settings change at a restart only: the old ones stay", { settings });
+    peers = peersOf(reading.config, parts);
+  };
+
   const dependencies: ServeDependencies = {
-    authenticate: peers.authenticate,
-    state,
-    attempts: peers.attempts,
-    lookUp: peers.lookUp,
-    watchPeers: peers.watchPeers,
+    ...{ ...conditions, state, log, sockets },
+    authenticate: (headers) => peers.authenticate(headers),
+    attempts: {
+      message: (row, signal) => peers.attempts.message(row, signal),
+      issue: (row, signal) => peers.attempts.issue(row, signal),
+      comment: (row, signal) => peers.attempts.comment(row, signal),
+    },
+    lookUp: (row, signal) => peers.lookUp(row, signal),
+    watchPeers: () => peers.watchPeers(),
     metrics: createWebhookMetrics({ version: VERSION }),
-    log,
-    sockets,
+    interrupt: interrupted(),
+    reloads: {
+      start: (afterwards) => reloader.start({ load: readAgain, apply: replace, afterwards }),
+      stop: () => reloader.stop(),
+    },
     onReady({ port, adminPort }) {
       log.info("Listening for alerts", { port, ...(adminPort === null ? {} : { adminPort }) });
       stopPings = notifySystemd(process.env, {
@@ -76,12 +98,6 @@ export async function openServeDependencies(
         onFailure: (code) => log.warn("systemd could not be notified", { code }),
       });
     },
-    interrupt: interrupted(),
-    reloads: reloadsOf(reloader, { started: { config, env: context.env }, peers, context }),
-    nowMs: conditions.nowMs,
-    monotonicMs: conditions.monotonicMs,
-    random: conditions.random,
-    sleep: conditions.sleep,
   };
   const close = async () => {
     await state.close();

@@ -11,7 +11,7 @@ export type StateConditions = { nowMs: () => number; reserve: ReserveSize; store
  * Opens the webhook's state: the file of a state directory, or a shared database.
  *
  * Shape:  `comments`: whether the end of an alert is told on its issue. `service`: given for the service, which keeps
- *         space for a full disk in the file, and starts without a database that is away for now.
+ *         space for a full disk in the file, and starts while the database is unavailable.
  * Errors: STATE_UNAVAILABLE, and those of `openDatabase`.
  */
 export async function openState(
@@ -20,31 +20,20 @@ export async function openState(
   applicationName: string,
   options: { limits?: OutboxLimits; comments?: boolean; service?: StateConditions } = {},
 ): Promise<State> {
-  const { service, ...rest } = options;
-  const common = { log, ...rest };
+  const { service, ...common } = { log, ...options };
   if ("url" in config) {
     const { openPostgresState } = await import("../../../lib/webhook/state/postgres/state.ts");
-    const { storeLimitMs } = service ?? {};
-    return await openPostgresState({
-      ...{ url: config.url, applicationName, mayBeAway: service !== undefined, ...common },
-      ...(storeLimitMs === undefined ? {} : { answerLimitMs: storeLimitMs }),
-    });
+    const limit = service?.storeLimitMs === undefined ? {} : { answerLimitMs: service.storeLimitMs };
+    const mayBeAway = service !== undefined;
+    return await openPostgresState({ url: config.url, applicationName, mayBeAway, ...common, ...limit });
   }
   const { openSqliteState } = await import("../../../lib/webhook/state/sqlite/state.ts");
-  const { nowMs, reserve } = service ?? { nowMs: Date.now };
-  return await openSqliteState({
-    directory: config.directory,
-    nowMs,
-    ...common,
-    ...(reserve && { reserve }),
-  });
+  const { nowMs = Date.now, reserve } = service ?? {};
+  const { directory } = config;
+  return await openSqliteState({ directory, nowMs, ...common, ...(reserve && { reserve }) });
 }
 
-/**
- * Opens the webhook's state for a command, and closes it when `use` has ended.
- *
- * Errors: those of `openState`, CONFIG_INVALID.
- */
+/** Opens the webhook's state for a command, and closes it when `use` has ended; errors as `openState`, CONFIG_INVALID. */
 export async function withState(
   { env, log }: CommandContext,
   applicationName: string,
