@@ -5,34 +5,33 @@ import type { CommandContext } from "../framework/command.ts";
 /** Tells the check of a command how it has ended; never throws. */
 export type PingEnd = (isWell: boolean, signal?: AbortSignal) => Promise<void>;
 
-const SILENT: PingEnd = async () => {};
-
 /**
- * The ping of a command that runs now and then, which tells how it ended.
+ * The ping of a command that runs now and then.
  *
  * Behaviour: an address that cannot be used is logged, and the command goes on without: it is not what the ping is
  *            about. `mayLog` says whether a ping that fails now may be logged.
  */
 export async function openPingEnd(
   { env, log }: Pick<CommandContext, "env" | "log">,
-  { timeoutMs, mayLog = () => true }: { timeoutMs?: number; mayLog?: () => boolean } = {},
+  mayLog: () => boolean = () => true,
 ): Promise<PingEnd> {
-  if ((env.OPSCTL_PING_URL ?? "").trim() === "") return SILENT;
+  const setting = "OPSCTL_PING_URL";
+  const warn = (message: string, fields: Record<string, unknown>) => {
+    if (mayLog()) log.warn(message, fields);
+  };
+  if ((env[setting] ?? "").trim() === "") return async () => {};
   try {
-    const { OPSCTL_PING_URL: url } = await loadSettings("weekly", { optional: ["OPSCTL_PING_URL"] }, env);
-    if (url === undefined) return SILENT;
+    const url = (await loadSettings("weekly", { required: [setting] }, env))[setting];
     const { pingOf } = await import("../../lib/providers/ping.ts");
-    const ping = pingOf(url, timeoutMs);
+    const ping = pingOf(url);
     return async (isWell, signal) => {
       const outcome = await ping(isWell, signal);
-      if (outcome.status === "failed" && mayLog())
-        log.warn("The ping of OPSCTL_PING_URL fails", { code: outcome.code });
+      if (outcome.status === "failed") warn("The ping of OPSCTL_PING_URL fails", { code: outcome.code });
     };
   } catch (error) {
     if (!(error instanceof OpsError)) throw error;
-    const { code, settings } = error;
-    const fields = { code, setting: "OPSCTL_PING_URL", problem: settings?.[0]?.problem };
-    if (mayLog()) log.warn("The ping cannot be used: the run goes on without it", fields);
-    return SILENT;
+    const problem = error.settings?.[0]?.problem;
+    warn("The ping cannot be used: the run goes on without it", { code: error.code, setting, problem });
+    return async () => {};
   }
 }

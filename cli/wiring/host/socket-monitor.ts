@@ -21,11 +21,10 @@ export function openSocketMonitorDependencies(
   config: SocketMonitorConfig,
   { env, log }: Pick<CommandContext, "env" | "log">,
 ): SocketMonitorDependencies {
-  const gateway = evolutionClient({
-    baseUrl: new URL(config.MESSAGING_API_URL),
-    adminKey: config.MESSAGING_API_KEY,
-    onCall: callLog(log),
-  });
+  const { MESSAGING_API_KEY: adminKey, MESSAGING_PHONE: phone } = config;
+  const baseUrl = new URL(config.MESSAGING_API_URL);
+  const gateway = evolutionClient({ baseUrl, adminKey, onCall: callLog(log) });
+  const findInstance = resolveInstance({ gateway, configured: config.MESSAGING_INSTANCE?.trim() ?? null });
   return {
     countSockets: () => countSockets({ signal: AbortSignal.timeout(LISTING_LIMIT_MS) }),
     readLoadAverage,
@@ -35,12 +34,7 @@ export function openSocketMonitorDependencies(
       const directory = stateDirectoryOf(config.OPSCTL_STATE_DIR, env);
       return await openSqliteDedup({ directory, nowMs: Date.now, log });
     },
-    messenger: {
-      gateway,
-      findInstance: resolveInstance({ gateway, configured: config.MESSAGING_INSTANCE?.trim() ?? null }),
-      phone: config.MESSAGING_PHONE,
-      limitMs: MESSAGE_LIMIT_MS,
-    },
+    messenger: { gateway, findInstance, phone, limitMs: MESSAGE_LIMIT_MS },
     appendReadings: (readings) => appendReadings(config.OPSCTL_LOG_DIR, readings),
     host: hostname(),
     nowMs: Date.now,

@@ -52,13 +52,9 @@ export async function bringLastRunUpToDate(
   ]);
   const logDir = await logDirectory(env);
   if (logDir === null) return;
-  const refreshed = await refreshLastRun(logDir, (window) => readWeekState(sql, window)).catch(
-    (): { status: "failed"; code: string } => ({ status: "failed", code: "DATABASE_QUERY_FAILED" }),
-  );
+  const failed = { status: "failed", code: "DATABASE_QUERY_FAILED" } as const;
+  const refreshed = await refreshLastRun(logDir, (window) => readWeekState(sql, window)).catch(() => failed);
   if (refreshed.status !== "failed") return;
-  log.warn("The record of the last weekly run on this host could not be brought up to date", {
-    code: "LAST_RUN_UNWRITABLE",
-    cause: refreshed.code,
-    logDir,
-  });
+  const fields = { code: "LAST_RUN_UNWRITABLE", cause: refreshed.code, logDir };
+  log.warn("The record of the last weekly run on this host could not be brought up to date", fields);
 }

@@ -14,10 +14,9 @@ import type { CommandContext } from "../../framework/command.ts";
 import { callLog } from "../call-log.ts";
 
 /**
- * Opens what a look-up uses: the database, and readers of what gateway and e-mail provider keep; `close` closes them.
+ * Opens the database, and clients that only read what gateway and e-mail provider keep; `close` closes them.
  *
- * Behaviour: nothing here can send.
- * Errors:    those of `openDatabase`.
+ * Errors: those of `openDatabase`.
  */
 export async function openLookUpDependencies(
   { databaseUrl, whatsapp, email }: LookUpConfig,
@@ -27,22 +26,13 @@ export async function openLookUpDependencies(
   const database = await openDatabase(databaseUrl, { max: 1, applicationName: "opsctl deliveries" });
   const progress = createProgress({ stream: stderr, enabled: !asJson && stderr.isTerminal });
   const onCall = callLog(log);
+  const gateway = whatsapp && { baseUrl: new URL(whatsapp.gatewayUrl), adminKey: whatsapp.adminKey, onCall };
+  const provider = email && { baseUrl: new URL(email.apiUrl), apiKey: email.apiKey, onCall };
+  const rate = rateLimiter({ perSecond: RESEND_PER_SECOND });
   return {
-    sql: database.sql,
-    whatsapp: whatsapp && {
-      find: messageFinder({ baseUrl: new URL(whatsapp.gatewayUrl), adminKey: whatsapp.adminKey, onCall }),
-      renderText: whatsappTextOf(whatsapp.appBaseUrl),
-    },
-    email:
-      email &&
-      sentEmails({
-        baseUrl: new URL(email.apiUrl),
-        apiKey: email.apiKey,
-        rate: rateLimiter({ perSecond: RESEND_PER_SECOND }),
-        onCall,
-      }),
-    interrupt,
-    progress,
+    ...{ sql: database.sql, interrupt, progress },
+    whatsapp: gateway && { find: messageFinder(gateway), renderText: whatsappTextOf(whatsapp.appBaseUrl) },
+    email: provider && sentEmails({ ...provider, rate }),
     close: async () => {
       progress.stop();
       await database.close();

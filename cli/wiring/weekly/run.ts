@@ -1,6 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { openDatabase } from "../../../lib/platform/database/pool.ts";
-import type { CallRecord } from "../../../lib/platform/http/call-peer.ts";
 import { createProgress } from "../../../lib/platform/log/progress.ts";
 import { rateLimiter } from "../../../lib/platform/rate/rate-limiter.ts";
 import { applicationClient } from "../../../lib/providers/application/client.ts";
@@ -17,46 +16,34 @@ import type { CommandContext } from "../../framework/command.ts";
 import { VERSION } from "../../framework/version.ts";
 import { callLog } from "../call-log.ts";
 
+type FromCommand = Pick<
+  WeeklyDependencies,
+  "log" | "interrupt" | "sentBefore" | "onBegin" | "onDatabaseWait"
+>;
+
 /** The flags of `opsctl weekly`, checked. */
-export type WeeklyFlags = Pick<
-  WeeklyOptions,
-  | "dryRun"
-  | "tenantId"
-  | "skipWhatsapp"
-  | "skipEmail"
-  | "skipEditorials"
-  | "withoutSocial"
-  | "patienceMinutes"
-  | "concurrency"
-> & { showProgress: boolean };
+export type WeeklyFlags = Omit<WeeklyOptions, keyof ReturnType<typeof optionsOf>> & { showProgress: boolean };
 
 /** Connections beyond those of the reports in flight: one lists the owners, one holds the lock of the drain. */
 const SPARE_CONNECTIONS = 2;
 
-/** Longest time of one question of a dry run: a person waits for it. */
+/** Longest time of one call of a dry run: a person waits for it. */
 const SETUP_LIMIT_MS = 15_000;
 
 /** Far longer than any statement of the run takes, and well below its lease of five minutes. */
 const STATEMENT_LIMIT_MS = 60_000;
 
 /**
- * Opens what a weekly run uses: the database and the clients of its peers; `close` closes them.
+ * Opens what a weekly run uses: the database and the clients of its services; `close` closes them.
  *
  * Errors: those of `openDatabase`, before anything is written.
  */
 export async function openWeeklyDependencies(
   config: WeeklyConfig,
   flags: WeeklyFlags,
-  {
-    log,
-    stderr,
-    interrupt,
-    sentBefore,
-    onBegin,
-    onDatabaseWait,
-  }: Pick<CommandContext, "log" | "stderr"> &
-    Pick<WeeklyDependencies, "interrupt" | "sentBefore" | "onBegin" | "onDatabaseWait">,
+  { stderr, ...context }: Pick<CommandContext, "stderr"> & FromCommand,
 ): Promise<{ dependencies: WeeklyDependencies; options: WeeklyOptions; close(): Promise<void> }> {
+  const { log, interrupt, sentBefore, onBegin, onDatabaseWait } = context;
   const run = { version: VERSION, runId: crypto.randomUUID() };
   const database = await openDatabase(config.databaseUrl, {
     max: flags.concurrency + SPARE_CONNECTIONS,
@@ -65,78 +52,57 @@ export async function openWeeklyDependencies(
       ...openingPatience(flags),
       signal: interrupt,
       onWait(code, limitMs) {
-        const facts = { code, secondsLeft: limitMs / 1000 };
         onDatabaseWait({ ...run, code, limitMs });
-        log.warn("The database is away for a moment: the run waits for it", facts);
+        const facts = { code, secondsLeft: limitMs / 1000 };
+        log.warn("The database is unavailable for a moment: the run waits for it", facts);
       },
     },
   });
   const progress = createProgress({ stream: stderr, enabled: flags.showProgress && stderr.isTerminal });
   const onCall = callLog(log);
   const dependencies: WeeklyDependencies = {
+    ...{ interrupt, sentBefore, onBegin, onDatabaseWait, log, progress, ...run },
+    ...openClients(config, onCall),
     store: weeklyStore(database.sql),
     checkReadiness: () => checkReadiness(database.sql),
-    ...openPeers(config, onCall),
     setup: setupPeers(config, { limitMs: SETUP_LIMIT_MS, onCall }),
-    log,
-    progress,
-    interrupt,
-    sentBefore,
-    onBegin,
-    onDatabaseWait,
     statementLimitMs: STATEMENT_LIMIT_MS,
     renewConnections: database.renew,
     monotonicMs: () => performance.now(),
     sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}),
-    ...run,
   };
   const close = async () => {
     progress.stop();
     await database.close();
   };
-  return { dependencies, options: optionsOf(config, flags), close };
+  return { dependencies, options: { ...flags, ...optionsOf(config) }, close };
 }
 
-type Peers = Pick<
-  WeeklyDependencies,
-  "application" | "gateway" | "emailProvider" | "whatsappRate" | "emailRate"
->;
-
 /** The clients of the services and the rates of their calls; the client of a channel that is left out is null. */
-function openPeers(
+function openClients(
   { whatsapp, email, editorials, appBaseUrl, triggerSecret }: WeeklyConfig,
-  onCall: (record: CallRecord) => void,
-): Peers {
+  onCall: ReturnType<typeof callLog>,
+) {
+  const editorialSecret = editorials?.secret ?? null;
   const emailRate = rateLimiter({ perSecond: RESEND_PER_SECOND });
+  const perMinute = whatsapp?.messagesPerMinute;
   return {
-    application: applicationClient({
-      baseUrl: new URL(appBaseUrl),
-      triggerSecret,
-      editorialSecret: editorials?.secret ?? null,
-      onCall,
-    }),
+    application: applicationClient({ baseUrl: new URL(appBaseUrl), triggerSecret, editorialSecret, onCall }),
     gateway:
       whatsapp &&
       evolutionClient({ baseUrl: new URL(whatsapp.gatewayUrl), adminKey: whatsapp.adminKey, onCall }),
     emailProvider:
       email &&
       resendClient({ baseUrl: new URL(email.apiUrl), apiKey: email.apiKey, rate: emailRate, onCall }),
-    whatsappRate: rateLimiter({
-      perSecond: whatsapp?.messagesPerMinute ? whatsapp.messagesPerMinute / 60 : null,
-    }),
+    whatsappRate: rateLimiter({ perSecond: perMinute ? perMinute / 60 : null }),
     emailRate,
   };
 }
 
-function optionsOf(
-  { whatsapp, email, editorials, appBaseUrl, unsubscribe, logDir }: WeeklyConfig,
-  flags: WeeklyFlags,
-): WeeklyOptions {
+/** The options of a run that its settings give. */
+function optionsOf({ whatsapp, email, editorials, appBaseUrl, unsubscribe, logDir }: WeeklyConfig) {
   return {
-    ...flags,
-    appBaseUrl,
-    unsubscribe,
-    logDir,
+    ...{ appBaseUrl, unsubscribe, logDir },
     whatsappSenderTenantId: whatsapp?.senderTenantId ?? null,
     emailSenderTenantId: email?.senderTenantId ?? null,
     editorials: {
