@@ -46,12 +46,12 @@ function markedLines(status: Status, line: { name: string; text: string }, scree
  * The findings in a line for each command, and the one step that comes next.
  *
  * Behaviour: a cause that several commands share is listed once, with the first of them. `option` names the environment
- *            files that were read, `asRoot` is the command by which root sees all of them.
+ *            files that were read, for the commands that come next.
  */
 export function renderSummary(
   findings: readonly Finding[],
   screen: Screen,
-  { option = "", asRoot = "sudo opsctl doctor" }: { option?: string; asRoot?: string } = {},
+  { option = "" }: { option?: string } = {},
 ): string {
   const commands = Map.groupBy(findings, (finding) => finding.command);
   const width = Math.max(0, ...[...commands.keys()].map((of) => of.length));
@@ -74,7 +74,7 @@ export function renderSummary(
   const isNothingUsed = findings.every(({ status }) => status === "not_set_up");
   const next = isNothingUsed
     ? fixLines("", command(`  opsctl doctor weekly${option}`, NOTHING_YET), screen)
-    : [...nextLines([...causes.values()], screen, { option, asRoot }), ...all];
+    : [...nextLines([...causes.values()], screen, { option }), ...all];
   return `${[...lines, "", ...next].join("\n")}\n`;
 }
 
@@ -83,12 +83,10 @@ const NOTHING_YET = "Nothing is set up on this host yet. What the first part nee
 
 /** What a person can do something about: what was not checked counts only where its fix says how to check it. */
 function problemsOf(findings: readonly Finding[]): Finding[] {
-  const isClosed = findings.some((finding) => finding.status === "fail" && finding.needsRoot);
-  return findings.filter(({ status, because, fix, needsRoot }) => {
-    if (status !== "fail" && status !== "warn") return false;
-    // What is closed together with a file is listed once, by that file.
-    return because !== "not_checked" || (fix !== null && !(isClosed && needsRoot));
-  });
+  return findings.filter(
+    ({ status, because, fix }) =>
+      (status === "fail" || status === "warn") && (because !== "not_checked" || fix !== null),
+  );
 }
 
 function worstOf(findings: readonly Finding[]): Finding | undefined {
@@ -123,14 +121,9 @@ function priorityOf({ status, fix, isNote }: Finding): number {
 }
 
 /** The step that comes next, and a blank line; nothing where nothing is wrong. */
-function nextLines(
-  causes: readonly Finding[],
-  screen: Screen,
-  { option, asRoot }: { option: string; asRoot: string },
-): string[] {
+function nextLines(causes: readonly Finding[], screen: Screen, { option }: { option: string }): string[] {
   const [first] = causes.toSorted((one, other) => priorityOf(one) - priorityOf(other));
   if (first === undefined) return [];
-  if (first.needsRoot) return ["Next:", ...fixLines("  ", command(asRoot), screen), ""];
   const fix = first.fix ?? command(`opsctl doctor ${first.command}${option}`);
   return [`Next, for ${first.command}:`, ...fixLines("  ", fix, screen), ""];
 }

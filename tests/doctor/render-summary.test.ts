@@ -7,7 +7,6 @@ import {
   notChecked,
   notSetUp,
   pass,
-  command as run,
   untilMonday,
   warn,
 } from "../../lib/doctor/finding.ts";
@@ -43,26 +42,6 @@ describe("renderSummary()", () => {
     expect(renderSummary(findings)).toBe(
       `  ok    weekly           1 ok, 1 not checked\n  ok    collect-metrics  1 ok\n\n${ALL}`,
     );
-  });
-
-  test("sends root once to all commands, and to the environment files that this doctor reads", () => {
-    for (const option of ["", " --env-dir /etc/opsctl/staging"]) {
-      const closed = (command: CommandName) =>
-        of(command, [
-          "environment file",
-          {
-            ...fail(
-              "SECRET_FILE_UNREADABLE",
-              `${command}.env may not be read`,
-              run(`sudo opsctl doctor ${command}${option}`),
-            ),
-            needsRoot: true,
-          },
-        ]);
-      const asRoot = `sudo opsctl doctor${option}`;
-      const text = render([...closed("weekly"), ...closed("webhook")], NO_TERMINAL, { option, asRoot });
-      expect(text).toContain(`\nNext:\n  sudo opsctl doctor${option}\n`);
-    }
   });
 
   test("sends to the environment files that this doctor reads, with every command that it names", () => {

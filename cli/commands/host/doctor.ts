@@ -62,7 +62,7 @@ export const doctor = defineCommand({
         import("../../../lib/doctor/checks/all.ts"),
         import("../../../lib/doctor/render.ts"),
       ]);
-    const { envDirOption, sudoLine } = await import("../../../lib/platform/config/sudo-line.ts");
+    const { envDirOption } = await import("../../../lib/platform/config/sudo-line.ts");
     const { becomeAccount, isRoot } = await import("../../../lib/platform/privileges.ts");
     const { rootsOwnerLogin } = await import("../../../lib/platform/config/owner-login.ts");
     const commands = DOCTOR_COMMANDS.filter((name) => name === (args.command ?? name));
@@ -76,7 +76,6 @@ export const doctor = defineCommand({
     const examination = { isNamed, becomeAccount: isRoot() ? becomeAccount : null };
     const findings = await runDoctor(dependencies, checksFor(commands), examination);
     setTimeout(() => process.exit(), LINGER_MS).unref();
-    const asRoot = sudoLine("doctor", { ...env, OPSCTL_ENV_DIR: envDir });
     return {
       exitCode: findings.some(({ status }) => status === "fail") ? EXIT.notReady : EXIT.ok,
       fields: {
@@ -85,7 +84,7 @@ export const doctor = defineCommand({
       text: (screen) =>
         args.all === true || isNamed
           ? renderFindings(findings, screen)
-          : renderSummary(findings, screen, { option: envDirOption(envDir), asRoot }),
+          : renderSummary(findings, screen, { option: envDirOption(envDir) }),
     };
   },
 });

@@ -2,21 +2,19 @@ import { access, constants, stat } from "node:fs/promises";
 import { directoryFault } from "../../../platform/files/directory-fault.ts";
 import type { CheckContext } from "../../context/check-context.ts";
 import { COMMAND_FACTS } from "../../context/command-facts.ts";
-import { closedResult, isReader } from "../../facts/reader.ts";
 import { type CheckResult, type CommandName, fail, pass } from "../../finding.ts";
 
 /**
  * Whether a command's account may make and change files in a directory, as the kernel says: with access lists, file
- * systems mounted read-only and security modules. Root, which may do nearly everything, has become the account before.
+ * systems mounted read-only and security modules. Root, which may do nearly everything, has become the account before;
+ * any other account is the one that is asked about.
  */
 export async function writableResult(
   command: CommandName,
-  context: CheckContext,
+  _context: CheckContext,
   path: string,
   mode: string,
 ): Promise<CheckResult> {
-  if (!(await isReader(command, context)))
-    return closedResult(`whether the account of ${command} may write to ${path}`, command, context);
   const fix = `Make it a directory of ${COMMAND_FACTS[command].account ?? "root"} with mode ${mode}`;
   try {
     await access(path, constants.W_OK | constants.X_OK);

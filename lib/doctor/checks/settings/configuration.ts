@@ -5,7 +5,6 @@ import type { Environment } from "../../../platform/secrets/adapter.ts";
 import type { Check } from "../../context/check.ts";
 import type { CheckContext, FailedSettings } from "../../context/check-context.ts";
 import type { DoctorDependencies } from "../../context/dependencies.ts";
-import { closedResult, isForAnotherAccount } from "../../facts/reader.ts";
 import { type CheckResult, type CommandName, fail, failure, notChecked, pass } from "../../finding.ts";
 import { setSecret } from "./correct-setting.ts";
 
@@ -22,8 +21,6 @@ export function configurationCheck(
       if (settings.status === "ok") return [pass("every setting is there and valid")];
       const { error, reportedBy } = settings;
       if (reportedBy !== "configuration") return withoutSettings(settings);
-      if (await isForAnotherAccount(error, command, context))
-        return [closedResult(error.message, command, context)];
       if (error.settings === undefined) return [failure(error)];
       const { env, file } = await context.environment(command);
       return error.settings.map(({ name, problem, kind, file: own }) => {

@@ -1,8 +1,10 @@
 import { SETTINGS_FILES } from "../../../platform/config/settings-table.ts";
 import { unknownSettings, unknownText } from "../../../platform/config/unknown-names.ts";
+import { isClosedHere } from "../../../platform/files/closed-file.ts";
+import { wasRoot } from "../../../platform/privileges.ts";
 import type { Check } from "../../context/check.ts";
 import { COMMAND_FACTS } from "../../context/command-facts.ts";
-import { asRoot, isForAnotherAccount } from "../../facts/reader.ts";
+import { asRoot } from "../../facts/reader.ts";
 import { type CommandName, fail, pass, warn } from "../../finding.ts";
 
 /** Commands that work without a file of their own: the webhook's file has what they need. */
@@ -17,9 +19,10 @@ export function environmentFileCheck(command: CommandName): Check {
       const { path, isThere, names, repeated, problem } = (await context.environment(command)).file;
       if (problem !== null) {
         const lines = problem.message.split("\n").map((line) => line.trim());
-        const failed = fail(problem.code, lines.join("; "), problem.hint ?? null);
-        const isClosed = await isForAnotherAccount(problem, command, context);
-        return [isClosed ? { ...failed, fix: asRoot(command, context), needsRoot: true } : failed];
+        // Who may not look is sent to root, which sees what the account sees.
+        const isClosed = isClosedHere(problem.cause) && !wasRoot();
+        const fix = isClosed ? asRoot(command, context) : (problem.hint ?? null);
+        return [fail(problem.code, lines.join("; "), fix)];
       }
       const { account } = COMMAND_FACTS[command];
       if (!isThere && (account === null || NEED_NO_FILE.includes(command)))

@@ -9,8 +9,8 @@ import type { Check } from "../../context/check.ts";
 import type { CommandEnvironment, SecretSearch } from "../../context/check-context.ts";
 import { secretsOf } from "../../context/command-facts.ts";
 import type { DoctorDependencies } from "../../context/dependencies.ts";
-import { closedResult, isForAnotherAccount } from "../../facts/reader.ts";
 import { type CheckResult, type CommandName, fail, failure, pass, warn } from "../../finding.ts";
+import { withoutSettings } from "./configuration.ts";
 import { setSecret } from "./correct-setting.ts";
 
 /** Where each secret of a command was found, what keeps it from being read, and what looks like one and is not used. */
@@ -20,15 +20,14 @@ export function secretsCheck(command: CommandName): Check {
     name: "secrets",
     async run(context) {
       const environment = await context.environment(command);
-      const results = command === "migrate" ? rootsLoginResults(context.dependencies, environment) : [];
-      const closed: string[] = [];
-      for (const search of await context.secrets(command)) {
-        if (await isForAnotherAccount(search.error, command, context)) closed.push(search.name);
-        else results.push(...searchResults(search, environment));
-      }
-      if (closed.length > 0)
-        results.push(closedResult(`this account may not look for ${closed.join(", ")}`, command, context));
-      return [...results, ...(await unknownResults(command, environment))];
+      const { problem: error } = environment.file;
+      if (error !== null) return withoutSettings({ status: "failed", error, reportedBy: "environment file" });
+      const searches = await context.secrets(command);
+      return [
+        ...(command === "migrate" ? rootsLoginResults(context.dependencies, environment) : []),
+        ...searches.flatMap((search) => searchResults(search, environment)),
+        ...(await unknownResults(command, environment)),
+      ];
     },
   };
 }
