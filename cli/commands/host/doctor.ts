@@ -1,17 +1,13 @@
 /**
- * `opsctl doctor [command]`: whether each command has what it needs. Nothing is written; services are called only to
- * read. Ends with 3 when a check failed.
- *
- * Text:   without a command a line for each of them and the one next step, with one or with `--all` every finding.
- * JSON:   `findings` (each `command`, `check`, `status`: pass, warn, fail, or not_set_up for what this host does not use,
- *         `code` of docs/codes.md, null where nothing is wrong, `reason`, `fix`: `text` and `command` that put it right,
- *         each of them or all of it null; of a warning that nothing was checked `because`: `not_checked`).
+ * `opsctl doctor [command]`: whether each command has what it needs, in a line for each and the one next step; of a
+ * command that is named, and with `--all`, every finding. Nothing is written; services are called only to read. Ends with
+ * 3 when a check failed. JSON: `findings`, see docs/doctor.md.
  */
 import { statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import { DOCTOR_COMMANDS } from "../../../lib/doctor/finding.ts";
 import { DEFAULT_ENV_DIR } from "../../../lib/platform/config/settings-table.ts";
-import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
 import { argument, flag, option, type ValueCheck } from "../../args/options.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
@@ -63,15 +59,18 @@ export const doctor = defineCommand({
         import("../../../lib/doctor/render.ts"),
       ]);
     const { envDirOption } = await import("../../../lib/platform/config/sudo-line.ts");
+    const { settingsPath } = await import("../../../lib/platform/config/settings-file.ts");
     const { becomeAccount, isRoot } = await import("../../../lib/platform/privileges.ts");
     const { rootsOwnerLogin } = await import("../../../lib/platform/config/owner-login.ts");
     const commands = DOCTOR_COMMANDS.filter((name) => name === (args.command ?? name));
-    const envDir = args["env-dir"] ?? (await namedEnvDir(env));
     const isNamed = args.command !== undefined;
-    const readLogin = isRoot() && commands.includes("migrate");
-    const rootsLogin = readLogin
-      ? await rootsOwnerLogin(env).catch((error: unknown) => asOpsError(error, "read the owner's login"))
-      : null;
+    // Set to nothing, OPSCTL_ENV_DIR turns the files off for this process, and not for cron and systemd.
+    const envDir =
+      args["env-dir"] ?? dirname(settingsPath("weekly.env", env) ?? join(DEFAULT_ENV_DIR, "weekly.env"));
+    const rootsLogin =
+      isRoot() && commands.includes("migrate")
+        ? await rootsOwnerLogin(env).catch((error: unknown) => asOpsError(error, "read the owner's login"))
+        : null;
     const dependencies = openDoctorDependencies({ env, envDir, rootsLogin });
     const examination = { isNamed, becomeAccount: isRoot() ? becomeAccount : null };
     const findings = await runDoctor(dependencies, checksFor(commands), examination);
@@ -88,14 +87,3 @@ export const doctor = defineCommand({
     };
   },
 });
-
-/**
- * The directory of the environment files; set to nothing, OPSCTL_ENV_DIR leaves it where it is installed.
- *
- * Errors: CONFIG_INVALID when it is not an absolute path: every other command refuses it, too.
- */
-async function namedEnvDir(env: Environment): Promise<string> {
-  const { settingsPath } = await import("../../../lib/platform/config/settings-file.ts");
-  const path = settingsPath("weekly.env", env);
-  return path === null ? DEFAULT_ENV_DIR : (env.OPSCTL_ENV_DIR ?? DEFAULT_ENV_DIR);
-}
