@@ -3,7 +3,7 @@ import { command, group } from "./framework/command.ts";
 const deliveries = () => import("./commands/deliveries.ts");
 const outbox = () => import("./commands/webhook/outbox.ts");
 const reports = () => import("./commands/reports.ts");
-const rules = () => import("./commands/alert-rules/rules.ts");
+const rules = () => import("./commands/alert-rules.ts");
 
 /** The command tree: names and descriptions; the file of a command is imported when it is called. */
 export const root = group("Weekly reports for tenant owners, and the alarm of the host they run on", {
@@ -92,11 +92,11 @@ export const root = group("Weekly reports for tenant owners, and the alarm of th
     ),
     "contact-point": group("Manage the webhook's contact point in Grafana", {
       apply: command("Create or update the webhook's contact point in Grafana", () =>
-        import("./commands/alert-rules/contact-point.ts").then((file) => file.alertRulesContactPointApply),
+        rules().then((file) => file.alertRulesContactPointApply),
       ),
     }),
     dashboard: command("Print the Grafana dashboard of host, alerts and weekly run as JSON", () =>
-      import("./commands/alert-rules/dashboard.ts").then((file) => file.alertRulesDashboard),
+      rules().then((file) => file.alertRulesDashboard),
     ),
   }),
   secret: group("Manage secrets", {

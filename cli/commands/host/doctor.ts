@@ -1,8 +1,3 @@
-/**
- * `opsctl doctor [command]`: whether each command has what it needs, in a line for each and the one next step; of a
- * command that is named, and with `--all`, every finding. Nothing is written; services are called only to read. Ends with
- * 3 when a check failed. JSON: `findings`, see docs/doctor.md.
- */
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -28,7 +23,7 @@ const aDirectory: ValueCheck = (value) => {
   }
 };
 
-/** The command; see the head of this file. */
+/** `opsctl doctor`: whether each command has what it needs. Writes nothing; services are called only to read. */
 export const doctor = defineCommand({
   staysRoot: true,
   notes:

@@ -1,12 +1,3 @@
-/**
- * `opsctl secret set`: puts a secret into a file of its own, where the commands that need it find it. The value comes
- * from the terminal, where it is not shown, else as one line from standard input.
- *
- * Writes: /etc/opsctl/secrets/<NAME> (opsctl 0600), or /etc/opsctl/root-secrets/<NAME> (root 0600); whole or not at
- *         all. The directory, where it is missing.
- * JSON:   `name`, `path`, `owner`, `mode`, `isNew`, `usedBy` (commands), `next` (commands to run so that it counts),
- *         `warnings` (what is odd). Never the value.
- */
 import { KNOWN_SECRETS, type KnownSecret, knownSecret } from "../../../lib/platform/config/known-secrets.ts";
 import type { OpsError } from "../../../lib/platform/errors.ts";
 import { nearest } from "../../../lib/platform/nearest.ts";
@@ -18,7 +9,12 @@ import { isTerminal, writeErr } from "../../output.ts";
 const STDIN = 0;
 const NAMES = KNOWN_SECRETS.map(({ name }) => name);
 
-/** The command; see the head of this file. */
+/**
+ * `opsctl secret set`: puts a secret into a file of its own, whole or not at all.
+ *
+ * Behaviour: writes /etc/opsctl/secrets/<NAME> (opsctl 0600), or /etc/opsctl/root-secrets/<NAME> (root 0600), and the
+ *            directory where it is missing. The value comes from the terminal, else from standard input.
+ */
 export const secretSet = defineCommand({
   staysRoot: true,
   notes:
