@@ -1,6 +1,24 @@
 /** A stand-in of the container engine: the Docker Engine API's inspection and single sample of a container. */
-import { GENERATIONS, type Generation, type GenerationName } from "./docker-generations.ts";
 import { type Answer, type LedgerEntry, type StandIn, type StandInOptions, startStandIn } from "./standin.ts";
+
+/**
+ * What kinds of engines answer differently.
+ *
+ * Shape:  `ambiguous`: the status for the beginning of several ids; `stopped`: what the statistics of a container are that
+ *         does not run: zeros, an error after a 200, or a 409; `isLike`: the beginning of an id is compared as by SQL.
+ * Source: moby/moby from 20.10.27 to 29.0.0 (daemon/stats.go, daemon/container.go); containers/podman 4.0 and 6.0
+ *         (pkg/api/handlers/compat, libpod/sqlite_state.go), read 2026-11-22. Docker 26.1.5 and Podman 5.4.2 were also
+ *         asked.
+ */
+export const ENGINES = {
+  "Docker 20.10": { ambiguous: 500, stopped: "zeros", isLike: false },
+  "Docker 29.0": { ambiguous: 400, stopped: "zeros", isLike: false },
+  "Podman 4.0": { ambiguous: 404, stopped: "conflict", isLike: true },
+  "Podman 5.4": { ambiguous: 404, stopped: "late error", isLike: true },
+} as const;
+
+/** The name of a kind of engine. */
+export type EngineName = keyof typeof ENGINES;
 
 /** One container; `stats` are those of its memory, as the engine sends them. */
 export type EngineContainer = {
@@ -11,10 +29,10 @@ export type EngineContainer = {
   env: string[];
 };
 
-/** Settings of the engine; one of those most in use unless another generation is named. */
+/** Settings of the engine. */
 export type EngineOptions = StandInOptions & {
   containers: Record<string, EngineContainer>;
-  generation?: GenerationName;
+  kind?: EngineName;
 };
 
 /** A running engine; `containers` may be changed while it runs. */
@@ -38,7 +56,7 @@ export function runningContainer(parts: Partial<EngineContainer> = {}): EngineCo
 
 /** Starts an engine. */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
-  const generation: Generation = GENERATIONS[options.generation ?? "Docker 28.5.2"];
+  const kind = ENGINES[options.kind ?? "Docker 29.0"];
   const containers = new Map(Object.entries(options.containers));
 
   async function looked(
@@ -48,7 +66,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     show: (name: string, container: EngineContainer) => Answer,
   ): Promise<Answer> {
     await engine.arrival?.(entry);
-    const found = find(containers, decodeURIComponent(wanted!), generation);
+    const found = find(containers, decodeURIComponent(wanted!), kind);
     await work();
     return Array.isArray(found) ? show(...found) : found;
   }
@@ -65,17 +83,10 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
         method: "GET",
         pattern: /^\/containers\/([^/]+)\/stats$/,
         handle: (entry, match, work) =>
-          looked(entry, match, work, (name, container) => {
-            const isSample = queryOf(entry).get("one-shot") === "true";
-            return sample(name, container, entry, isSample ? generation : GENERATIONS["Docker 29.0"]);
-          }),
+          looked(entry, match, work, (_name, container) => sample(container, entry, kind.stopped)),
       },
     },
-    {
-      ...options,
-      notFound: () => refusal(404, "page not found"),
-      headers: () => ({ "api-version": generation.newest, ostype: "linux" }),
-    },
+    { ...options, notFound: () => refusal(404, "page not found") },
   );
   const engine: Engine = Object.assign(standIn, { containers, arrival: null });
   return engine;
@@ -85,17 +96,14 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
 function find(
   containers: ReadonlyMap<string, EngineContainer>,
   wanted: string,
-  { ambiguousPrefix, prefixes }: Generation,
+  { ambiguous, isLike }: { ambiguous: number; isLike: boolean },
 ): [string, EngineContainer] | Answer {
   const all = [...containers];
   const exact = all.find(([, { id }]) => id === wanted) ?? all.find(([name]) => name === wanted);
   if (exact !== undefined) return exact;
   const beginning = new RegExp(`^${wanted.replaceAll(".", "\\.").replaceAll("_", ".")}`, "i");
-  const byPrefix = all.filter(([, { id }]) =>
-    prefixes === "like" ? beginning.test(id) : id.startsWith(wanted),
-  );
-  if (byPrefix.length > 1)
-    return refusal(ambiguousPrefix, `multiple IDs found with provided prefix: ${wanted}`);
+  const byPrefix = all.filter(([, { id }]) => (isLike ? beginning.test(id) : id.startsWith(wanted)));
+  if (byPrefix.length > 1) return refusal(ambiguous, `multiple IDs found with provided prefix: ${wanted}`);
   return byPrefix[0] ?? refusal(404, `No such container: ${wanted}`);
 }
 
@@ -125,26 +133,22 @@ function inspection(name: string, { id, state, env }: EngineContainer, entry: Le
 }
 
 function sample(
-  name: string,
-  { id, state, usage, stats }: EngineContainer,
+  { state, usage, stats }: EngineContainer,
   entry: LedgerEntry,
-  { sampleNames, stopped }: Generation,
+  stopped: (typeof ENGINES)[EngineName]["stopped"],
 ): Answer {
-  if (queryOf(entry).get("stream") !== "false") return refusal(500, "this stand-in does not stream");
-  const unread = { read: "0001-01-01T00:00:00Z", preread: "0001-01-01T00:00:00Z", cpu_stats: {} };
-  if (!isAlive(state)) {
-    if (stopped === "conflict") return refusal(409, "container state improper");
-    if (stopped === "late error")
-      return {
-        status: 200,
-        json: { cause: "container is stopped", message: "container is stopped", response: 500 },
-      };
-    return { status: 200, json: { ...unread, memory_stats: {}, name: `/${name}`, id } };
+  const query = queryOf(entry);
+  if (query.get("stream") !== "false" || query.get("one-shot") !== "true")
+    return refusal(500, "this stand-in sends the first sample alone");
+  if (isAlive(state)) {
+    const memory_stats = { usage, limit: 8_324_009_984, stats };
+    return { status: 200, json: { read: "2026-11-22T06:41:20.763629498Z", cpu_stats: {}, memory_stats } };
   }
-  const named = { slashed: { name: `/${name}`, id }, plain: { name, id }, none: {} }[sampleNames];
-  const memory = { usage, limit: 8_324_009_984, stats };
-  const read = "2026-11-22T06:41:20.763629498Z";
-  return { status: 200, json: { ...unread, read, memory_stats: memory, ...named } };
+  if (stopped === "conflict") return refusal(409, "container state improper");
+  if (stopped === "zeros")
+    return { status: 200, json: { read: "0001-01-01T00:00:00Z", cpu_stats: {}, memory_stats: {} } };
+  const text = "container is stopped";
+  return { status: 200, json: { cause: text, message: text, response: 500 } };
 }
 
 function isAlive(state: EngineContainer["state"]): boolean {

@@ -1,5 +1,5 @@
 /** The container engine, Docker or Podman: reads how much memory one container uses. */
-import { member } from "../../platform/http/answer.ts";
+import { member, type PeerAnswer } from "../../platform/http/answer.ts";
 import { type CallRecord, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
 import { codeOfCall } from "../send-outcome.ts";
 
@@ -20,20 +20,16 @@ export type ContainerMemory = { status: "ok"; bytes: number } | { status: "faile
 
 /** Only the first sample: without `one-shot` the engine waits for a second one. */
 const SAMPLE = "stats?stream=false&one-shot=true";
-/** The time that an engine gives when it has not measured. */
-const NEVER = "0001-01-01T00:00:00Z";
 
 /**
  * The memory of the container of exactly this name, as `docker stats` shows it.
  *
  * Behaviour: inspects the container by its name, because engines also accept the beginning of an id as a name, then
  *            reads one sample by its full id. The paths have no version, so each engine answers with its newest. A
- *            container that does not run is never zero: some engines send zeros for it, some nothing, some an error.
+ *            memory of zero is never shown: some engines send it for a container that does not run.
  * Errors:    none thrown; `docker_container_missing`, `docker_container_not_running`, `docker_memory_unknown` (it runs,
- *            and the engine measures none), `docker_answer_unreadable`, `docker_http_<status>`, `docker_unreachable`
- *            and the other codes of a call.
- * Source:    moby api/swagger.yaml, ContainerInspect and ContainerStats; docker/cli
- *            cli/command/container/stats_helpers.go; read 2026-11-22.
+ *            and the engine measures none) and the codes of a call.
+ * Source:    moby api/swagger.yaml; docker/cli cli/command/container/stats_helpers.go; read 2026-11-22.
  */
 export async function readContainerMemory(options: DockerOptions): Promise<ContainerMemory> {
   const { container } = options;
@@ -44,32 +40,28 @@ export async function readContainerMemory(options: DockerOptions): Promise<Conta
   if (typeof id !== "string" || !/^[0-9a-f]{64}$/.test(id) || typeof name !== "string")
     return failed("docker_answer_unreadable");
   if (name !== `/${container}`) return failed("docker_container_missing");
-  if (member(member(json, "State"), "Running") === false) return failed("docker_container_not_running");
+  // One that starts again and again counts as running otherwise.
+  const state = String(member(member(json, "State"), "Status"));
+  if (!["running", "paused"].includes(state)) return failed("docker_container_not_running");
   const sampled = await call(options, `/containers/${id}/${SAMPLE}`);
   if (sampled.status !== "answered") return failed(codeOf(sampled));
-  // A container that ends while it is measured has an answer without a body.
-  if (sampled.answer.text === "") return failed("docker_container_not_running");
-  return memoryIn(sampled.answer.json);
+  return memoryIn(sampled.answer);
 }
 
-function memoryIn(sample: unknown): ContainerMemory {
-  if (typeof sample !== "object" || sample === null) return failed("docker_answer_unreadable");
-  const memory = member(sample, "memory_stats");
+function memoryIn({ text, json }: PeerAnswer): ContainerMemory {
+  // A container that ends while it is measured has an answer without a body.
+  if (text === "") return failed("docker_container_not_running");
+  if (typeof json !== "object" || json === null) return failed("docker_answer_unreadable");
+  const memory = member(json, "memory_stats");
   const usage = member(memory, "usage");
   // A kernel that counts no memory leaves it out for a container that runs.
-  if (usage === undefined || usage === 0)
-    return failed(
-      member(sample, "read") === NEVER ? "docker_container_not_running" : "docker_memory_unknown",
-    );
+  if (usage === undefined || usage === 0) return failed("docker_memory_unknown");
   if (!isCount(usage)) return failed("docker_answer_unreadable");
-  return { status: "ok", bytes: usage - inactiveFile(member(memory, "stats"), usage) };
-}
-
-// Version 1 of the control groups has both keys, version 2 only the second.
-function inactiveFile(stats: unknown, usage: number): number {
-  const keys = ["total_inactive_file", "inactive_file"];
-  const found = keys.map((key) => member(stats, key)).find((value) => isCount(value) && value < usage);
-  return isCount(found) ? found : 0;
+  // Version 1 of the control groups has both keys, version 2 only the second.
+  const inactive = ["total_inactive_file", "inactive_file"]
+    .map((key) => member(member(memory, "stats"), key))
+    .find((value) => isCount(value) && value < usage);
+  return { status: "ok", bytes: usage - Number(inactive ?? 0) };
 }
 
 function isCount(value: unknown): value is number {
@@ -87,17 +79,7 @@ function failed(code: string): ContainerMemory {
 }
 
 function call({ address, timeoutMs, signal, onCall }: DockerOptions, path: string): Promise<CallResult> {
-  const [base, unixSocket] =
-    "url" in address ? [address.url, undefined] : [new URL("http://localhost"), address.unixSocket];
-  return callPeer({
-    peer: "docker",
-    method: "GET",
-    url: new URL(path, base),
-    headers: {},
-    unixSocket,
-    timeoutMs,
-    signal,
-    onCall,
-    definitive: ({ status }) => status === 404 || status === 400,
-  });
+  const [base, unixSocket] = "url" in address ? [address.url] : ["http://localhost", address.unixSocket];
+  const call = { peer: "docker", method: "GET", url: new URL(path, base), headers: {} } as const;
+  return callPeer({ ...call, unixSocket, timeoutMs, signal, onCall });
 }

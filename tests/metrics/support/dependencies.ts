@@ -7,8 +7,7 @@ import { loadCollectConfig } from "../../../lib/metrics/config.ts";
 import type { CollectDependencies } from "../../../lib/metrics/run.ts";
 import { SOURCES } from "../../../lib/metrics/sources.ts";
 import { lockPathOf } from "../../../lib/metrics/write.ts";
-import { type Engine, runningContainer, startEngine } from "../../standins/docker-engine.ts";
-import type { GenerationName } from "../../standins/docker-generations.ts";
+import { type Engine, type EngineName, runningContainer, startEngine } from "../../standins/docker-engine.ts";
 import { type Hosting, projectOf, startHosting } from "../../standins/hosting.ts";
 
 /** The provider's token in the arena. */
@@ -25,7 +24,7 @@ export type CollectArena = {
 };
 
 /** Starts an engine with a proxy of 500 MiB and a provider with one good and one failed project. */
-export async function openCollectArena(parts: { generation?: GenerationName } = {}): Promise<CollectArena> {
+export async function openCollectArena(parts: { kind?: EngineName } = {}): Promise<CollectArena> {
   const folder = mkdtempSync(join(tmpdir(), "opsctl-collect-"));
   const unixSocket = join(folder, "docker.sock");
   const engine = await startEngine({ unixSocket, containers: { traefik: runningContainer() }, ...parts });

@@ -5,28 +5,26 @@ import { join } from "node:path";
 import type { CallRecord } from "../../../lib/platform/http/call-peer.ts";
 import { readContainerMemory } from "../../../lib/providers/docker/client.ts";
 import {
+  ENGINES,
   type Engine,
+  type EngineName,
   type EngineOptions,
   runningContainer,
   startEngine,
 } from "../../standins/docker-engine.ts";
-import { GENERATION_NAMES, type GenerationName } from "../../standins/docker-generations.ts";
 import type { Answer } from "../../standins/standin.ts";
 
 const MEMORY = { status: "ok", bytes: 524_288_000 } as const;
 const MISSING = { status: "failed", code: "docker_container_missing" } as const;
 const STOPPED = { status: "failed", code: "docker_container_not_running" } as const;
 const UNREADABLE = { status: "failed", code: "docker_answer_unreadable" } as const;
-/** Docker engines of this age send a sample without the container's name. */
-const NAMELESS: GenerationName = "Docker 26.1.5";
-
 let folder: string;
 let socket: string;
 let engine: Engine;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "opsctl-engine-"));
   socket = join(folder, "docker.sock");
-  engine = await startEngine({ unixSocket: socket, containers: {}, generation: NAMELESS });
+  engine = await startEngine({ unixSocket: socket, containers: {} });
 });
 beforeEach(() => {
   engine.containers.clear();
@@ -45,70 +43,48 @@ const LONG_MS = 60_000;
 const read = (container = "traefik", unixSocket = socket, timeoutMs = LONG_MS) =>
   readContainerMemory({ address: { unixSocket }, container, timeoutMs });
 
-describe.each(GENERATION_NAMES)("readContainerMemory() of %s", (generation) => {
-  test("is the memory of the running container, a paused one included", async () => {
-    await using one = await openEngine({ generation });
-    expect(await read("traefik", one.path)).toEqual(MEMORY);
-    one.engine.containers.set("traefik", runningContainer({ state: "paused" }));
-    expect(await read("traefik", one.path)).toEqual(MEMORY);
-    expect(one.engine.unexpected).toEqual([]);
-  });
-
-  test("is never zero for a container that does not run", async () => {
-    await using one = await openEngine({ generation });
-    for (const state of ["created", "exited", "dead"] as const) {
+describe.each(Object.keys(ENGINES) as EngineName[])("readContainerMemory() of %s", (kind) => {
+  test("is the memory of a container that runs or is paused, and never zero for one that does not run", async () => {
+    await using one = await openEngine({ kind });
+    for (const state of ["running", "paused", "created", "exited", "dead", "restarting"] as const) {
       one.engine.containers.set("traefik", runningContainer({ state }));
-      expect(await read("traefik", one.path)).toEqual(STOPPED);
+      const expected = state === "running" || state === "paused" ? MEMORY : STOPPED;
+      expect([state, await read("traefik", one.path)]).toEqual([state, expected]);
     }
+    expect(one.engine.unexpected).toEqual([]);
   });
 
   test("is that of the exact name alone, not of one that begins alike or has such an id", async () => {
     const other = runningContainer({ id: "cafe".padEnd(64, "1") });
-    await using one = await openEngine({ generation, containers: { "traefik-dev": other } });
+    await using one = await openEngine({ kind, containers: { "traefik-dev": other } });
     for (const name of ["traefik", "cafe", "caf_", "CAFE", "ca.e", other.id])
       expect([name, await read(name, one.path)]).toEqual([name, MISSING]);
-    one.engine.containers.set("cafe", runningContainer());
-    expect(await read("cafe", one.path)).toEqual(MEMORY);
-    one.engine.containers.delete("cafe");
+    for (const name of ["cafe", "shop-traefik-1", "shop_traefik_1", "traefik.1.x7c0q9", "a.b--c__d", "0"]) {
+      one.engine.containers.set(name, runningContainer());
+      expect([name, await read(name, one.path)]).toEqual([name, MEMORY]);
+      one.engine.containers.delete(name);
+    }
     one.engine.containers.set("another", runningContainer({ id: "cafe".padEnd(64, "2") }));
-    // The beginning of two ids: each generation has a status of its own for it.
-    expect((await read("cafe", one.path)).status === "ok").toBe(false);
+    // The beginning of two ids: each engine has a status of its own for it.
+    expect((await read("cafe", one.path)).status).toBe("failed");
   });
 
-  test.each(["shop-traefik-1", "shop_traefik_1", "traefik.1.x7c0q9", "a.b--c__d", "cafe_", "0"])(
-    "finds a container with the name %s",
-    async (name) => {
-      await using one = await openEngine({ generation, containers: { [name]: runningContainer() } });
-      expect(await read(name, one.path)).toEqual(MEMORY);
+  const replacement = runningContainer({ id: "beef".padEnd(64, "0"), usage: 1_000, stats: {} });
+  test.each<[string, (containers: Engine["containers"]) => unknown]>([
+    ["goes", (containers) => containers.delete("cafe")],
+    ["is replaced", (containers) => containers.set("cafe", replacement)],
+  ])(
+    "is not known when the container %s between the two calls, be another's id its name",
+    async (_how, change) => {
+      const stranger = runningContainer({ id: "cafe".padEnd(64, "1"), usage: 7 });
+      const containers = { cafe: runningContainer(), other: stranger };
+      await using one = await openEngine({ kind, containers });
+      one.engine.arrival = async ({ path }) => {
+        if (path.includes("/stats?")) change(one.engine.containers);
+      };
+      expect(await read("cafe", one.path)).toEqual(MISSING);
     },
   );
-
-  test("never takes another container that has the id of its name, when its own goes between the two calls", async () => {
-    const stranger = runningContainer({ id: "cafe".padEnd(64, "1"), usage: 7 });
-    const containers = { cafe: runningContainer(), other: stranger };
-    await using one = await openEngine({ generation, containers });
-    one.engine.arrival = async ({ path }) => {
-      if (path.includes("/stats?")) one.engine.containers.delete("cafe");
-    };
-    expect(await read("cafe", one.path)).toEqual(MISSING);
-  });
-
-  test("is not known when the container is replaced between the two calls", async () => {
-    await using one = await openEngine({ generation });
-    const replaced = runningContainer({ id: "beef".padEnd(64, "0"), usage: 1_000, stats: {} });
-    one.engine.arrival = async ({ path }) => {
-      if (path.includes("/stats?")) one.engine.containers.set("traefik", replaced);
-    };
-    expect(await read("traefik", one.path)).toEqual(MISSING);
-  });
-
-  test("is not known when the container goes between the two calls", async () => {
-    await using one = await openEngine({ generation });
-    one.engine.arrival = async ({ path }) => {
-      if (path.includes("/stats?")) one.engine.containers.clear();
-    };
-    expect(await read("traefik", one.path)).toEqual(MISSING);
-  });
 });
 
 describe("readContainerMemory()", () => {
@@ -134,30 +110,21 @@ describe("readContainerMemory()", () => {
     expect(await read()).toEqual({ status: "ok", bytes });
   });
 
-  test("says that a container which starts again and again does not run", async () => {
-    engine.containers.set("traefik", runningContainer({ state: "restarting" }));
-    expect(await read()).toEqual(STOPPED);
-  });
-
   const NO_MEMORY = { status: "failed", code: "docker_memory_unknown" } as const;
   const answer = (json: unknown, status = 200): Answer => ({ status, json });
-  const sample = (memory_stats: unknown, read = "2026-11-22T06:41:20.763629498Z") =>
-    answer({ read, memory_stats });
-  const NEVER = "0001-01-01T00:00:00Z";
+  const sample = (memory_stats: unknown) => answer({ memory_stats });
   // What an engine sends that has begun to answer before it measures: seen with 26.1.5.
   const LATE = answer({ message: "no metrics received" });
   test.each<[string, Answer, object]>([
     ["no body", { status: 200, text: "" }, STOPPED],
-    ["never read", sample({}, NEVER), STOPPED],
-    ["never read, zero", sample({ usage: 0 }, NEVER), STOPPED],
     ["too late", LATE, NO_MEMORY],
     ["nothing measured", sample({}), NO_MEMORY],
     ["zero", sample({ usage: 0 }), NO_MEMORY],
     ["counters without the usage", sample({ stats: { anon: 0 } }), NO_MEMORY],
     ["500", answer({ message: "no" }, 500), { status: "failed", code: "docker_http_500" }],
-    ["a usage as text", answer({ memory_stats: { usage: "5" } }), UNREADABLE],
-    ["a negative usage", answer({ memory_stats: { usage: -1 } }), UNREADABLE],
-    ["a usage of null", answer({ memory_stats: { usage: null } }), UNREADABLE],
+    ["a usage as text", sample({ usage: "5" }), UNREADABLE],
+    ["a negative usage", sample({ usage: -1 }), UNREADABLE],
+    ["a usage of null", sample({ usage: null }), UNREADABLE],
     ["a word", answer("traefik"), UNREADABLE],
   ])("is never zero for a sample without memory: %s", async (_name, given, expected) => {
     engine.routes.stats.next(given);

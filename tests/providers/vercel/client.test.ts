@@ -101,7 +101,6 @@ describe("listDeploys()", () => {
 
   test.each([
     ["shows none in a final state", 1],
-    ["shows an empty list", 0],
     ["shows no list", null],
   ])("asks for the one project whose listing %s", async (_name, listed) => {
     const loja = { ...projectOf("loja", "BUILDING", "ERROR", "READY"), listed };
@@ -118,31 +117,24 @@ describe("listDeploys()", () => {
     expect(await list()).toMatchObject({ projects: [blog(true)], problem: "hosting_http_500" });
   });
 
-  test("takes an empty list at its word when the project cannot be asked for", async () => {
-    hosting.projects.push(projectOf("blog", "READY"), projectOf("new"));
-    hosting.routes.deployments.next({ status: 404, json: {} });
+  test("takes an empty list at its word: never deployed", async () => {
+    hosting.projects.push(projectOf("blog", "READY"), { ...projectOf("new", "ERROR"), listed: 0 });
     expect(await list()).toEqual({ projects: [blog(false)], total: 2, problem: null, unknownStates: [] });
+    expect(hosting.routes.deployments.calls).toHaveLength(0);
   });
 
   test.each([
-    ["latestDeployments", "x"],
-    ["latestDeployments", [{ readyState: "READY" }]],
-    ["latestDeployments", [null]],
-    ["name", 5],
-    ["name", ""],
-    ["id", null],
-  ])("leaves out a project whose %s is %j, and says so", async (key, value) => {
+    ["latestDeployments", "x", [{ name: "good", failed: false }]],
+    ["latestDeployments", [{ readyState: "READY" }], [{ name: "good", failed: false }]],
+    ["latestDeployments", [null], [{ name: "good", failed: false }]],
+    ["name", 5, []],
+    ["name", "", []],
+    ["id", null, []],
+  ])("says that a project whose %s is %j cannot be read", async (key, value, projects) => {
     const good = { id: "a", name: "good", latestDeployments: [{ readyState: "READY", createdAt: 1 }] };
-    hosting.routes.projects.next({
-      status: 200,
-      json: { projects: [{ ...good, id: "b", name: "odd", [key]: value }, good] },
-    });
-    expect(await list()).toEqual({
-      projects: [{ name: "good", failed: false }],
-      total: 2,
-      problem: "hosting_answer_unreadable",
-      unknownStates: [],
-    });
+    const json = { projects: [{ ...good, id: "b", name: "odd", [key]: value }, good] };
+    hosting.routes.projects.next({ status: 200, json });
+    expect(await list()).toMatchObject({ projects, problem: "hosting_answer_unreadable" });
   });
 
   test("reads what is usual among answers: a bare list, nulls, `state`, tokens as pages, deleted deployments", async () => {
