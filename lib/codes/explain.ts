@@ -1,3 +1,5 @@
+import { wrapText } from "../text/wrap.ts";
+
 /** What one row says about a code: its section, the codes of the row, and the meaning, in plain text. */
 export type Explanation = { section: string; codes: readonly string[]; meaning: string };
 
@@ -9,94 +11,70 @@ export type CodeBook = {
   codes(): { code: string; section: string }[];
 };
 
-/** A row of the tables; `codes` is its first cell, from which `words` are taken; `meaning` is Markdown. */
-type Row = { section: string; codes: string; words: readonly string[]; meaning: string };
-
-/** What may stand for a part of a code that varies, by the word between the brackets. */
-const PLACEHOLDERS: Readonly<Record<string, string>> = { status: "[1-5][0-9]{2}" };
+/** What may stand for a part of a code that varies, by the mark in the document. */
+const VARYING: Readonly<Record<string, string>> = { "<status>": "[1-5][0-9]{2}", "<nn>": "[0-9]{2}" };
 const ANY_PART = "[A-Za-z0-9_]+";
+const MARK = /(<\w+>|…)/;
 
 /**
  * Reads the tables of docs/codes.md.
  *
- * Shape:     in a code, `<status>` is an HTTP status, `…` anything; `a_1` to `a_9` are all numbers between the two.
- * Behaviour: a row with the code itself wins over rows that have a form of it (`gateway_…`).
+ * Shape:     in a code, `<status>` is an HTTP status, `<nn>` two digits, `…` anything.
+ * Behaviour: a row with the code itself wins over rows that have a form of it (`gateway_…`). A call reads only the rows
+ *            that may have the code.
  */
 export function codeBook(markdown: string): CodeBook {
-  const rows = rowsOf(markdown);
   return {
     explain(code) {
-      const exact = rows.filter(({ words }) => words.includes(code));
-      const found = exact.length > 0 ? exact : rows.filter((row) => hasForm(row, code));
-      return found.map(({ section, words, meaning }) => ({
-        section,
-        codes: words,
-        meaning: plainText(meaning),
-      }));
+      const rows = rowsOf(markdown, (line) => line.includes(code));
+      const exact = rows.filter(({ codes }) => codes.includes(code));
+      if (exact.length > 0) return exact;
+      const forms = rowsOf(markdown, (line) => MARK.test(line));
+      return forms.filter(({ codes }) => codes.some((form) => MARK.test(form) && patternOf(form).test(code)));
     },
     codes() {
-      const all = rows.flatMap(({ words, section }) => words.map((code) => ({ code, section })));
-      const whole = all.filter(({ code }) => isWhole(code));
-      return whole.filter(({ code }, at) => whole.findIndex((other) => other.code === code) === at);
+      const sections = new Map<string, string>();
+      for (const { codes, section } of rowsOf(markdown, () => true))
+        for (const code of codes) if (/^\w+$/.test(code) && !sections.has(code)) sections.set(code, section);
+      return [...sections].map(([code, section]) => ({ code, section }));
     },
   };
 }
 
-/** The rows of every table whose first column has codes, in the order of the document. */
-function rowsOf(markdown: string): Row[] {
-  const rows: Row[] = [];
+/** The rows of tables whose first column has codes, of the lines that may have what is wanted. */
+function rowsOf(markdown: string, mayHave: (line: string) => boolean): Explanation[] {
+  const rows: Explanation[] = [];
   let section = "";
-  let titles: readonly string[] | null = null;
+  let titles: readonly string[] = [];
+  let isHead = true;
   for (const line of markdown.split("\n")) {
     if (line.startsWith("## ")) section = line.slice(3).replaceAll("`", "");
-    if (!line.startsWith("|")) {
-      titles = null;
-      continue;
-    }
-    const cells = line
-      .slice(1, line.lastIndexOf("|"))
-      .split("|")
-      .map((cell) => cell.trim());
-    if (titles === null) titles = cells;
-    else if (["code", "`cause`"].includes(titles[0] ?? "") && !line.startsWith("|-"))
-      rows.push(rowOf(section, titles, cells));
+    if (!line.startsWith("|")) isHead = true;
+    else if (isHead) {
+      titles = cellsOf(line);
+      isHead = false;
+    } else if (/^(code|`cause`)$/.test(titles[0] ?? "") && !line.startsWith("|-") && mayHave(line))
+      rows.push({ section, ...rowOf(titles, cellsOf(line)) });
   }
   return rows;
 }
 
-function rowOf(section: string, titles: readonly string[], [codes = "", ...rest]: readonly string[]): Row {
-  const words = codes.includes("`") ? [...codes.matchAll(/`([^`]+)`/g)].map(([, word]) => word!) : [codes];
+function cellsOf(line: string): string[] {
+  const cells = line.slice(1, line.lastIndexOf("|")).split("|");
+  return cells.map((cell) => cell.trim());
+}
+
+function rowOf(titles: readonly string[], [codes = "", ...rest]: readonly string[]) {
+  const words = [...codes.matchAll(/`([^`]+)`/g)].map(([, word]) => word!);
   // Between the code and its meaning a table may have another column, such as the result.
   const more = rest.slice(0, -1).map((cell, at) => `${titles[at + 1]} ${cell}: `);
-  return { section, codes, words, meaning: `${more.join("")}${rest.at(-1) ?? ""}` };
+  const meaning = plainText(`${more.join("")}${rest.at(-1) ?? ""}`);
+  return { codes: words.length > 0 ? words : [codes], meaning };
 }
 
-/** Whether a row has a form of the code: a word with parts that vary, or a range of numbers. */
-function hasForm({ codes, words }: Row, code: string): boolean {
-  const ranges = [...codes.matchAll(/`([^`]+)` to `([^`]+)`/g)];
-  if (ranges.some(([, from, to]) => isBetween(code, from!, to!))) return true;
-  return words.some((word) => !isWhole(word) && patternOf(word).test(code));
-}
-
-function patternOf(word: string): RegExp {
-  const parts = word.split(/(<\w+>|…)/).map((part) => {
-    const name = /^<(\w+)>$/.exec(part)?.[1];
-    if (part === "…") return ANY_PART;
-    return name === undefined ? part : (PLACEHOLDERS[name] ?? ANY_PART);
-  });
+function patternOf(form: string): RegExp {
+  const parts = form.split(MARK).map((part) => (MARK.test(part) ? (VARYING[part] ?? ANY_PART) : part));
   return new RegExp(`^${parts.join("")}$`);
-}
-
-/** Whether a word is a whole code, without a part that varies. */
-function isWhole(word: string): boolean {
-  return /^\w+$/.test(word);
-}
-
-/** Whether all but the number at the end is the same, and the number is between the two. */
-function isBetween(code: string, from: string, to: string): boolean {
-  const [parts, low, high] = [code, from, to].map((text) => /^(.*?)([0-9]+)$/.exec(text));
-  if (!parts || !low || !high || parts[1] !== low[1]) return false;
-  return Number(low[2]) <= Number(parts[2]) && Number(parts[2]) <= Number(high[2]);
 }
 
 /** Markdown without its marks: a link keeps its target, as a path from the top of the sources. */
@@ -107,4 +85,23 @@ function plainText(markdown: string): string {
       return `${text} (docs/${target.startsWith("#") ? "codes.md" : ""}${target})`;
     })
     .replace(/(?<![\w`*])\*([^*`]+)\*(?![\w*])/g, "$1");
+}
+
+/** What the tables say about a code, for people: a part for each row, in lines of at most `width` characters. */
+export function renderExplanations(
+  code: string,
+  explanations: readonly Explanation[],
+  width: number,
+): string {
+  const parts = explanations.map(({ section, codes, meaning }) => {
+    const others = codes.filter((other) => other !== code).join(", ");
+    const text = `${meaning.charAt(0).toUpperCase()}${meaning.slice(1)}${/[.!?)]$/.test(meaning) ? "" : "."}`;
+    const paragraphs = [
+      `${code}: ${section}`,
+      `  ${text}`,
+      ...(others === "" ? [] : [`  The same: ${others}`]),
+    ];
+    return paragraphs.flatMap((paragraph) => wrapText(paragraph, width, "  ")).join("\n");
+  });
+  return `${parts.join("\n\n")}\n`;
 }

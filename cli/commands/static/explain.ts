@@ -1,6 +1,5 @@
 import codesDocument from "../../../docs/codes.md" with { type: "text" };
-import { codeBook } from "../../../lib/codes/explain.ts";
-import { renderExplanations } from "../../../lib/codes/render.ts";
+import { codeBook, renderExplanations } from "../../../lib/codes/explain.ts";
 import { nearest } from "../../../lib/platform/nearest.ts";
 import { helpWidth } from "../../args/help.ts";
 import { argument, JSON_OPTION, type ValueCheck } from "../../args/options.ts";
