@@ -57,7 +57,7 @@ man: setup ## Make dist/man and dist/completions from the command tree
 		$(BUN) .ci/manual/write.ts dist
 
 generate: setup ## Write the sample settings and their tables in the docs from the table of settings
-	$(BUN) .ci/settings/write.ts
+	$(BUN) .ci/settings.ts
 
 # By itself Bun would download the other platform's Bun: here that one is checked, too.
 build-all: setup ## Compile for Linux x64 and arm64

@@ -1,9 +1,9 @@
-import { parseUuid } from "../../lib/platform/config/uuid.ts";
 import { nearest } from "../../lib/platform/nearest.ts";
 import { listedValues, type Option, type ValueCheck } from "./options.ts";
 
 /** Accepts a UUID. */
-export const aUuid: ValueCheck = (value) => (parseUuid(value) === undefined ? "expects a UUID" : undefined);
+export const aUuid: ValueCheck = (value) =>
+  /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value) ? undefined : "expects a UUID";
 
 /** Accepts a whole number from 1. */
 export const aPositiveInteger = wholeNumber(1, 999_999_999, "a positive whole number");

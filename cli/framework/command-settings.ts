@@ -1,13 +1,15 @@
 import { basename } from "node:path";
 import process from "node:process";
 import { applyProxies, comeTooLate } from "../../lib/platform/config/runtime-variables.ts";
-import { type CommandSettings, readCommandSettings } from "../../lib/platform/config/settings-file.ts";
+import {
+  type CommandSettings,
+  readCommandSettings,
+  webhookSettingsPath,
+} from "../../lib/platform/config/settings-file.ts";
 import { commandFile } from "../../lib/platform/config/settings-table.ts";
-import { webhookSettingsPath } from "../../lib/platform/config/webhook-settings.ts";
 import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
 import { onOverruledVariable } from "../../lib/platform/secrets/adapter.ts";
-import { shellWord } from "../../lib/platform/shell-word.ts";
 
 /**
  * Reads the settings of a command, also again: the environment of the process when it began, and under it the command's
@@ -15,8 +17,7 @@ import { shellWord } from "../../lib/platform/shell-word.ts";
  */
 export function settingsReader(name: string): () => CommandSettings {
   const given = commandFile(name) === null ? process.env : { ...process.env };
-  const typed = process.argv.slice(2).map(shellWord).join(" ");
-  return () => readCommandSettings(name, given, typed);
+  return () => readCommandSettings(name, given);
 }
 
 /** Gives this process what its runtime needs of the settings, and warns of those that have no effect. */
@@ -51,7 +52,7 @@ export function warnOfHidden({ path, hidden }: CommandSettings, log: Log): void 
 /** Warns of names in a settings file that have no effect. */
 export async function warnOfUnknown({ path, names }: CommandSettings, log: Log): Promise<void> {
   if (path === null) return;
-  const { unknownSettings, unknownText } = await import("../../lib/platform/config/unknown-names.ts");
+  const { unknownSettings } = await import("../../lib/platform/config/unknown-names.ts");
   for (const unknown of unknownSettings(basename(path), names))
-    log.warn(`The settings file sets ${unknownText(unknown)}`, { file: path });
+    log.warn(`The settings file sets ${unknown}`, { file: path });
 }

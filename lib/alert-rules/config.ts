@@ -1,7 +1,6 @@
 import * as v from "valibot";
 import { type Kind, url } from "../platform/config/kinds.ts";
-import { loadSettings } from "../platform/config/load.ts";
-import { withWebhookSettings } from "../platform/config/webhook-settings.ts";
+import { checkOption, loadSettings } from "../platform/config/load.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 import type { WantedPoint } from "./contact-point.ts";
@@ -15,13 +14,12 @@ const GRAFANA = ["MONITORING_URL", "MONITORING_TOKEN"] as const;
 
 /** The service accepts alerts at this path only; a proxy may put more before it. */
 const webhookUrl: Kind<string> = {
-  schema: (env) =>
-    v.pipe(
-      url.schema(env),
-      v.check((text) => new URL(text).pathname.endsWith("/webhook"), "does not end in /webhook"),
-    ),
-  expected: "the https URL at which Grafana reaches the webhook",
-  example: "https://alerts.example.com/webhook",
+  ...url,
+  schema: v.pipe(
+    url.schema,
+    v.check((text) => new URL(text).pathname.endsWith("/webhook"), "does not end in /webhook"),
+  ),
+  expected: "the URL at which Grafana reaches the webhook, such as https://alerts.example.com/webhook",
 };
 
 /** The uids for `export`, with placeholders, which no uid looks like, for those that are not given. */
@@ -65,14 +63,12 @@ export async function loadContactPointConfig(
   const receiver = given.receiver === undefined ? {} : { MONITORING_RECEIVER: given.receiver };
   const values = await loadSettings(
     "alert-rules",
-    {
-      required: [...GRAFANA, "MONITORING_RECEIVER", "WEBHOOK_SECRET"],
-      options: { "--url": { kind: webhookUrl, text: given.url } },
-    },
-    { ...withWebhookSettings("alert-rules", env), ...receiver },
+    { required: [...GRAFANA, "MONITORING_RECEIVER", "WEBHOOK_SECRET"] },
+    { ...env, ...receiver },
   );
+  const address = checkOption("--url", webhookUrl, given.url, env);
   return {
     grafana: { url: values.MONITORING_URL, token: values.MONITORING_TOKEN },
-    point: { name: values.MONITORING_RECEIVER, url: values["--url"], bearer: values.WEBHOOK_SECRET },
+    point: { name: values.MONITORING_RECEIVER, url: address, bearer: values.WEBHOOK_SECRET },
   };
 }

@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { stateDirectoryOf } from "../platform/config/directories.ts";
+import { withWebhookSettings } from "../platform/config/settings-file.ts";
 import {
+  isSecret,
   PART_OF,
   PARTS,
   type PartName,
@@ -10,7 +12,6 @@ import {
   type Setting,
   settingsWhere,
 } from "../platform/config/settings-table.ts";
-import { withWebhookSettings } from "../platform/config/webhook-settings.ts";
 import { OpsError } from "../platform/errors.ts";
 import { type Environment, secretsDirectory } from "../platform/secrets/adapter.ts";
 
@@ -38,7 +39,7 @@ export function isSetUp(part: PartName, env: Environment): boolean {
   }
   if (part !== "socket-monitor") return false;
   try {
-    return hasAny(withWebhookSettings(part, env), needed);
+    return hasAny(withWebhookSettings(part, env).env, needed);
   } catch (error) {
     if (error instanceof OpsError) return true;
     throw error;
@@ -55,7 +56,7 @@ function isOwnSecret(setting: Setting, part: PartName): boolean {
   const isNeeded = readersOf(setting).every(
     ({ command, isRequired }) => isRequired || PART_OF[command] === part,
   );
-  return setting.secret !== undefined && isNeeded;
+  return isSecret(setting) && isNeeded;
 }
 
 function hasFile(secret: string, env: Environment): boolean {

@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { faultOf } from "../platform/config/kinds.ts";
 import type { KnownSecret } from "../platform/config/known-secrets.ts";
-import { faultOf } from "../platform/config/load.ts";
 import { settingOf } from "../platform/config/settings-table.ts";
 import { sudoLine } from "../platform/config/sudo-line.ts";
 import { OpsError } from "../platform/errors.ts";
@@ -71,12 +71,11 @@ export function prepareDirectory(place: Place): void {
  * Errors: SECRET_MALFORMED.
  */
 export function checkForm({ name, kind }: KnownSecret, bytes: Uint8Array, env: Environment): Secret {
-  const { expected, example } = kind;
   const malformed = (problem: string) =>
     new OpsError({
       code: "SECRET_MALFORMED",
       message: `Cannot set secret ${name}: the value ${problem}; nothing was changed`,
-      hint: `Expected ${expected}${example === undefined ? "" : `, such as ${example}`}`,
+      hint: `Expected ${kind.expected}`,
     });
   if (bytes.length > MAX_SECRET_BYTES) throw malformed("is longer than any secret");
   if (!isUtf8(bytes)) throw malformed("is not UTF-8 text");

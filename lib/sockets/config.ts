@@ -1,5 +1,4 @@
 import { loadSettings } from "../platform/config/load.ts";
-import { withWebhookSettings } from "../platform/config/webhook-settings.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 
 const REQUIRED = ["MESSAGING_API_URL", "MESSAGING_API_KEY", "MESSAGING_PHONE"] as const;
@@ -12,11 +11,10 @@ const OPTIONAL = [
 export type SocketMonitorConfig = Awaited<ReturnType<typeof loadSocketMonitorConfig>>;
 
 /**
- * Reads the settings of `opsctl socket-monitor`; those of the messages last in the webhook's file.
+ * Reads the settings of `opsctl socket-monitor`.
  *
- * Errors: CONFIG_INVALID with all problems at once, SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE.
+ * Errors: those of `loadSettings`.
  */
 export async function loadSocketMonitorConfig(env: Environment) {
-  const all = withWebhookSettings("socket-monitor", env);
-  return await loadSettings("socket-monitor", { required: REQUIRED, optional: OPTIONAL }, all);
+  return await loadSettings("socket-monitor", { required: REQUIRED, optional: OPTIONAL }, env);
 }

@@ -1,6 +1,6 @@
 import { stateDirectoryOf } from "../platform/config/directories.ts";
 import { url } from "../platform/config/kinds.ts";
-import { loadSettings, type Settings } from "../platform/config/load.ts";
+import { checkOption, loadSettings, type Settings } from "../platform/config/load.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 import { webhookPorts } from "./ports.ts";
@@ -109,13 +109,9 @@ export async function loadTestConfig(
   to: string | undefined,
 ): Promise<Pick<WebhookConfig, "secret" | "state"> & { url: string }> {
   const { port } = await webhookPorts(env);
-  const options = { "--url": { kind: url, text: to ?? `http://127.0.0.1:${port}/webhook` } };
-  const values = await loadSettings(
-    "webhook",
-    { required: ["WEBHOOK_SECRET"], optional: STATE, options },
-    env,
-  );
-  return { url: values["--url"], secret: values.WEBHOOK_SECRET, state: stateOf(values, env) };
+  const values = await loadSettings("webhook", { required: ["WEBHOOK_SECRET"], optional: STATE }, env);
+  const address = checkOption("--url", url, to ?? `http://127.0.0.1:${port}/webhook`, env);
+  return { url: address, secret: values.WEBHOOK_SECRET, state: stateOf(values, env) };
 }
 
 /**

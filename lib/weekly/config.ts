@@ -1,5 +1,4 @@
 import { loadSettings } from "../platform/config/load.ts";
-import { withWebhookSettings } from "../platform/config/webhook-settings.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { registerSecret } from "../platform/secrets/redact.ts";
@@ -47,7 +46,7 @@ const NOTHING = { required: [], optional: [] } as const;
  *            and where and with which secret a failure is announced. `warn` gets a line about an alias in the
  *            environment.
  * Errors:    CONFIG_INVALID; SOCIAL_EDITORIALS_CRON_SECRET_REUSED when the alias and TRIGGER_SECRET are the same; those
- *            of `withWebhookSettings` for a proof.
+ *            of `loadSettings`.
  * Source:    weekly report document, Worker configuration and Authentication.
  */
 export async function loadWeeklyConfig(
@@ -75,7 +74,7 @@ export async function loadWeeklyConfig(
         ...(isProof ? (["OPSCTL_PING_URL", ALERT_WEBHOOK] as const) : []),
       ],
     },
-    isAnnounced ? withWebhookSettings("weekly", env) : env,
+    env,
   );
   const alias = values[EDITORIAL_ALIAS] ?? null;
   if (alias !== null && (await isSame(alias, values.TRIGGER_SECRET))) throw aliasReused();

@@ -71,13 +71,23 @@ describe("loadSocketMonitorConfig()", () => {
   });
 
   test("names every problem and the file, and no value", async () => {
-    writeEnv(["MESSAGING_API_URL=ftp://x", `MESSAGING_API_KEY="${KEY}\nx"`, "MESSAGING_PHONE=call me 0199"]);
+    writeEnv(["MESSAGING_API_URL=ftp://x", `MESSAGING_API_KEY=${KEY}ö`, "MESSAGING_PHONE=call me 0199"]);
     const error = await loadSocketMonitorConfig(env).catch((error) => error);
     expect(error.code).toBe("CONFIG_INVALID");
     for (const name of ["MESSAGING_API_URL", "MESSAGING_API_KEY", "MESSAGING_PHONE"])
       expect(error.message).toContain(name);
     expect(`${error.message}${error.hint}`).not.toMatch(/canary|ftp|0199/);
     expect(error.hint).toContain(join(folder, "webhook.env"));
+  });
+
+  test("names a line that cannot be read, where a setting that is missing may be in it", async () => {
+    writeEnv([URL_LINE, KEY_LINE, "MESSAGING_PHONE 5511987654321"]);
+    await expect(loadSocketMonitorConfig(env)).rejects.toMatchObject({
+      code: "ENV_FILE_INVALID",
+      message: `Cannot read the settings of opsctl socket-monitor: file ${join(folder, "webhook.env")}\n  line 3 is not NAME=value`,
+    });
+    writeEnv([URL_LINE, KEY_LINE, PHONE_LINE, "no setting"]);
+    expect((await loadSocketMonitorConfig(env)).MESSAGING_API_KEY.open()).toBe(KEY);
   });
 
   test.each([0o644, 0o640, 0o604, 0o620])("refuses a file of mode %o", async (mode) => {

@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseEnvFile } from "../../lib/platform/config/env-file.ts";
+import { readEnvFile } from "../../lib/platform/config/env-file.ts";
 import { SETTINGS } from "../../lib/platform/config/settings-table.ts";
 
 const folder = join(import.meta.dirname, "../../systemd/agent");
@@ -93,7 +93,7 @@ describe("the agent's configuration", () => {
   });
 
   test("names in its sample exactly the variables that it reads, without values", () => {
-    const sample = parseEnvFile(readFileSync(join(folder, "alloy.env.example"), "utf8"));
+    const sample = readEnvFile(readFileSync(join(folder, "alloy.env.example"), "utf8")).variables;
     const read = [...text.matchAll(/sys\.env\("(\w+)"\)/g)].map(([, name]) => name!);
     expect([...sample.keys()].sort()).toEqual([...new Set(read)].sort());
     expect([...sample.values()].join("")).toBe("");

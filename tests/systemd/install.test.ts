@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { parseEnvFile } from "../../lib/platform/config/env-file.ts";
+import { readEnvFile } from "../../lib/platform/config/env-file.ts";
 import {
   type Clone,
   MADE,
@@ -195,10 +195,10 @@ describe("make install", () => {
     expect(cron).toContain("\nOPSCTL_ENV_DIR=/opt/etc/opsctl\n");
     expect(cron).toContain(" /opt/ops/bin/opsctl weekly --json >>");
     expect(cron).toContain("PATH=/usr/local/sbin:/usr/local/bin:");
-    const monitor = parseEnvFile(readFileSync(at("opt/etc/opsctl/socket-monitor.env"), "utf8"));
+    const monitor = readEnvFile(readFileSync(at("opt/etc/opsctl/socket-monitor.env"), "utf8")).variables;
     expect(monitor.get("OPSCTL_WEBHOOK_ENV_FILE")).toBe("/opt/etc/opsctl/webhook.env");
     for (const name of ["webhook", "alert-rules", "weekly", "collect-metrics", "socket-monitor"]) {
-      const variables = parseEnvFile(readFileSync(at(`opt/etc/opsctl/${name}.env`), "utf8"));
+      const variables = readEnvFile(readFileSync(at(`opt/etc/opsctl/${name}.env`), "utf8")).variables;
       const secrets = name === "collect-metrics" ? "root-secrets" : "secrets";
       expect(variables.get("OPSCTL_SECRETS_DIR")).toBe(`/opt/etc/opsctl/${secrets}`);
     }

@@ -116,26 +116,25 @@ describe("WEEKLY_REPORT_UNSUBSCRIBE", () => {
     expect((await loadWeeklyConfig(withAddress(text), ALL)).unsubscribe).toBe(address);
   });
 
-  const neither = "is neither mailto: nor https";
-  const notOne = "is not one address, with nothing but a subject";
+  const neither = "is invalid; expected mailto: with one address";
   const odd = "holds a character that has to be percent-encoded";
   test.each([
     ["sair@mail.example", neither],
     ["http://app.example.com/sair", neither],
     ["https://", neither],
     ["javascript:alert(1)", neither],
-    ["mailto:", notOne],
-    ["mailto:sair", notOne],
-    ["mailto:sair@localhost", notOne],
-    ["mailto:sair@mail.example?cc=eve@other.example", notOne],
-    ["mailto:sair@mail.example?subject=Sair&bcc=eve@other.example", notOne],
-    ["mailto:sair@mail.example?subject=Sair%26bcc%3Deve@other.example", notOne],
-    ["mailto:sair@mail.example?subject=Sair%0D%0ABcc:eve@other.example", notOne],
-    ["mailto:sair@mail.example%2Ceve@other.example", notOne],
-    ["mailto:sair@mail.example%0d%0aBcc:eve@other.example", notOne],
-    ["mailto:jo%C3%A3o@mail.example", notOne],
-    ["mailto:sair@mail.example?subject=%zz", notOne],
-    ["mailto:sair@mail.example#subject=Sair", notOne],
+    ["mailto:", neither],
+    ["mailto:sair", neither],
+    ["mailto:sair@localhost", neither],
+    ["mailto:sair@mail.example?cc=eve@other.example", neither],
+    ["mailto:sair@mail.example?subject=Sair&bcc=eve@other.example", neither],
+    ["mailto:sair@mail.example?subject=Sair%26bcc%3Deve@other.example", neither],
+    ["mailto:sair@mail.example?subject=Sair%0D%0ABcc:eve@other.example", neither],
+    ["mailto:sair@mail.example%2Ceve@other.example", neither],
+    ["mailto:sair@mail.example%0d%0aBcc:eve@other.example", neither],
+    ["mailto:jo%C3%A3o@mail.example", neither],
+    ["mailto:sair@mail.example?subject=%zz", neither],
+    ["mailto:sair@mail.example#subject=Sair", neither],
     ["https://user:canary@app.example.com/", "carries a user name or a password"],
     ["mailto:sair@mail.example,eve@other.example", odd],
     ["https://app.example.com/sair>, <https://other.example", odd],

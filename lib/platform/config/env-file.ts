@@ -5,22 +5,19 @@ export type EnvFileFault = { line: number; problem: string };
 export type EnvFile = { variables: Map<string, string>; faults: EnvFileFault[]; repeated: string[] };
 
 const ASSIGNMENT = /^(export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/;
-const PROBLEMS = {
-  assignment: "is not NAME=value",
-  export: "begins with export, a word of a shell: write NAME=value",
-  expands:
-    "holds $, ` or \\ outside of single quotes, which a shell would replace: put the value in single quotes",
-  quote: "opens a quote that it does not close at its end",
-};
+const NO_ASSIGNMENT = "is not NAME=value";
+const EXPORT = "begins with export, a word of a shell: write NAME=value";
+const EXPANDS =
+  "holds $, ` or \\ outside of single quotes, which a shell would replace: put the value in single quotes";
+const OPEN_QUOTE = "opens a quote that it does not close at its end";
 
 /**
  * The variables of an environment file: `NAME=value`, one a line; nothing is run or expanded.
  *
  * Behaviour: blank lines and lines that begin with `#` or `;` are skipped. A value may be bare (blanks around it are
  *            dropped), in single or in double quotes. When a name comes twice, the last counts; an empty value above
- *            another one, as in a sample, is no repetition. The variable of a faulty line is read where it can be, for a
- *            caller that has to see it; no command starts with one. A fault never quotes its line, which may hold a
- *            secret.
+ *            another one, as in a sample, is no repetition. The variable of a faulty line is read where it can be. A
+ *            fault never quotes its line, which may hold a secret.
  * Units:     the first line is 1.
  */
 export function readEnvFile(text: string): EnvFile {
@@ -33,19 +30,14 @@ export function readEnvFile(text: string): EnvFile {
     const [, exported, name, written = ""] = ASSIGNMENT.exec(line) ?? [];
     const value = unquoted(written);
     const problem =
-      name === undefined ? "assignment" : exported !== undefined ? "export" : problemOf(written, value);
-    if (problem !== null) faults.push({ line: at + 1, problem: PROBLEMS[problem] });
+      name === undefined ? NO_ASSIGNMENT : exported !== undefined ? EXPORT : problemOf(written, value);
+    if (problem !== null) faults.push({ line: at + 1, problem });
     if (name === undefined || value === null) continue;
     const before = variables.get(name) ?? "";
     if (before !== "" && before !== value) repeated.add(name);
     variables.set(name, value);
   }
   return { variables, faults, repeated: [...repeated] };
-}
-
-/** The variables alone, also of lines that are faulty. */
-export function parseEnvFile(text: string): Map<string, string> {
-  return readEnvFile(text).variables;
 }
 
 /** The value without its quotes; null where they do not close. */
@@ -56,7 +48,7 @@ function unquoted(written: string): string | null {
   return end === written.length - 1 && end > 0 ? written.slice(1, end) : null;
 }
 
-function problemOf(written: string, value: string | null): keyof typeof PROBLEMS | null {
-  if (value === null) return "quote";
-  return !written.startsWith("'") && /[$`\\]/.test(value) ? "expands" : null;
+function problemOf(written: string, value: string | null): string | null {
+  if (value === null) return OPEN_QUOTE;
+  return !written.startsWith("'") && /[$`\\]/.test(value) ? EXPANDS : null;
 }

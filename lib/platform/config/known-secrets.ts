@@ -1,11 +1,15 @@
-import type { Kind } from "./kinds.ts";
-import { kindOf } from "./load.ts";
+import type { Environment } from "../secrets/adapter.ts";
+import { ROOT_SECRETS } from "../secrets/root-secrets.ts";
+import { KINDS, type Kind } from "./kinds.ts";
 import {
   ALL_SETTINGS,
+  fileOf,
+  isSecret,
   readersOf,
   SETTINGS_FILES,
   type Setting,
   type SettingsCommand,
+  settingOf,
 } from "./settings-table.ts";
 
 /** When a command needs a secret: always, never, or when its settings have this variable (a switch: with `1`). */
@@ -21,23 +25,26 @@ export type KnownSecret = {
   reader: "opsctl" | "root";
   fromEnvironment: boolean;
   usedBy: readonly SecretUse[];
-  afterwards?: string | undefined;
+  afterwards: string | undefined;
 };
 
 /** Every secret that opsctl reads, in the order in which an installation needs them. */
-export const KNOWN_SECRETS: readonly KnownSecret[] = ALL_SETTINGS.flatMap(([name, setting]) => {
-  const { secret: reader, fromEnvironment = true, afterwards } = setting;
-  if (reader === undefined) return [];
-  return [{ name, kind: kindOf(setting), reader, fromEnvironment, usedBy: usesOf(setting), afterwards }];
-});
+export const KNOWN_SECRETS: readonly KnownSecret[] = ALL_SETTINGS.filter(([, setting]) =>
+  isSecret(setting),
+).map(([name, setting]) => ({
+  name,
+  kind: KINDS[setting.kind],
+  reader: ROOT_SECRETS.includes(name) ? "root" : "opsctl",
+  fromEnvironment: setting.fromEnvironment !== false,
+  usedBy: usesOf(setting),
+  afterwards: setting.afterwards,
+}));
 
 function usesOf(setting: Setting): SecretUse[] {
-  const { neededWith = {}, sharedFrom } = setting;
-  return readersOf(setting).map(({ command, isRequired }) => {
-    const variable = neededWith[command];
-    const need = variable !== undefined ? { variable } : isRequired ? "required" : "optional";
-    const isElsewhere = sharedFrom !== undefined && SETTINGS_FILES[command] !== sharedFrom;
-    return { command, need, ...(isElsewhere ? { alsoIn: sharedFrom } : {}) };
+  return readersOf(setting).map(({ command, isRequired, neededWith }) => {
+    const need = neededWith !== null ? { variable: neededWith } : isRequired ? "required" : "optional";
+    const file = fileOf(setting, command);
+    return { command, need, ...(file === SETTINGS_FILES[command] ? {} : { alsoIn: file }) };
   });
 }
 
@@ -47,9 +54,8 @@ export function knownSecret(name: string): KnownSecret | null {
 }
 
 /** Whether the settings of a command ask for something that this need depends on. */
-export function isNeeded(need: Need, env: Readonly<Record<string, string | undefined>>): boolean {
+export function isNeeded(need: Need, env: Environment): boolean {
   if (typeof need === "string") return need === "required";
   const value = (env[need.variable] ?? "").trim();
-  const isSwitch = ALL_SETTINGS.some(([name, { kind }]) => name === need.variable && kind === "switch");
-  return isSwitch ? value === "1" : value !== "";
+  return settingOf(need.variable)?.kind === "switch" ? value === "1" : value !== "";
 }

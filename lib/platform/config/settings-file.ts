@@ -1,12 +1,15 @@
-import { basename, isAbsolute, join } from "node:path";
-import process from "node:process";
+import { isAbsolute, join } from "node:path";
 import { OpsError } from "../errors.ts";
-import { isClosedHere, readClosedText } from "../files/closed-file.ts";
-import { accountOf, SERVICE_ACCOUNT, wasRoot } from "../privileges.ts";
+import { readClosedText } from "../files/closed-file.ts";
 import type { Environment } from "../secrets/adapter.ts";
-import { type EnvFile, type EnvFileFault, readEnvFile } from "./env-file.ts";
-import { commandFile, DEFAULT_ENV_DIR, isRootsFile } from "./settings-table.ts";
-import { sudoLine } from "./sudo-line.ts";
+import { type EnvFile, readEnvFile } from "./env-file.ts";
+import {
+  commandFile,
+  DEFAULT_ENV_DIR,
+  isReadBy,
+  type SettingsCommand,
+  settingsWhere,
+} from "./settings-table.ts";
 
 /**
  * The settings of a command.
@@ -24,36 +27,28 @@ export type CommandSettings = {
   hidden: string[];
 };
 
-/** Told at most. */
+/** Of more faulty lines the rest has nothing new to say. */
 const MOST_FAULTS = 20;
 
 /**
  * Reads the environment file of a command, and lays it under the environment.
  *
- * Behaviour: an empty setting counts as absent, so the file is asked. `OPSCTL_ENV_DIR` moves the directory; set and
- *            empty it turns the file off. The file holds keys: it is read like a secret's file, and parsed, never run.
- *            `typed` is what follows `opsctl` on the command line that advice repeats, with its options: without
- *            `--dry-run` another command would be run.
+ * Behaviour: an empty setting counts as absent, so the file's value counts. The file holds keys: it is read like a
+ *            secret's file, and parsed, never run.
  * Errors:    CONFIG_INVALID, ENV_FILE_INVALID, SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE.
  */
-export function readCommandSettings(words: string, env: Environment, typed = words): CommandSettings {
-  const path = pathOf(words, env);
+export function readCommandSettings(words: string, env: Environment): CommandSettings {
+  const file = commandFile(words);
+  const path = file === null ? null : settingsPath(file, env);
   if (path === null) return { env, path, isThere: false, names: [], repeated: [], hidden: [] };
-  const text = readText(words, path, { env, typed });
-  const { variables, repeated } = parsed(words, path, text ?? "");
-  const given = Object.entries(env).filter(([, value]) => !isBlank(value));
-  const hidden = given.flatMap(([name, value]) => {
-    const inFile = variables.get(name);
-    return isBlank(inFile) || inFile === value ? [] : [name];
-  });
-  const merged = { ...Object.fromEntries(variables), ...Object.fromEntries(given) };
-  const names = [...variables].flatMap(([name, value]) => (isBlank(value) ? [] : [name]));
-  return { env: merged, path, isThere: text !== undefined, names, repeated, hidden };
-}
-
-function pathOf(words: string, env: Environment): string | null {
-  const name = commandFile(words);
-  return name === null ? null : settingsPath(name, env);
+  const read = readFile(path, words);
+  if (read?.broken) throw read.broken;
+  const variables = presentIn(Object.fromEntries(read?.variables ?? []));
+  const given = presentIn(env);
+  const names = Object.keys(variables);
+  const hidden = names.filter((name) => given[name] !== undefined && given[name] !== variables[name]);
+  const repeated = read?.repeated ?? [];
+  return { env: { ...variables, ...given }, path, isThere: read !== null, names, repeated, hidden };
 }
 
 /**
@@ -65,7 +60,7 @@ export function settingsPath(
   name: string,
   { OPSCTL_ENV_DIR: directory = DEFAULT_ENV_DIR }: Environment,
 ): string | null {
-  if (isBlank(directory)) return null;
+  if (directory.trim() === "") return null;
   if (isAbsolute(directory)) return join(directory, name);
   throw new OpsError({
     code: "CONFIG_INVALID",
@@ -74,53 +69,63 @@ export function settingsPath(
   });
 }
 
-function parsed(words: string, path: string, text: string): EnvFile {
-  const file = readEnvFile(text);
-  if (file.faults.length > 0) throw invalid(words, path, file.faults);
-  return file;
+/** Where another command finds the webhook's environment file; null where none is read. */
+export function webhookSettingsPath(env: Environment): string | null {
+  return env.OPSCTL_WEBHOOK_ENV_FILE?.trim() || settingsPath("webhook.env", env);
 }
 
-function readText(
-  words: string,
-  path: string,
-  { env, typed }: { env: Environment; typed: string },
-): string | undefined {
+/**
+ * The environment of a command, and under it the settings that it shares with the webhook, from the webhook's file.
+ *
+ * Shape:     `broken` is the error about lines of that file that cannot be read, for a caller that misses a setting;
+ *            null where there are none.
+ * Errors:    CONFIG_INVALID for a path that is not absolute, SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED,
+ *            SECRET_FILE_UNREADABLE.
+ */
+export function withWebhookSettings(
+  command: SettingsCommand,
+  env: Environment,
+): { env: Environment; broken: OpsError | null } {
+  const path = webhookSettingsPath(env);
+  const read = path === null ? null : readFile(path, command);
+  if (read === null) return { env, broken: null };
+  const shared = settingsWhere((setting) => setting.isShared === true && isReadBy(setting, command));
+  // Whether its messages may go unencrypted is said where their address is.
+  const names = command === "socket-monitor" ? [...shared, "OPSCTL_ALLOW_PLAIN_HTTP"] : shared;
+  const found = Object.fromEntries(names.map((name) => [name, read.variables.get(name)]));
+  return { env: { ...env, ...found, ...presentIn(env) }, broken: read.broken };
+}
+
+/** The variables of an environment file, and what is wrong with its lines; null where it is missing. */
+function readFile(path: string, words: string): (EnvFile & { broken: OpsError | null }) | null {
   const reader = `opsctl ${words}`;
   try {
-    return readClosedText(path, { subject: `the settings of ${reader}` });
+    const text = readClosedText(path, { subject: `the settings of ${reader}` });
+    if (text === undefined) return null;
+    const file = readEnvFile(text);
+    return { ...file, broken: file.faults.length === 0 ? null : invalid(reader, path, file) };
   } catch (error) {
     if (!(error instanceof OpsError) || error.code === "SECRET_FILE_EXPOSED") throw error;
     const { code, message, cause } = error;
-    // The file is open to this account; what it is, is wrong.
-    if (code === "SECRET_FILE_UNREADABLE" && cause === undefined)
-      throw new OpsError({ code, message, hint: "Make it a text file of NAME=value lines, at most 1 MiB" });
-    // Another account than the reader is the wrong one to ask.
-    const isOther = isClosedHere(cause) && !wasRoot() && !isReader(path);
-    const hint = isOther ? sudoLine(`${typed}`, env) : WRONG_OWNER;
-    throw new OpsError({ code, message, hint, cause });
+    throw new OpsError({ code, message, hint: HINT, cause });
   }
 }
 
-/** Whether this process is the account that reads the file on a host. */
-function isReader(path: string): boolean {
-  const uid = process.geteuid?.();
-  return !isRootsFile(basename(path)) && uid !== undefined && accountOf(uid).name === SERVICE_ACCOUNT;
-}
+const HINT =
+  "Put sudo before the same command. Where that does not help, look at the file, then give it to the account that " +
+  "reads it: a text file of NAME=value lines, at most 1 MiB, mode 0600; root's for collect-metrics.env, opsctl's for " +
+  "the others. With OPSCTL_ENV_DIR set to nothing no file is read";
 
-const WRONG_OWNER =
-  "Look at the file, then give it to the account that reads it, mode 0600: root for collect-metrics.env, opsctl for " +
-  "the others; with OPSCTL_ENV_DIR set to nothing no file is read";
-
-function invalid(words: string, path: string, faults: readonly EnvFileFault[]): OpsError {
+function invalid(reader: string, path: string, { faults }: EnvFile): OpsError {
   const lines = faults.slice(0, MOST_FAULTS).map(({ line, problem }) => `  line ${line} ${problem}`);
   if (faults.length > MOST_FAULTS) lines.push(`  and ${faults.length - MOST_FAULTS} more lines`);
   return new OpsError({
     code: "ENV_FILE_INVALID",
-    message: [`Cannot read the settings of opsctl ${words}: file ${path}`, ...lines].join("\n"),
+    message: [`Cannot read the settings of ${reader}: file ${path}`, ...lines].join("\n"),
     hint: "The file is never read by a shell: NAME=value or NAME='value', one a line",
   });
 }
 
-function isBlank(text: string | undefined): text is undefined | "" {
-  return text === undefined || text.trim() === "";
+function presentIn(variables: Environment): Environment {
+  return Object.fromEntries(Object.entries(variables).filter(([, value]) => (value ?? "").trim() !== ""));
 }

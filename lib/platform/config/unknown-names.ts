@@ -1,43 +1,30 @@
 import { nearest } from "../nearest.ts";
-import { ENV_FILES, settingOf, settingsOfFile } from "./settings-table.ts";
-
-/**
- * A name in an environment file that no command reads there.
- *
- * Shape: `meant` is the name of that file which it resembles, or null; `readIn` are the files in which a command does
- *        read it.
- */
-export type UnknownSetting = { name: string; meant: string | null; readIn: string[] };
+import { ENV_FILES, isSecret, settingOf, settingsOfFile } from "./settings-table.ts";
 
 /** A file among the secrets that no command reads; `meant` is null for a setting that is no secret. */
 export type UnknownSecret = { name: string; meant: string | null };
 
 /** Of more names than this the rest has nothing new to say. */
 const MOST = 20;
+
 /**
- * Those of the names set in an environment file that have no effect there: settings of another file, names of opsctl's
- * own kind that it does not have, and names that resemble a setting. Other names belong to others.
+ * What is to be said, behind "sets", of names in an environment file that have no effect there: settings of another file,
+ * names of opsctl's own kind that it does not have, and names that resemble a setting. Other names belong to others.
  */
-export function unknownSettings(file: string, names: readonly string[]): UnknownSetting[] {
+export function unknownSettings(file: string, names: readonly string[]): string[] {
   const known = settingsOfFile(file);
-  // What no file sets is not meant there.
-  const candidates = known.filter((name) => settingOf(name)?.terminal !== true);
   return names
     .filter((name) => !known.includes(name))
-    .map((name) => {
-      const isSetting = settingOf(name) !== null;
-      const readIn = isSetting ? ENV_FILES.filter((other) => settingsOfFile(other).includes(name)) : [];
-      return { name, meant: isSetting ? null : (nearest(name, candidates) ?? null), readIn };
+    .flatMap((name) => {
+      const readIn = ENV_FILES.filter((other) => settingsOfFile(other).includes(name));
+      if (readIn.length > 0) return `${name}, which has no effect there: it is read in ${readIn.join(", ")}`;
+      const meant = nearest(name, known);
+      if (meant !== undefined) return `${name}, which nothing reads; did you mean ${meant}?`;
+      return name.startsWith("OPSCTL_")
+        ? `${name}, which nothing reads: opsctl has no such setting there`
+        : [];
     })
-    .filter(({ name, meant, readIn }) => meant !== null || readIn.length > 0 || name.startsWith("OPSCTL_"))
     .slice(0, MOST);
-}
-
-/** What is to be said of an unknown setting, behind "sets". */
-export function unknownText({ name, meant, readIn }: UnknownSetting): string {
-  if (readIn.length > 0) return `${name}, which has no effect there: it is read in ${readIn.join(", ")}`;
-  if (meant !== null) return `${name}, which nothing reads; did you mean ${meant}?`;
-  return `${name}, which nothing reads: opsctl has no such setting`;
 }
 
 /**
@@ -46,11 +33,12 @@ export function unknownText({ name, meant, readIn }: UnknownSetting): string {
  */
 export function unknownSecrets(files: readonly string[], secrets: readonly string[]): UnknownSecret[] {
   return files
-    .filter((name) => settingOf(name)?.secret === undefined)
-    .map((name) => ({ name, meant: settingOf(name) === null ? nearest(name, secrets) : null }))
-    .flatMap(({ name, meant }) =>
-      meant === undefined || files.includes(meant ?? "") ? [] : [{ name, meant }],
-    )
+    .flatMap((name) => {
+      const setting = settingOf(name);
+      if (setting !== null) return isSecret(setting) ? [] : { name, meant: null };
+      const meant = nearest(name, secrets);
+      return meant === undefined || files.includes(meant) ? [] : { name, meant };
+    })
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .slice(0, MOST);
 }

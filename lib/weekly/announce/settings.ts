@@ -1,5 +1,4 @@
 import { loadSettings } from "../../platform/config/load.ts";
-import { withWebhookSettings } from "../../platform/config/webhook-settings.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 
@@ -24,6 +23,5 @@ export async function loadAlertWebhook(env: Environment): Promise<URL | null> {
  * Errors:    CONFIG_INVALID; those of the webhook's environment file.
  */
 export async function findWebhookSecret(env: Environment): Promise<Secret> {
-  const wanted = { required: ["WEBHOOK_SECRET"] } as const;
-  return (await loadSettings("weekly", wanted, withWebhookSettings("weekly", env))).WEBHOOK_SECRET;
+  return (await loadSettings("weekly", { required: ["WEBHOOK_SECRET"] }, env)).WEBHOOK_SECRET;
 }

@@ -39,6 +39,19 @@ export const WEBHOOK: Faults = {
       mkdirSync(host.path("etc/webhook.env"));
     },
   },
+  "a setting that may be in a line that cannot be read is not called missing": {
+    finds: ["webhook", "configuration", "warn", "PREREQUISITE_FAILED"],
+    about: "see environment file",
+    spoil: (host) => host.put("etc/webhook.env", "MESSAGING_PHONE 5511987654321\n", 0o600),
+  },
+  "a setting of the socket monitor may be in such a line of the webhook's file": {
+    finds: ["socket-monitor", "configuration", "warn", "PREREQUISITE_FAILED"],
+    about: "see the webhook's environment file",
+    spoil: (host) => {
+      host.put("etc/webhook.env", "MESSAGING_PHONE 5511987654321\n", 0o600);
+      host.setting("socket-monitor", "OPSCTL_WEBHOOK_ENV_FILE", host.path("etc/webhook.env"));
+    },
+  },
   "the second channel's key is refused": {
     finds: ["webhook", "second channel", "fail", "email_api_key_invalid"],
     about: "Correct ALERT_EMAIL_API_KEY",

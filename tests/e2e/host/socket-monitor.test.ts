@@ -264,7 +264,7 @@ describe.concurrent("opsctl socket-monitor", () => {
 
   test("needs its settings, and writes no line without them", async () => {
     await using arena = await openArena();
-    writeFileSync(join(arena.folder, "webhook.env"), "MESSAGING_API_KEY=$(touch /tmp/opsctl-ran)\n");
+    writeFileSync(join(arena.folder, "webhook.env"), "MESSAGING_API_KEY='$(touch /tmp/opsctl-ran)'\n");
     const { exitCode, json } = await opsctl(monitor(1), { env: arena.env });
     expect(exitCode).toBe(3);
     const { code, message } = json.error as { code: string; message: string };

@@ -109,7 +109,7 @@ describe("opsctl webhook serve", () => {
     const wrong = [
       [
         { WEBHOOK_SECRET: NEW_SECRET, MESSAGING_PHONE: "canary-no-phone" },
-        "MESSAGING_PHONE: is not a phone number",
+        "MESSAGING_PHONE: is invalid; expected a phone number",
       ],
       [{ WEBHOOK_SECRET: NEW_SECRET, ISSUE_TRACKER_TOKEN: null }, "ISSUE_TRACKER_TOKEN: is missing"],
     ] as const;

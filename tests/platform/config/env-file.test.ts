@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
-import { parseEnvFile, readEnvFile } from "../../../lib/platform/config/env-file.ts";
+import { readEnvFile } from "../../../lib/platform/config/env-file.ts";
 
-describe("parseEnvFile()", () => {
+const parseEnvFile = (text: string) => readEnvFile(text).variables;
+
+describe("the variables of an environment file", () => {
   test.each<[string, string, Record<string, string>]>([
     ["plain values", "A=1\nB=two words\n", { A: "1", B: "two words" }],
     ["no end of the last line", "A=1", { A: "1" }],

@@ -1,9 +1,14 @@
 /** What `make generate` writes from the table of settings. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { renderDocs, renderSample } from "../../../.ci/settings/render.ts";
-import { faultOf, kindOf } from "../../../lib/platform/config/load.ts";
-import { ALL_SETTINGS, ENV_FILES, settingOf } from "../../../lib/platform/config/settings-table.ts";
+import { renderDocs, renderSample } from "../../../.ci/settings.ts";
+import { faultOf, KINDS } from "../../../lib/platform/config/kinds.ts";
+import {
+  ALL_SETTINGS,
+  ENV_FILES,
+  readersOf,
+  settingOf,
+} from "../../../lib/platform/config/settings-table.ts";
 
 describe("the table of settings", () => {
   test.each(ENV_FILES)("is in systemd/%s.example; else run make generate", (file) => {
@@ -19,8 +24,10 @@ describe("the table of settings", () => {
   test("has defaults and samples that are valid, and depends on settings that it has", () => {
     for (const [name, setting] of ALL_SETTINGS) {
       for (const value of [setting.default, setting.sample])
-        if (value !== undefined) expect([name, faultOf(kindOf(setting), value, {})]).toEqual([name, null]);
-      for (const other of Object.values(setting.neededWith ?? {})) expect(settingOf(other)).not.toBeNull();
+        if (value !== undefined)
+          expect([name, faultOf(KINDS[setting.kind], value, {})]).toEqual([name, null]);
+      for (const { neededWith } of readersOf(setting))
+        if (neededWith !== null) expect(settingOf(neededWith)).not.toBeNull();
     }
   });
 });

@@ -41,7 +41,9 @@ describe("loadSettings()", () => {
     expect(lines[2]).toMatch(/^ {2}WHATSAPP_REPORT_SENDER_TENANT_ID: is missing; expected a UUID, such as /);
     expect(lines[3]).toMatch(/^ {2}TRIGGER_SECRET: is missing; .*; a secret:$/);
     expect(lines[4]).toBe("    opsctl secret set TRIGGER_SECRET");
-    expect(lines[5]).toMatch(/^ {2}WHATSAPP_REPORT_MESSAGES_PER_MINUTE: is not a positive whole number; /);
+    expect(lines[5]).toMatch(
+      /^ {2}WHATSAPP_REPORT_MESSAGES_PER_MINUTE: is invalid; expected a positive whole number, /,
+    );
   });
 
   test("counts an empty or blank value as absent: its default counts, or nothing", async () => {

@@ -74,7 +74,7 @@ describe("the settings of the watch", () => {
     "refuse the address %p",
     async (address) => {
       expect(await problem({ ...EMAIL, ALERT_EMAIL_TO: address })).toContain(
-        "ALERT_EMAIL_TO: is not one e-mail address",
+        "ALERT_EMAIL_TO: is invalid; expected one address",
       );
     },
   );
@@ -92,9 +92,7 @@ describe("the settings of the watch", () => {
   test.each([
     ["ftp://hc.example/canary", "is not an http or https URL"],
     ["canary", "is not an http or https URL"],
-    ["https://hc.example/canary#x", "carries a fragment"],
     ["http://hc.example/canary", "would send a secret unencrypted"],
-    [`https://hc.example/canary${"x".repeat(2_000)}`, "is longer than 2000 characters"],
   ])("refuse the ping %p without quoting it", async (url, why) => {
     const message = await problem({ OPSCTL_PING_URL: url });
     expect(message).toContain(`OPSCTL_PING_URL: ${why}`);

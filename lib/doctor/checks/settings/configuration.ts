@@ -1,6 +1,5 @@
 import { loadSettings, type Settings } from "../../../platform/config/load.ts";
 import type { SettingName } from "../../../platform/config/settings-table.ts";
-import { withWebhookSettings } from "../../../platform/config/webhook-settings.ts";
 import type { Environment } from "../../../platform/secrets/adapter.ts";
 import type { Check } from "../../context/check.ts";
 import type { CheckContext, FailedSettings } from "../../context/check-context.ts";
@@ -49,9 +48,7 @@ export function checkWithSettings<const R extends SettingName = never, const O e
   return {
     ...check,
     async run(context, signal) {
-      const settings = await context.settings(command, (env) =>
-        loadSettings(command, wanted, command === "socket-monitor" ? withWebhookSettings(command, env) : env),
-      );
+      const settings = await context.settings(command, (env) => loadSettings(command, wanted, env));
       return settings.status === "ok"
         ? await run(settings.value, context, signal)
         : withoutSettings(settings);

@@ -1,5 +1,5 @@
 import { SETTINGS_FILES } from "../../../platform/config/settings-table.ts";
-import { unknownSettings, unknownText } from "../../../platform/config/unknown-names.ts";
+import { unknownSettings } from "../../../platform/config/unknown-names.ts";
 import { isClosedHere } from "../../../platform/files/closed-file.ts";
 import { wasRoot } from "../../../platform/privileges.ts";
 import type { Check } from "../../context/check.ts";
@@ -38,7 +38,7 @@ export function environmentFileCheck(command: CommandName): Check {
       }
       for (const unknown of unknownSettings(SETTINGS_FILES[command], names)) {
         const fix = `Correct or remove that line in ${path}`;
-        results.push(warn("SETTING_UNKNOWN", `${path} sets ${unknownText(unknown)}`, fix));
+        results.push(warn("SETTING_UNKNOWN", `${path} sets ${unknown}`, fix));
       }
       return results;
     },

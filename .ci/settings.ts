@@ -1,0 +1,113 @@
+/** Writes what is generated from the table of settings: `systemd/*.env.example`, the tables of docs/configuration.md. */
+import { readFileSync, writeFileSync } from "node:fs";
+import {
+  ALL_SETTINGS,
+  commandFile,
+  ENV_FILES,
+  fileOf,
+  isRootsFile,
+  isSecret,
+  readersOf,
+  SETTINGS_FILES,
+  type Setting,
+  settingsOfFile,
+} from "../lib/platform/config/settings-table.ts";
+import { wrapText } from "../lib/text/wrap.ts";
+
+type Row = (typeof ALL_SETTINGS)[number];
+
+const PAGE = "docs/configuration.md";
+const WIDTH = 118;
+/** The tables of docs/configuration.md: the words of their markers, and the files to which their settings belong. */
+const TABLES: readonly [string, readonly string[]][] = [
+  ["weekly run", ["weekly.env"]],
+  ["alert webhook", ["webhook.env"]],
+  ["alert rules", ["alert-rules.env"]],
+  ["collector and socket monitor", ["collect-metrics.env", "socket-monitor.env"]],
+  ["shared", ["shared"]],
+];
+
+/** The sample of an environment file: each setting that belongs there, with words before it and without a value. */
+export function renderSample(file: string): string {
+  const names = settingsOfFile(file);
+  const rows = ALL_SETTINGS.filter(([name]) => names.includes(name));
+  const own = rows.filter(([, setting]) => !setting.isShared || file === "webhook.env");
+  const others = rows.filter((row) => !own.includes(row)).map(([name]) => name);
+  const secrets = own.filter(([, setting]) => isSecret(setting));
+  const commands = Object.keys(SETTINGS_FILES).filter((command) => commandFile(command) === file);
+  const [owner, directory] = isRootsFile(file) ? ["root", "root-secrets"] : ["opsctl", "secrets"];
+  const reload =
+    "After a change: systemctl reload opsctl-webhook.service; the log says whether it was accepted.";
+  return [
+    ...comment(
+      `/etc/opsctl/${file}, owner ${owner}:${owner}, mode 0600, for opsctl ${commands.join(", ")}. NAME=value, one a line; nothing is expanded. A value that holds $, \` or \\ has to be in single quotes, and a line that only a shell understands is refused. An empty value counts as absent. The environment wins over this file. ${file === "webhook.env" ? reload : ""}`.trim(),
+    ),
+    "#",
+    ...comment(
+      `Secrets: best each in a file of its name in /etc/opsctl/${directory}, where opsctl secret set <NAME> puts it, and which wins over a line here:`,
+    ),
+    ...secrets.flatMap(([name, setting]) => comment(`${name}: ${helpOf(setting)}`, "  ")),
+    ...(others.length === 0
+      ? []
+      : ["#", ...comment(`Looked for in webhook.env as well, last: ${others.join(", ")}.`)]),
+    ...own.filter((row) => !secrets.includes(row)).flatMap((row) => ["", ...settingLines(row, file)]),
+    "",
+  ].join("\n");
+}
+
+function settingLines([name, setting]: Row, file: string): string[] {
+  const late = setting.restart && file === "webhook.env" ? " Changes at a restart only." : "";
+  const absent = setting.default === undefined ? "" : ` Empty: ${setting.default}`;
+  return [...comment(`${helpOf(setting)}${late}${absent}`), `${name}=${setting.sample ?? ""}`];
+}
+
+function helpOf({ help }: Setting): string {
+  // A word of code begins as it is written.
+  const text = help.startsWith("`") ? help : `${help[0]?.toUpperCase()}${help.slice(1)}`;
+  return `${text.replaceAll("`", "")}.`;
+}
+
+function comment(text: string, indent = ""): string[] {
+  return wrapText(text, WIDTH - indent.length).map((line) => `# ${indent}${line}`);
+}
+
+/** docs/configuration.md with its tables of settings as the table of settings has them. */
+export function renderDocs(page: string): string {
+  return TABLES.reduce((text, [title, files]) => {
+    const [begin, end] = [`<!-- settings: ${title} -->\n`, "<!-- end of settings -->"];
+    const from = text.indexOf(begin);
+    if (from < 0) throw new Error(`${PAGE} has no marker ${begin}`);
+    const rows = ALL_SETTINGS.filter(([, setting]) => files.includes(sectionOf(setting))).map(docsRow);
+    const head = "| variable | needed by | default | meaning |\n|---|---|---|---|\n";
+    return `${text.slice(0, from)}${begin}\n${head}${rows.join("")}\n${text.slice(text.indexOf(end, from))}`;
+  }, page);
+}
+
+/** The file to which a setting belongs; `shared` for one of three files or more. */
+function sectionOf(setting: Setting): string {
+  const files = [...new Set(readersOf(setting).map(({ command }) => fileOf(setting, command)))];
+  return files.length === 1 || files.length === 2 ? files[0]! : "shared";
+}
+
+function docsRow([name, setting]: Row): string {
+  const { help, default: value } = setting;
+  const meaning = value === undefined ? "" : `\`${value}\``;
+  return `| \`${name}\`${isSecret(setting) ? " (secret)" : ""} | ${neededBy(setting)} | ${meaning} | ${help} |\n`;
+}
+
+function neededBy(setting: Setting): string {
+  if (setting.commands === "all") return "(all)";
+  const readers = readersOf(setting).map(({ neededWith, ...reader }) => ({
+    text: neededWith === null ? reader.command : `${reader.command} with \`${neededWith}\``,
+    isNeeded: reader.isRequired || neededWith !== null,
+  }));
+  const listed = (isNeeded: boolean) =>
+    readers.flatMap((reader) => (reader.isNeeded === isNeeded ? reader.text : [])).join(", ");
+  const optional = listed(false);
+  return `${listed(true)} ${optional === "" ? "" : `(${optional})`}`.trim();
+}
+
+if (import.meta.main) {
+  for (const file of ENV_FILES) writeFileSync(`systemd/${file}.example`, renderSample(file));
+  writeFileSync(PAGE, renderDocs(readFileSync(PAGE, "utf8")));
+}
