@@ -112,9 +112,8 @@ function readFile(path: string, words: string): (EnvFile & { broken: OpsError | 
 }
 
 const HINT =
-  "Put sudo before the same command. Where that does not help, look at the file, then give it to the account that " +
-  "reads it: a text file of NAME=value lines, at most 1 MiB, mode 0600; root's for collect-metrics.env, opsctl's for " +
-  "the others. With OPSCTL_ENV_DIR set to nothing no file is read";
+  "Put sudo before the same command, or give the account that reads it a text file of NAME=value lines, at most 1 MiB, " +
+  "mode 0600: root for collect-metrics.env, opsctl for the others";
 
 function invalid(reader: string, path: string, { faults }: EnvFile): OpsError {
   const lines = faults.slice(0, MOST_FAULTS).map(({ line, problem }) => `  line ${line} ${problem}`);

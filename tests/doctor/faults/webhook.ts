@@ -45,8 +45,8 @@ export const WEBHOOK: Faults = {
     spoil: (host) => host.put("etc/webhook.env", "MESSAGING_PHONE 5511987654321\n", 0o600),
   },
   "a setting of the socket monitor may be in such a line of the webhook's file": {
-    finds: ["socket-monitor", "configuration", "warn", "PREREQUISITE_FAILED"],
-    about: "see the webhook's environment file",
+    finds: ["socket-monitor", "configuration", "fail", "ENV_FILE_INVALID"],
+    about: "etc/webhook.env",
     spoil: (host) => {
       host.put("etc/webhook.env", "MESSAGING_PHONE 5511987654321\n", 0o600);
       host.setting("socket-monitor", "OPSCTL_WEBHOOK_ENV_FILE", host.path("etc/webhook.env"));

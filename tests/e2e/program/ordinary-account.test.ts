@@ -43,7 +43,7 @@ describe("an ordinary account", () => {
       const { code, message, hint } = errorOf(await run([...words.split(" "), "--json"]));
       expect(code).toBe("SECRET_FILE_UNREADABLE");
       expect(message).toEndWith("this account may not read it (EACCES)");
-      expect(hint).toStartWith("Put sudo before the same command.");
+      expect(hint).toStartWith("Put sudo before the same command, or ");
     },
   );
 
