@@ -1,4 +1,4 @@
-import { optionRow, type Row, wordText } from "../../cli/args/help.ts";
+import { nameOf, type Row, rowOf } from "../../cli/args/help.ts";
 import { type Option, optionNames, positionalNames } from "../../cli/args/options.ts";
 import { codes } from "../../cli/commands/static/explain.ts";
 import type { Command, Group } from "../../cli/framework/command.ts";
@@ -64,10 +64,10 @@ function groupSections(path: string, { commands }: Group): Section[] {
 function commandSections(path: string, description: string, command: Command): Section[] {
   const { args, notes = "", example, isVariadic } = command;
   const words = positionalNames(args).map((name): Row => [italic(name), args[name]?.description ?? ""]);
-  const named = optionNames(args).map((name) => optionRow(name, args[name] as Option));
+  const named = optionNames(args).map((name) => rowOf(name, args[name] as Option));
   const usage = Object.entries(args).map(([name, arg]) => {
-    if (arg.type === "positional") return `${roff(wordText(name, arg))}${isVariadic ? " ..." : ""}`;
-    const option = optionHead(optionRow(name, arg)[0]);
+    if (arg.type === "positional") return `${roff(nameOf(name, arg))}${isVariadic ? " ..." : ""}`;
+    const option = optionHead(nameOf(name, arg));
     return arg.required ? option : `[${option}]`;
   });
   const file = commandFile(path.slice("opsctl ".length));

@@ -32,53 +32,45 @@ export function printHelp(text: string): void {
   console.log(text.trimEnd());
 }
 
-/**
- * The help of the command or group that the words name, in lines of the terminal's width.
- *
- * Behaviour: words after the command or group are ignored. Of a group no command is loaded.
- */
+/** The help of the command or group that the words name, in lines of the terminal's width; other words are ignored. */
 export async function helpOf(program: Group, words: readonly string[]): Promise<string> {
   const { path, entry } = findEntry(program, words);
   const width = await helpWidth("stdout");
-  if ("load" in entry) return commandHelp(path, entry.description, await entry.load(), width);
-  return groupHelp(path, entry, width);
-}
-
-function groupHelp(path: string, { description, commands }: Group, width: number): string {
-  const rows = Object.entries(commands).map(([name, entry]): Row => [name, entry.description]);
-  const more = `Run \`${path} <command> --help\` for the options of a command and an example.`;
-  return lines(
-    ...wrapText(description, width, INDENT),
-    `\nUsage: ${usageLines([path, "<command>", "[options]"], width)}`,
-    ...section("Commands:", rows, width),
-    ...section("Options:", path === "opsctl" ? [HELP, VERSION] : [HELP], width),
-    "",
-    ...wrapText(more, width, INDENT),
-  );
-}
-
-function commandHelp(path: string, description: string, command: Command, width: number): string {
+  const wrapped = (paragraphs: readonly string[]) =>
+    paragraphs.flatMap((paragraph) => wrapText(paragraph, width, INDENT));
+  if (!("load" in entry)) {
+    const rows = Object.entries(entry.commands).map(([name, { description }]): Row => [name, description]);
+    return lines(
+      ...wrapped([entry.description]),
+      `\nUsage: ${usageLines([path, "<command>", "[options]"], width)}`,
+      ...section("Commands:", rows, width),
+      ...section("Options:", entry === program ? [HELP, VERSION] : [HELP], width),
+      "",
+      ...wrapped([`Run \`${path} <command> --help\` for the options of a command and an example.`]),
+    );
+  }
+  const command = await entry.load();
   const { args, notes, example } = command;
-  const paragraphs = notes === undefined ? [] : ["", ...notes.split("\n")];
-  const words = positionalNames(args).map(
-    (name): Row => [wordText(name, args[name]!), args[name]!.description ?? ""],
-  );
-  const options = optionNames(args).map((name) => optionRow(name, args[name]!));
+  const rowsOf = (names: readonly string[]) => names.map((name) => rowOf(name, args[name]!));
   return lines(
-    ...[description, ...paragraphs].flatMap((paragraph) => wrapText(paragraph, width, INDENT)),
+    ...wrapped([entry.description, ...(notes === undefined ? [] : ["", ...notes.split("\n")])]),
     `\nUsage: ${usageOf(path, command, width)}`,
-    ...section("Arguments:", words, width),
-    ...section("Options:", [...options, HELP], width),
+    ...section("Arguments:", rowsOf(positionalNames(args)), width),
+    ...section("Options:", [...rowsOf(optionNames(args)), HELP], width),
     // It is copied, and so never broken.
     `\nExample:\n  ${example}`,
   );
 }
 
+function lines(...texts: string[]): string {
+  return `${texts.join("\n")}\n`;
+}
+
 /** How a command is called, without the word "Usage" before it, on as many lines as it needs. */
 export function usageOf(path: string, { args, isVariadic }: Command, width: number): string {
   const parts = Object.entries(args).map(([name, arg]) => {
-    if (arg.type === "positional") return `${wordText(name, arg)}${isVariadic ? "…" : ""}`;
-    return arg.required ? optionText(name, arg) : `[${optionText(name, arg)}]`;
+    if (arg.type === "positional") return `${nameOf(name, arg)}${isVariadic ? "…" : ""}`;
+    return arg.required ? nameOf(name, arg) : `[${nameOf(name, arg)}]`;
   });
   return usageLines([path, ...parts], width);
 }
@@ -90,21 +82,19 @@ function usageLines(parts: readonly string[], width: number): string {
   return wrapText(text, width, indent).join("\n").replaceAll(NO_BREAK, " ").trimStart();
 }
 
-/** An option and its explanation. */
-export function optionRow(name: string, arg: Option): Row {
-  const notes = [arg.required ? "required" : "", arg.default === undefined ? "" : `default ${arg.default}`];
-  const note = notes.filter(Boolean).join(", ");
-  return [optionText(name, arg), `${arg.description ?? ""}${note === "" ? "" : ` (${note})`}`];
+/** An option or argument and its explanation. */
+export function rowOf(name: string, arg: Option): Row {
+  const { description = "", default: otherwise } = arg;
+  const required = arg.required && arg.type !== "positional" ? "required" : "";
+  const notes = [required, otherwise === undefined ? "" : `default ${otherwise}`].filter(Boolean);
+  return [nameOf(name, arg), notes.length === 0 ? description : `${description} (${notes.join(", ")})`];
 }
 
-function optionText(name: string, arg: Option): string {
+/** `--limit <n>`, or an argument as usage shows it. */
+export function nameOf(name: string, arg: Option): string {
+  if (arg.type === "positional") return arg.required === false ? `[${name}]` : `<${name}>`;
   if (arg.type === "boolean") return `--${name}`;
   return `--${name} <${arg.type === "enum" ? arg.options?.join("|") : (arg.valueHint ?? "value")}>`;
-}
-
-/** A positional argument as usage shows it. */
-export function wordText(name: string, arg: Option): string {
-  return arg.required === false ? `[${name}]` : `<${name}>`;
 }
 
 /** Words with their explanations beside them; below them where a word is long or the width is small. */
@@ -115,23 +105,14 @@ function section(title: string, rows: readonly Row[], width: number): string[] {
   const isNarrow = width - beside < NARROWEST_EXPLANATION;
   const indent = isNarrow ? INDENT.repeat(3) : " ".repeat(beside);
   const shown = rows.flatMap(([word, text]) => {
-    const lines = text === "" ? [] : wrapText(indent + text, width, indent);
-    const isAbove = isNarrow || word.length > longest;
-    const [first = "", ...rest] = isAbove ? ["", ...lines] : lines;
-    return [`${INDENT}${word.padEnd(longest)}${INDENT}${first.trimStart()}`.trimEnd(), ...rest];
+    const below = text === "" ? [] : wrapText(indent + text, width, indent);
+    const first = isNarrow || word.length > longest ? "" : (below.shift() ?? "");
+    return [`${INDENT}${word.padEnd(longest)}${INDENT}${first.trimStart()}`.trimEnd(), ...below];
   });
   return ["", title, ...shown];
 }
 
-function lines(...texts: string[]): string {
-  return `${texts.join("\n")}\n`;
-}
-
-/**
- * How many columns help takes: those of the terminal, within limits; `COLUMNS` wins.
- *
- * Behaviour: a terminal is only asked where `TERM` names one: what asks it takes as long as the rest of help.
- */
+/** How many columns help takes: those of the terminal, within limits; it is only asked where a variable names one. */
 export async function helpWidth(to: "stdout" | "stderr"): Promise<number> {
   if (!process.env.COLUMNS && !process.env.TERM) return WIDTH;
   const { columnsOf } = await import("../output.ts");

@@ -3,21 +3,11 @@ import type { ArgDef } from "citty";
 /** What is wrong with the value of an option ("expects a UUID"), or undefined when nothing is. */
 export type ValueCheck = (value: string) => string | undefined;
 
-/** Values that completion looks up when it is asked. */
-type ValueKind = "weeks" | "old-weeks" | "codes" | "commands" | "directories";
+/** All the values that are accepted, or their kind, which completion looks up. */
+type Values = readonly string[] | "weeks" | "old-weeks" | "codes" | "commands" | "directories";
 
-/**
- * An option or argument: citty's definition, and what its value may be.
- *
- * Shape: `values` are all the values that are accepted, or their kind; weeks are Mondays. A `check` of its own replaces
- *        the check that `values` imply.
- */
-export type Option = ArgDef & { check?: ValueCheck; values?: readonly string[] | ValueKind };
-
-/** The values of an option or argument, or their kind; undefined where that is not known. */
-export function listedValues(option: Option): readonly string[] | ValueKind | undefined {
-  return option.type === "enum" ? option.options : option.values;
-}
+/** An option or argument: citty's definition, and what its value may be; without a `check` of its own `values` decide. */
+export type Option = ArgDef & { check?: ValueCheck; values?: Values };
 
 /** Options and arguments by name. */
 export type Options = Record<string, Option>;
@@ -41,6 +31,37 @@ export function argument<const M extends More>(description: string, more: M) {
 
 /** `--json`, which every command with a result has. */
 export const JSON_OPTION = flag("Print the result as one line of JSON");
+
+/** Accepts a UUID. */
+export const aUuid: ValueCheck = (value) =>
+  /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value) ? undefined : "expects a UUID";
+
+/** Accepts a whole number from 1. */
+export const aPositiveInteger = wholeNumber(1, 999_999_999, "a positive whole number");
+
+/** Accepts a whole number from 0. */
+export const aWholeNumber = wholeNumber(0, 999_999_999, "a whole number");
+
+/** Accepts a whole number of minutes, up to a day. */
+export const aMinuteCount = wholeNumber(0, 1440, "a whole number of minutes, 0 to 1440");
+
+/** Accepts a TCP port; 0 lets the system choose a free one. */
+export const aPort = wholeNumber(0, 65_535, "a port, 0 to 65535");
+
+/** Accepts an http or https URL. */
+export const aWebUrl: ValueCheck = (value) =>
+  /^https?:\/\//i.test(value) && URL.canParse(value) ? undefined : "expects an http or https URL";
+
+function wholeNumber(least: number, most: number, what: string): ValueCheck {
+  const isOne = (value: string) =>
+    /^[0-9]{1,9}$/.test(value) && Number(value) >= least && Number(value) <= most;
+  return (value) => (isOne(value) ? undefined : `expects ${what}`);
+}
+
+/** The values of an option or argument, or their kind; undefined where that is not known. */
+export function listedValues(option: Option): Values | undefined {
+  return option.type === "enum" ? option.options : option.values;
+}
 
 /** The names of a command's positional arguments, in their order. */
 export function positionalNames(args: Options): string[] {

@@ -1,7 +1,7 @@
 import { OpsError } from "../../lib/platform/errors.ts";
+import { nearest } from "../../lib/platform/nearest.ts";
 import type { Command, Group } from "../framework/command.ts";
-import { didYouMean, faultOf } from "./checks.ts";
-import { type Options, optionNames, positionalAt } from "./options.ts";
+import { listedValues, type Option, type Options, optionNames, positionalAt } from "./options.ts";
 
 /**
  * The words after a command, checked.
@@ -32,13 +32,12 @@ export async function parseWords(
   const positionals: string[] = [];
   for (const token of await tokensOf(words, args)) {
     if (token.kind === "option-terminator") continue;
-    const { value = "" } = token;
+    const { value = "", name = positionalAt(positionals.length, command) } = token;
     const isOption = token.kind === "option";
-    const name = isOption ? token.name : positionalAt(positionals.length, command);
     const problem = isOption ? optionProblem(token, args) : positionalProblem(name, value, command);
     if (problem !== undefined) return { problem };
-    if (isOption && (given.get(token.name) ?? value) !== value)
-      return { problem: `option ${token.rawName} is given more than once, with different values` };
+    if (isOption && (given.get(name!) ?? value) !== value)
+      return { problem: `option --${name} is given more than once, with different values` };
     given.set(name!, value);
     if (!isOption) positionals.push(value);
     else rawArgs.push(value === "" ? `--${name}` : `--${name}=${value}`);
@@ -48,14 +47,14 @@ export async function parseWords(
   return { rawArgs: [...rawArgs, "--", ...positionals], given, positionals };
 }
 
-type OptionToken = {
-  kind: "option";
-  name: string;
-  rawName: string;
+/** A word as `node:util` reads it; a positional has no names. */
+type Token = {
+  kind: string;
+  name?: string;
+  rawName?: string;
   value?: string | undefined;
   inlineValue?: boolean | undefined;
 };
-type Token = OptionToken | { kind: "positional"; value: string } | { kind: "option-terminator" };
 
 /**
  * The words as `node:util` reads them.
@@ -74,10 +73,7 @@ async function tokensOf(words: readonly string[], args: Options): Promise<readon
   return parseArgs({ ...config, args: [...words], options: Object.fromEntries(options) }).tokens;
 }
 
-function optionProblem(
-  { name, rawName, value, inlineValue }: OptionToken,
-  args: Options,
-): string | undefined {
+function optionProblem({ name = "", rawName = "", value, inlineValue }: Token, args: Options) {
   const arg = Object.hasOwn(args, name) && rawName.startsWith("--") ? args[name]! : undefined;
   if (arg === undefined || arg.type === "positional")
     return unknownOption(rawName, [...optionNames(args), "help"]);
@@ -89,11 +85,7 @@ function optionProblem(
   return fault && `option ${rawName} ${fault}`;
 }
 
-function positionalProblem(
-  name: string | undefined,
-  value: string,
-  { args, unexpected }: Command,
-): string | undefined {
+function positionalProblem(name: string | undefined, value: string, { args, unexpected }: Command) {
   if (name === undefined) return `unexpected argument${unexpected === undefined ? "" : `: ${unexpected}`}`;
   const fault = value.trim() === "" ? "is missing" : faultOf(value, args[name]!);
   return fault && `argument <${name}> ${fault}`;
@@ -106,6 +98,29 @@ function missingProblem(given: ReadonlyMap<string, string>, args: Options): stri
     if (type !== "positional" && required) return `option --${name} is required`;
   }
   return undefined;
+}
+
+/** What is wrong with a value by the check of its option or argument: its own, else the one that its values imply. */
+function faultOf(value: string, option: Option): string | undefined {
+  const listed = listedValues(option);
+  if (option.check !== undefined) return option.check(value);
+  if (listed === "weeks" || listed === "old-weeks") return mondayFault(value);
+  if (listed === undefined || typeof listed === "string" || listed.includes(value)) return undefined;
+  return `expects one of ${listed.join(", ")}${didYouMean(value, listed)}`;
+}
+
+/** A week is named after its first day, `YYYY-MM-DD`. */
+function mondayFault(value: string): string | undefined {
+  const time = new Date(/^\d{4}-\d{2}-\d{2}$/.test(value) ? `${value}T00:00:00Z` : "");
+  const isReal = !Number.isNaN(time.getTime()) && time.toISOString().startsWith(value);
+  if (!isReal) return "expects a date, YYYY-MM-DD";
+  return time.getUTCDay() === 1 ? undefined : "expects a Monday, the first day of the report's week";
+}
+
+function didYouMean(word: string, names: readonly string[]): string {
+  const others = names.filter((name) => name !== word);
+  const near = nearest(word, others);
+  return near === undefined ? "" : `; did you mean ${near}?`;
 }
 
 /** The error for a wrong command line: what is wrong, the usage, and where to read more. */

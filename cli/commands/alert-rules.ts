@@ -1,7 +1,6 @@
 import type { LastPlan } from "../../lib/alert-rules/last-plan.ts";
 import { isGrafanaUid } from "../../lib/providers/grafana/document.ts";
-import { aWebUrl } from "../args/checks.ts";
-import { flag, option } from "../args/options.ts";
+import { aWebUrl, flag, option } from "../args/options.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 

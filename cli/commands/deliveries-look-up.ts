@@ -1,5 +1,4 @@
-import { aUuid } from "../args/checks.ts";
-import { argument, flag, option } from "../args/options.ts";
+import { argument, aUuid, flag, option } from "../args/options.ts";
 import { defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { loginName } from "./deliveries.ts";

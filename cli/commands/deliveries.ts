@@ -2,8 +2,7 @@ import { userInfo } from "node:os";
 import process from "node:process";
 import { DELIVERY_STATES } from "../../lib/deliveries/delivery.ts";
 import { wasRoot } from "../../lib/platform/privileges.ts";
-import { aPositiveInteger, aUuid } from "../args/checks.ts";
-import { argument, option } from "../args/options.ts";
+import { aPositiveInteger, argument, aUuid, option } from "../args/options.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { bringLastRunUpToDate, ledgerCommand } from "../wiring/ledger/database.ts";
 

@@ -1,6 +1,5 @@
 import { isAbsolute } from "node:path";
-import { aUuid } from "../args/checks.ts";
-import { option } from "../args/options.ts";
+import { aUuid, option } from "../args/options.ts";
 import { defineCommand } from "../framework/command.ts";
 import { VERSION } from "../framework/version.ts";
 import { WEEK } from "./reports.ts";

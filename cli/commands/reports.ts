@@ -1,8 +1,7 @@
 import type { LastRunFinding } from "../../lib/reports/last-run.ts";
 import { LIST_CHANNELS, LIST_STATES } from "../../lib/reports/list.ts";
 import type { WeekStatus } from "../../lib/reports/status.ts";
-import { aPositiveInteger, aUuid } from "../args/checks.ts";
-import { argument, option } from "../args/options.ts";
+import { aPositiveInteger, argument, aUuid, option } from "../args/options.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 import { ledgerCommand, withLedgerDatabase } from "../wiring/ledger/database.ts";

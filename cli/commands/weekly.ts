@@ -1,7 +1,6 @@
 import type { RunRecord } from "../../lib/weekly/announce/run-record.ts";
 import type { WeeklyConfig } from "../../lib/weekly/config.ts";
-import { aMinuteCount, aPositiveInteger, aUuid } from "../args/checks.ts";
-import { flag, option } from "../args/options.ts";
+import { aMinuteCount, aPositiveInteger, aUuid, flag, option } from "../args/options.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { statusWord } from "../framework/exit-status.ts";
 import { VERSION } from "../framework/version.ts";

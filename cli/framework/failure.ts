@@ -31,16 +31,8 @@ export function framesOf(error: unknown): string[] {
 /** Prints a failure outside a command's run to standard error and returns the exit status. */
 export async function reportFailure(failure: unknown): Promise<number> {
   const { code, message, hint } = asOpsError(failure, "run opsctl");
-  const { standardError } = await import("../output.ts");
-  const { wrap, write } = await standardError();
-  const whole = (line: string) => [line];
-  const shown = (text: string, wrapLine = wrap ?? whole) =>
-    redact(text)
-      .split("\n")
-      .flatMap((line) => wrapLine(line, "  "));
-  // A usage is in lines of the terminal's width already.
-  const advice = hint === undefined ? [] : shown(hint, code === "USAGE_INVALID" ? whole : undefined);
-  write([...shown(message), ...advice].map((line) => `${line}\n`).join(""));
+  const { writeErr } = await import("../output.ts");
+  writeErr(redact(`${[message, ...(hint === undefined ? [] : [hint])].join("\n")}\n`));
   return exitStatusOf(code);
 }
 

@@ -1,5 +1,4 @@
-import { aPositiveInteger } from "../../args/checks.ts";
-import { option } from "../../args/options.ts";
+import { aPositiveInteger, option } from "../../args/options.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
 

@@ -1,7 +1,6 @@
 import { OpsError } from "../../../lib/platform/errors.ts";
 import type { State } from "../../../lib/webhook/state/contract.ts";
-import { aPositiveInteger } from "../../args/checks.ts";
-import { flag, option } from "../../args/options.ts";
+import { aPositiveInteger, flag, option } from "../../args/options.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { withState } from "../../wiring/webhook/state.ts";
 

@@ -1,6 +1,5 @@
 import type { Reading } from "../../../lib/webhook/need-restart.ts";
-import { aPort, aPositiveInteger, aWholeNumber } from "../../args/checks.ts";
-import { option } from "../../args/options.ts";
+import { aPort, aPositiveInteger, aWholeNumber, option } from "../../args/options.ts";
 import { defineCommand } from "../../framework/command.ts";
 
 const MIB = 1_048_576;

@@ -2,8 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { State } from "../../../lib/webhook/state/contract.ts";
 import type { TestReport } from "../../../lib/webhook/test-alert.ts";
-import { aPositiveInteger, aWebUrl } from "../../args/checks.ts";
-import { flag, option } from "../../args/options.ts";
+import { aPositiveInteger, aWebUrl, flag, option } from "../../args/options.ts";
 import { type CommandContext, defineCommand } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
 
