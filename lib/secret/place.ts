@@ -10,12 +10,6 @@ import { ROOT_SECRETS_DIR } from "../platform/secrets/root-secrets.ts";
 /** Where the file of a secret belongs, and the account that reads it there. */
 export type Place = { path: string; directory: string; reader: { name: string; uid: number; gid: number } };
 
-/** What makes the directories of an installation, and puts them right. */
-const INSTALL: Readonly<Record<string, string>> = {
-  [DEFAULT_SECRETS_DIR]: `install -d -o root -g opsctl -m 0750 ${DEFAULT_SECRETS_DIR}`,
-  [ROOT_SECRETS_DIR]: `install -d -o root -g root -m 0700 ${ROOT_SECRETS_DIR}`,
-};
-
 /**
  * Where the file of a secret belongs: with `account` null it is one that root reads. `OPSCTL_SECRETS_DIR` moves both
  * directories, but not the owner's login, which root reads in its own alone.
@@ -26,6 +20,12 @@ export function placeOf({ name }: KnownSecret, account: Account | null, env: Env
   const directory = named || (account === null ? ROOT_SECRETS_DIR : DEFAULT_SECRETS_DIR);
   return { path: join(directory, name), directory, reader: account ?? { name: "root", uid: 0, gid: 0 } };
 }
+
+/** What makes the directories of an installation, and puts them right. */
+const INSTALL: Readonly<Record<string, string>> = {
+  [DEFAULT_SECRETS_DIR]: `install -d -o root -g opsctl -m 0750 ${DEFAULT_SECRETS_DIR}`,
+  [ROOT_SECRETS_DIR]: `install -d -o root -g root -m 0700 ${ROOT_SECRETS_DIR}`,
+};
 
 /** What puts the directory of a place right; its command only for a directory of the installation. */
 export function directoryFix({ directory }: Place): Fix {

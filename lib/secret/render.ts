@@ -6,13 +6,11 @@ import { singleLine } from "../text/single-line.ts";
 import { fixLines, prose, proseLines, unbroken } from "../text/terminal/prose.ts";
 import { NO_TERMINAL, type Screen, type Tone } from "../text/terminal/screen.ts";
 import { renderTable } from "../text/terminal/table.ts";
-import type { ListedSecret, SecretList, SecretSource } from "./list.ts";
+import type { ListedSecret, SecretList } from "./list.ts";
 import type { writeSecret } from "./set.ts";
 
-const STATES: Record<ListedSecret["state"], string> = {
-  ...{ set: "set", wrong: "WRONG", missing: "MISSING", unset: "-", unknown: "?" },
-};
-const TONES: Record<string, Tone> = { set: "good", WRONG: "bad", MISSING: "bad" };
+const STATES = { set: "set", wrong: "WRONG", missing: "MISSING", unset: "-", unknown: "?" };
+const TONES: Readonly<Record<string, Tone>> = { set: "good", WRONG: "bad", MISSING: "bad" };
 
 /** The list for people: a row per secret, then what is wrong and its fix, once for all places where it is the same. */
 export function renderSecretList(
@@ -20,43 +18,39 @@ export function renderSecretList(
   screen: Screen = NO_TERMINAL,
   env: Environment = {},
 ): string {
-  const table = renderTable(
-    [
-      { title: "SECRET" },
-      { title: "STATE", tone: (cell) => TONES[cell] ?? null },
-      { title: "AGE" },
-      { title: "NEEDED BY", wraps: true },
-      { title: "PLACE", wraps: true },
-    ],
-    secrets.map((secret) => [
-      secret.name,
-      STATES[secret.state],
-      secret.ageSeconds === null ? null : ageText(secret.ageSeconds),
-      secret.usedBy.map(({ command, required }) => (required ? command : `(${command})`)).join(" "),
-      singleLine(secret.sources.map(placeText).join(", ")) || null,
-    ]),
-    screen,
-  );
+  const titles = [
+    { title: "SECRET" },
+    { title: "STATE", tone: (cell: string) => TONES[cell] ?? null },
+    { title: "AGE" },
+    { title: "NEEDED BY", wraps: true },
+    { title: "PLACE", wraps: true },
+  ] as const;
+  const rows = secrets.map(({ name, state, ageSeconds, usedBy, sources }) => {
+    const users = usedBy.map(({ command, required }) => (required ? command : `(${command})`)).join(" ");
+    const age = ageSeconds === null ? null : ageText(ageSeconds);
+    return [name, STATES[state], age, users, singleLine(sources.map(placeText).join(", ")) || null];
+  });
   const all = [...secrets.flatMap((secret) => secret.problems), ...problems];
   const alike = Map.groupBy(all, ({ why, fix }) => JSON.stringify([why, fix])).values();
   const faults = [...alike].flatMap((same) => {
     const { why, fix } = same[0]!;
-    const said = singleLine(`${[...new Set(same.map(({ where }) => where))].join(", ")}: ${why}`);
-    return [...proseLines(said, screen, { indent: "  " }), ...fixLines("  -> ", fix, screen)];
+    const places = [...new Set(same.map(({ where }) => where))].join(", ");
+    const said = proseLines(singleLine(`${places}: ${why}`), screen, { indent: "  " });
+    return [...said, ...fixLines("  -> ", fix, screen)];
   });
-  const has = (state: ListedSecret["state"]) => secrets.some((secret) => secret.state === state);
+  const states = secrets.map(({ state }) => state);
   const notes = [
-    ...(has("missing") ? [`MISSING: ${unbroken("opsctl secret set <name>")} asks for it`] : []),
-    ...(has("unknown")
-      ? [`?: a place could not be looked at; root sees all: ${unbroken(sudoLine("secret list", env))}`]
-      : []),
+    states.includes("missing") && `MISSING: ${unbroken("opsctl secret set <name>")} asks for it`,
+    states.includes("unknown") &&
+      `?: this account may not look; root may: ${unbroken(sudoLine("secret list", env))}`,
     "(command): uses the secret when it is there",
     `PLACE: a directory has a file of the secret's name; without / it is below ${DEFAULT_ENV_DIR}`,
-  ];
-  return `${table}\n${faults.map((line) => `${line}\n`).join("")}${prose(notes, screen, { indent: "  " })}`;
+  ].filter((note) => note !== false);
+  const lines = faults.map((line) => `${line}\n`).join("");
+  return `${renderTable(titles, rows, screen)}\n${lines}${prose(notes, screen, { indent: "  " })}`;
 }
 
-function placeText({ kind, where }: SecretSource): string {
+function placeText({ kind, where }: ListedSecret["sources"][number]): string {
   const place = where.startsWith(`${DEFAULT_ENV_DIR}/`) ? where.slice(DEFAULT_ENV_DIR.length + 1) : where;
   if (kind === "credential") return "systemd credential";
   if (kind === "file") return `${dirname(place)}/`;
@@ -69,7 +63,7 @@ function ageText(seconds: number): string {
   return seconds >= 3_600 ? `${Math.floor(seconds / 3_600)} h` : `${Math.floor(seconds / 60)} min`;
 }
 
-/** What was done and what has to be done next, for people. */
+/** What was set and what has to be done next, for people. */
 export function renderSecretSet(set: ReturnType<typeof writeSecret>, screen: Screen = NO_TERMINAL): string {
   const { name, path, owner, mode, isNew, usedBy, next, warnings } = set;
   const done = `${name} is ${isNew ? "set" : "replaced"}: ${path} (${owner} ${mode}), for ${usedBy.join(", ")}`;

@@ -100,7 +100,7 @@ export function withWebhookSettings(
 function readFile(path: string, words: string): (EnvFile & { broken: OpsError | null }) | null {
   const reader = `opsctl ${words}`;
   try {
-    const text = readClosedText(path, { subject: `the settings of ${reader}` });
+    const text = readClosedText(path, `the settings of ${reader}`);
     if (text === undefined) return null;
     const file = readEnvFile(text);
     return { ...file, broken: file.faults.length === 0 ? null : invalid(reader, path, file) };

@@ -40,7 +40,8 @@ function textOf(path: string): string {
   try {
     return new TextDecoder().decode(readRegularFile(path, { followLinks: true }));
   } catch (error) {
-    throw failure((error as NodeJS.ErrnoException).code ?? "ROOT_CERTIFICATES_INVALID");
+    const { code = "" } = error as NodeJS.ErrnoException;
+    throw failure(["ENOTFILE", "EFBIG"].includes(code) ? "ROOT_CERTIFICATES_INVALID" : code);
   }
 }
 

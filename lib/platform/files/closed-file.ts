@@ -8,7 +8,6 @@ import { readRegularFile } from "./regular-file.ts";
 /** The bits of a mode that let group or others read or change a file; who may only execute it learns nothing of it. */
 export const READ_OR_WRITTEN_BY_OTHERS = 0o066;
 
-/** What puts a file right that was refused. */
 const HINTS = {
   SECRET_FILE_EXPOSED:
     "Others may have read or written it: look at it, then close it (chmod 0600) or put a new value in its place",
@@ -20,36 +19,33 @@ const HINTS = {
 };
 
 /**
- * The text of a file that holds secrets; undefined where there is none.
+ * The text of a file that holds secrets; undefined where there is none. `subject` is its name in messages ("secret X").
  *
- * Shape:     `subject` is its name in messages ("secret X"); `isTrusted` accepts a mode that would be refused.
  * Behaviour: judges it by its descriptor: regular, closed to group and others, root's or this account's, in a directory
  *            that no other account may write to, or a sticky one. Links there are followed: vault agents and Kubernetes
  *            publish by them.
  * Errors:    SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE.
  */
-export function readClosedText(
-  path: string,
-  options: { subject: string; maxBytes?: number; isTrusted?: (stats: Stats) => boolean },
-): string | undefined {
-  const { subject, maxBytes = 1_048_576, isTrusted = () => false } = options;
+export function readClosedText(path: string, subject: string, maxBytes = 1_048_576): string | undefined {
   const refusal = (code: keyof typeof HINTS, why: string, cause?: unknown) =>
     new OpsError({ code, message: `Cannot read ${subject}: file ${path}${why}`, hint: HINTS[code], cause });
+  const refuseForeign = (why: string | null) => {
+    if (why !== null) throw refusal("SECRET_FILE_UNTRUSTED", ` was not used: ${why}`);
+  };
   const judge = (stats: Stats) => {
-    if (stats.isFile() && (stats.mode & READ_OR_WRITTEN_BY_OTHERS) !== 0 && !isTrusted(stats)) {
-      const mode = octal(stats.mode & 0o777);
+    const mode = octal(stats.mode & 0o777);
+    if (stats.isFile() && isOpen(stats))
       throw refusal(
         "SECRET_FILE_EXPOSED",
         ` has mode ${mode}, open to group or others, expected 0600 or 0400`,
       );
-    }
-    const fault = ownerFault(stats);
-    if (fault !== null) throw refusal("SECRET_FILE_UNTRUSTED", ` was not used: ${fault}`);
+    const trusted = trustedUids();
+    const isForeign = !trusted.includes(stats.uid);
+    refuseForeign(isForeign ? `it belongs to ${namesOf([stats.uid])}, expected ${namesOf(trusted)}` : null);
   };
   try {
     // The directory first: in another account's a missing file does not lead to the next place.
-    const fault = directoryFault(dirname(path), { mayBeSticky: true });
-    if (fault !== null) throw refusal("SECRET_FILE_UNTRUSTED", ` was not used: ${fault}`);
+    refuseForeign(directoryFault(dirname(path), { mayBeSticky: true }));
     const bytes = readRegularFile(path, { maxBytes, judge, followLinks: true });
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
@@ -58,24 +54,24 @@ export function readClosedText(
     if (code === "ENOENT") return undefined;
     if (["ENOTFILE", "EFBIG"].includes(code)) throw refusal("SECRET_FILE_UNREADABLE", `: ${message}`);
     if (error instanceof TypeError) throw refusal("SECRET_FILE_UNREADABLE", ": it is not UTF-8 text");
-    throw refusal("SECRET_FILE_UNREADABLE", `: ${fileSystemText(error)}`, error);
+    const who = isClosedHere(error) ? "this account may not read it" : "the file system does not give it";
+    throw refusal("SECRET_FILE_UNREADABLE", `: ${who} (${code})`, error);
   }
 }
 
-/** Why a file is not used whose owner this account does not rely on; null where it does. */
-function ownerFault({ uid }: Stats): string | null {
-  const trusted = trustedUids();
-  return trusted.includes(uid) ? null : `it belongs to ${namesOf([uid])}, expected ${namesOf(trusted)}`;
+/**
+ * Whether group or others may read or change a file. A credential of systemd is root's, mode 0400, and has an access
+ * list for the service's account, whose mask `stat` shows as the group's bits.
+ *
+ * Source: systemd src/core/exec-credential.c, write_credential (fchmod 0400, fd_add_uid_acl_permission).
+ */
+function isOpen({ mode, uid, gid }: Stats): boolean {
+  const isCredential = (mode & 0o777) === 0o440 && uid === 0 && gid === 0 && !isRoot();
+  return (mode & READ_OR_WRITTEN_BY_OTHERS) !== 0 && !isCredential;
 }
 
 /** Whether the file system refused because of who asks: an ordinary account, to which a file or directory is closed. */
 export function isClosedHere(error: unknown): boolean {
   const { code = "" } = Object(error) as NodeJS.ErrnoException;
   return ["EACCES", "EPERM"].includes(code) && !isRoot();
-}
-
-/** Why a file could not be read, for the error of the file system. */
-export function fileSystemText(error: unknown): string {
-  const { code = "an unknown error" } = Object(error) as NodeJS.ErrnoException;
-  return isClosedHere(error) ? `this account may not read it (${code})` : `the file system answered ${code}`;
 }

@@ -1,6 +1,4 @@
-import type { Stats } from "node:fs";
 import { join } from "node:path";
-import process from "node:process";
 import { OpsError } from "../errors.ts";
 import { readClosedText } from "../files/closed-file.ts";
 import { isRoot } from "../privileges.ts";
@@ -29,26 +27,25 @@ export type FoundSecret = {
   overrules: boolean;
 };
 
-/**
- * Finds secrets layer by layer: `$CREDENTIALS_DIRECTORY`, `OPSCTL_SECRETS_DIR`, `OPSCTL_SECRETS_COMMAND`, and last,
- * unless `fromEnvironment` is false, the environment variable; undefined when no layer has one.
- *
- * Behaviour: a blank value counts as absent, so the next layer is asked; a layer that fails ends the search, because
- *            going on would hide the fault behind an older or weaker value. A variable that is not used because of its
- *            other value is noted (`onOverruledVariable`).
- * Errors:    those of `readClosedText` and `runSecretCommand`, SECRET_MALFORMED; they name the secret, never its value.
- */
-export function secretAdapter(env: Environment, limits: SearchOptions = {}) {
-  return async (name: string, options: SearchOptions = {}): Promise<Secret | undefined> => {
-    const found = await findSecret(env, name, { ...options, ...limits });
+type SearchOptions = { fromEnvironment?: boolean; commandLimitMs?: number };
+
+/** Finds secrets as `findSecret` does, and notes a variable that is not used (`onOverruledVariable`). */
+export function secretAdapter(env: Environment) {
+  return async (name: string, options?: SearchOptions): Promise<Secret | undefined> => {
+    const found = await findSecret(env, name, options);
     if (found !== undefined) noteIfOverruled(name, found);
     return found?.secret;
   };
 }
 
-type SearchOptions = { fromEnvironment?: boolean; commandLimitMs?: number };
-
-/** One secret as `secretAdapter` finds it, with the layer that had it. */
+/**
+ * Finds a secret layer by layer: `$CREDENTIALS_DIRECTORY`, `OPSCTL_SECRETS_DIR`, `OPSCTL_SECRETS_COMMAND`, and last,
+ * unless `fromEnvironment` is false, the environment variable; undefined when no layer has it.
+ *
+ * Behaviour: a blank value counts as absent, so the next layer is asked; a layer that fails ends the search, because
+ *            going on would hide the fault behind an older or weaker value.
+ * Errors:    those of `readClosedText` and `runSecretCommand`, SECRET_MALFORMED; they name the secret, never its value.
+ */
 export async function findSecret(
   env: Environment,
   name: string,
@@ -58,7 +55,7 @@ export async function findSecret(
   const secrets = secretsDirectory(env);
   const command = env.OPSCTL_SECRETS_COMMAND?.trim();
   const layers = [
-    ["credentials", credentials, () => credentials && readSecretFile(name, credentials, isSystemdCredential)],
+    ["credentials", credentials, () => credentials && readSecretFile(name, credentials)],
     ["file", secrets, () => readSecretFile(name, secrets)],
     ["command", null, () => command && runSecretCommand(name, command, { limitMs, env })],
     ["environment", null, () => (fromEnvironment ? env[name] : "")],
@@ -76,13 +73,8 @@ export async function findSecret(
 }
 
 /** The text of a secret's file, as `readClosedText` reads it; undefined where there is none. */
-export function readSecretFile(
-  name: string,
-  directory: string,
-  isTrusted?: (stats: Stats) => boolean,
-): string | undefined {
-  const options = { subject: `secret ${name}`, maxBytes: MAX_SECRET_BYTES };
-  return readClosedText(join(directory, name), isTrusted ? { ...options, isTrusted } : options);
+export function readSecretFile(name: string, directory: string): string | undefined {
+  return readClosedText(join(directory, name), `secret ${name}`, MAX_SECRET_BYTES);
 }
 
 /**
@@ -111,19 +103,6 @@ function withoutNewline(text: string): string {
  */
 export function secretsDirectory(env: Environment): string {
   return env.OPSCTL_SECRETS_DIR?.trim() || (isRoot() ? ROOT_SECRETS_DIR : DEFAULT_SECRETS_DIR);
-}
-
-/**
- * Whether a file in `$CREDENTIALS_DIRECTORY` has owner and mode as systemd sets them for the account `userId`: root's,
- * mode 0400, and an access list for the account, whose mask `stat` shows as the group's bits. For root there is no list.
- *
- * Source: systemd src/core/exec-credential.c, write_credential (fchmod 0400, fd_add_uid_acl_permission).
- */
-export function isSystemdCredential(
-  { mode, uid, gid }: Pick<Stats, "mode" | "uid" | "gid">,
-  userId = process.geteuid?.(),
-): boolean {
-  return (mode & 0o777) === 0o440 && uid === 0 && gid === 0 && userId !== 0;
 }
 
 const overruled = new Map<string, string>();

@@ -21,42 +21,39 @@ export async function runSecretCommand(
   command: string,
   { limitMs, env }: { limitMs: number; env: Readonly<Record<string, string | undefined>> },
 ): Promise<string> {
-  if (!isAbsolute(command))
-    throw failed(name, "OPSCTL_SECRETS_COMMAND is not the absolute path of one executable");
-  const fault = isRoot() ? programFault(name, command) : null;
+  const refusal = (code: string, why: string, hint: string) =>
+    new OpsError({ code, message: `Cannot read secret ${name} from OPSCTL_SECRETS_COMMAND: ${why}`, hint });
+  const failed = (why: string) => refusal("SECRET_COMMAND_FAILED", why, BY_HAND);
+  if (!isAbsolute(command)) throw failed("it is not the absolute path of one executable");
+  const fault = isRoot() ? programFault(command) : null;
   if (fault !== null)
-    throw new OpsError({
-      code: "SECRET_COMMAND_UNTRUSTED",
-      message: `Cannot read secret ${name} from OPSCTL_SECRETS_COMMAND: root did not run ${command}: ${fault}`,
-      hint: "Root runs an executable of root's in directories of root's; or run the command as the account that owns it",
-    });
+    throw refusal("SECRET_COMMAND_UNTRUSTED", `root did not run ${command}: ${fault}`, OF_ROOT);
   const { end, stdout } = await runProgram(command, [name], {
     ...{ env: { ...process.env, ...env }, maxBytes: MAX_BYTES },
     signal: AbortSignal.timeout(limitMs),
   });
-  if (end.status === "unstarted") throw failed(name, `it cannot be started: ${end.code}`);
-  if (end.status === "late") throw failed(name, `it did not answer within ${limitMs / 1000} s`);
-  if (end.status !== "ended") throw failed(name, `it printed more than ${MAX_BYTES} bytes`);
-  const { exitCode, signal } = end;
-  if (exitCode === null) throw failed(name, `it was ended by ${signal}`);
-  if (exitCode !== 0) throw failed(name, `it ended with status ${exitCode}`);
+  if (end.status === "unstarted") throw failed(`it cannot be started: ${end.code}`);
+  if (end.status === "late") throw failed(`it did not answer within ${limitMs / 1000} s`);
+  if (end.status !== "ended") throw failed(`it printed more than ${MAX_BYTES} bytes`);
+  if (end.exitCode === null) throw failed(`it was ended by ${end.signal}`);
+  if (end.exitCode !== 0) throw failed(`it ended with status ${end.exitCode}`);
   return stdout.toString();
 }
 
-function programFault(name: string, command: string): string | null {
-  try {
-    const { uid, mode } = statSync(command);
-    if (uid !== 0 || (mode & WRITABLE_BY_OTHERS) !== 0) return "another account may write to it";
-    return directoryFault(dirname(command)) ?? directoryFault(dirname(realpathSync(command)));
-  } catch (error) {
-    throw failed(name, `it cannot be looked at: ${(error as NodeJS.ErrnoException).code}`);
-  }
-}
+const BY_HAND =
+  "Run the command by hand, as the account that runs opsctl, with the secret's name as its one argument; for a secret it does " +
+  "not have it must print nothing and end with 0";
+const OF_ROOT =
+  "Root runs an executable of root's in directories of root's; or run the command as the account that owns it";
 
-function failed(name: string, reason: string): OpsError {
-  return new OpsError({
-    code: "SECRET_COMMAND_FAILED",
-    message: `Cannot read secret ${name} from OPSCTL_SECRETS_COMMAND: ${reason}`,
-    hint: `Run the command by hand, as the account that runs opsctl, with the one argument ${name}; for a secret it does not have it must print nothing and end with 0`,
-  });
+/** Why another account could have written the program; null where none could, and where there is none. */
+function programFault(command: string): string | null {
+  const stats = statSync(command, { throwIfNoEntry: false });
+  if (stats === undefined) return null;
+  if (stats.uid !== 0 || (stats.mode & WRITABLE_BY_OTHERS) !== 0) return "another account may write to it";
+  const directories = [dirname(command), dirname(realpathSync(command))];
+  return (
+    directories.map((path) => directoryFault(path, { mayBeSticky: true })).find((fault) => fault !== null) ??
+    null
+  );
 }

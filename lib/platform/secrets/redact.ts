@@ -11,8 +11,8 @@ let pattern: RegExp | null = null;
 /**
  * Makes `redact` hide `value` from now on, in every form in which libraries print it.
  *
- * Behaviour: the forms are: unchanged, percent-encoded, as a form field and inside JSON. For a URL with credentials also
- *            the password alone.
+ * Behaviour: the forms are: unchanged, percent-encoded and inside JSON. For a URL with credentials also the password
+ *            alone.
  */
 export function registerSecret(value: string): void {
   if (secrets.has(value)) return;
@@ -69,15 +69,7 @@ function patternOf(values: ReadonlySet<string>): RegExp {
 }
 
 function formsOf(value: string): string[] {
-  const encoded = encodeURIComponent(value.toWellFormed());
-  const inForm = new URLSearchParams({ v: value }).toString().slice(2);
-  return [
-    value,
-    encoded,
-    encoded.replace(/%../g, (byte) => byte.toLowerCase()),
-    inForm,
-    JSON.stringify(value).slice(1, -1),
-  ];
+  return [value, encodeURIComponent(value.toWellFormed()), JSON.stringify(value).slice(1, -1)];
 }
 
 function urlPassword(value: string): string[] {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -6,19 +7,16 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  isSystemdCredential,
-  secretAdapter,
-  secretsDirectory,
-} from "../../../lib/platform/secrets/adapter.ts";
+import { secretAdapter, secretsDirectory } from "../../../lib/platform/secrets/adapter.ts";
 import { FILE_FAULTS, FILE_VALUE } from "../../cases/file-faults.ts";
 import { has, requires } from "../../support/requires.ts";
-import { giveAway, takeBack } from "../support/other-account.ts";
+import { giveAway, OTHER_UID, takeBack } from "../support/other-account.ts";
 
 let home: string;
 beforeEach(() => {
@@ -211,8 +209,8 @@ describe("secretAdapter() runs the command", () => {
   test("ends it, and what it started, when the limit has passed", async () => {
     const pids = join(home, "pids");
     const command = client(`sleep 600 & echo "$! $$" > '${pids}.new'; mv '${pids}.new' '${pids}'; wait`);
-    const adapter = secretAdapter(environment({ OPSCTL_SECRETS_COMMAND: command }), { commandLimitMs: 500 });
-    await expect(adapter(NAME)).rejects.toThrow("did not answer within 0.5 s");
+    const adapter = secretAdapter(environment({ OPSCTL_SECRETS_COMMAND: command }));
+    await expect(adapter(NAME, { commandLimitMs: 500 })).rejects.toThrow("did not answer within 0.5 s");
     const started = readFileSync(pids, "utf8").trim().split(" ").map(Number);
     expect(started).toHaveLength(2);
     // Killed at once, gone a moment later; a test that never ends is one that failed.
@@ -221,8 +219,10 @@ describe("secretAdapter() runs the command", () => {
 
   test("does not wait for a process that keeps the command's output open", async () => {
     const command = client("sleep 600 & echo kept-open");
-    const adapter = secretAdapter(environment({ OPSCTL_SECRETS_COMMAND: command }), { commandLimitMs: 500 });
-    await expect(adapter(NAME)).rejects.toMatchObject({ code: "SECRET_COMMAND_FAILED" });
+    const adapter = secretAdapter(environment({ OPSCTL_SECRETS_COMMAND: command }));
+    await expect(adapter(NAME, { commandLimitMs: 500 })).rejects.toMatchObject({
+      code: "SECRET_COMMAND_FAILED",
+    });
   });
 
   test("stops it when it prints without end", async () => {
@@ -241,18 +241,21 @@ function isRunning(pid: number): boolean {
   }
 }
 
-describe("isSystemdCredential()", () => {
-  const credential = { mode: 0o100440, uid: 0, gid: 0 };
-
-  test("knows root's file of mode 0440, whose group bits are an access list's mask, for a service's own account", () => {
-    expect(isSystemdCredential(credential, 998)).toBe(true);
-  });
-
-  test("takes the mode at its word in every other case", () => {
-    expect(isSystemdCredential(credential, 0)).toBe(false);
-    expect(isSystemdCredential({ ...credential, mode: 0o100640 }, 998)).toBe(false);
-    expect(isSystemdCredential({ ...credential, mode: 0o100444 }, 998)).toBe(false);
-    expect(isSystemdCredential({ ...credential, uid: 998 }, 998)).toBe(false);
-    expect(isSystemdCredential({ ...credential, gid: 100 }, 998)).toBe(false);
-  });
-});
+requires("root", "setfacl").test(
+  "secretAdapter() takes a credential as systemd hands it to an account, and not as root",
+  async () => {
+    const env = { CREDENTIALS_DIRECTORY: join(home, "credentials") };
+    const path = join(home, "credentials", NAME);
+    put(path, "of-systemd", 0o400);
+    for (const folder of [home, join(home, "credentials")]) chmodSync(folder, 0o755);
+    expect(spawnSync("setfacl", ["-m", `u:${OTHER_UID}:r`, path]).status).toBe(0);
+    expect(statSync(path).mode & 0o777).toBe(0o440);
+    await expect(found(env)).rejects.toMatchObject({ code: "SECRET_FILE_EXPOSED" });
+    process.seteuid?.(OTHER_UID);
+    try {
+      expect(await found(env)).toBe("of-systemd");
+    } finally {
+      process.seteuid?.(0);
+    }
+  },
+);
