@@ -46,8 +46,7 @@ export function isSetUp(part: PartName, env: Environment): boolean {
   }
 }
 
-/** Whether one of these variables has a value. */
-export function hasAny(env: Environment, names: readonly string[]): boolean {
+function hasAny(env: Environment, names: readonly string[]): boolean {
   return names.some((name) => (env[name] ?? "").trim() !== "");
 }
 

@@ -37,12 +37,7 @@ export const WEBHOOK_METRIC_NAMES = [
 /** The name of one of the webhook's series, without its prefix. */
 export type WebhookMetric = (typeof WEBHOOK_METRIC_NAMES)[number];
 
-/**
- * The full name of a series of the webhook.
- *
- * Behaviour: the service writes it and the alert rules and the dashboard read it: a name that changes above fails the
- *            build in each of them, so that no rule waits for a series that is no longer written.
- */
+/** The full name of a series of the webhook, for the service, which writes it, and the rules and dashboard, which read it. */
 export function webhookMetric(name: WebhookMetric): string {
   return `opsctl_webhook_${name}`;
 }

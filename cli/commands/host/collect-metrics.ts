@@ -19,40 +19,30 @@ export const collectMetrics = defineCommand({
 
   async run({ stdout }, context) {
     // All at once: one after the other, each import delays the first call by a turn of its own.
-    const [
-      { loadCollectConfig, refuseWithoutSettings },
-      { collectMetrics: collect },
-      render,
-      write,
-      { SOURCES },
-    ] = await Promise.all([
-      import("../../../lib/metrics/config.ts"),
-      import("../../../lib/metrics/run.ts"),
-      import("../../../lib/metrics/render.ts"),
-      import("../../../lib/metrics/write.ts"),
-      import("../../../lib/metrics/sources.ts"),
-    ]);
-    const { env, log, settingsFile } = context;
-    const open = async () => {
+    const [{ loadCollectConfig }, run, { renderCollected, renderReport }, { writeMetrics }, { SOURCES }] =
+      await Promise.all([
+        import("../../../lib/metrics/config.ts"),
+        import("../../../lib/metrics/run.ts"),
+        import("../../../lib/metrics/render.ts"),
+        import("../../../lib/metrics/write.ts"),
+        import("../../../lib/metrics/sources.ts"),
+      ]);
+    const { env, log } = context;
+    return await pinged(context, stdout !== true, async () => {
       const settings = await loadCollectConfig(env);
-      return { sources: SOURCES, settings, env, log, nowMs: Date.now };
-    };
-    if (stdout) {
-      const report = await collect(await open());
-      const metrics = render.renderReport(report);
-      return collected(report, { file: null, metrics }, metrics);
-    }
-    return await pinged(context, async () => {
-      refuseWithoutSettings(env, settingsFile);
-      const dependencies = await open();
-      const written = await write.writeMetrics(dependencies.settings.TEXTFILE_DIR, dependencies);
+      const dependencies = { sources: SOURCES, settings, env, log, nowMs: Date.now };
+      if (stdout) {
+        const report = await run.collectMetrics(dependencies);
+        const metrics = renderReport(report);
+        return collected(report, { file: null, metrics }, metrics);
+      }
+      const written = await writeMetrics(settings.TEXTFILE_DIR, dependencies);
       if (written === null) {
         log.warn("Another run of collect-metrics is in progress; this one leaves the work to it");
         return SKIPPED;
       }
       const { report, file } = written;
-      const text: Outcome["text"] = ({ width }) => render.renderCollected(report, file, width);
-      return collected(report, { file, metrics: null }, text);
+      return collected(report, { file, metrics: null }, ({ width }) => renderCollected(report, file, width));
     });
   },
 });
@@ -63,8 +53,12 @@ const SKIPPED: Outcome = {
 };
 
 /** Reports to the ping how the run ended, unless another one does the work. */
-async function pinged(context: CommandContext, run: () => Promise<Outcome>): Promise<Outcome> {
-  if ((context.env.OPSCTL_PING_URL ?? "").trim() === "") return await run();
+async function pinged(
+  context: CommandContext,
+  isWanted: boolean,
+  run: () => Promise<Outcome>,
+): Promise<Outcome> {
+  if (!isWanted || (context.env.OPSCTL_PING_URL ?? "").trim() === "") return await run();
   const { openPingEnd } = await import("../../wiring/ping.ts");
   // A run a minute keeps no memory of the last one: what fails is logged in the first minute of an hour.
   const ping = await openPingEnd(context, () => new Date().getUTCMinutes() === 0);

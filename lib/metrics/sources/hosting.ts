@@ -1,4 +1,5 @@
 import { METRIC } from "../../host/metric-names.ts";
+import type { Settings } from "../../platform/config/load.ts";
 import { OpsError } from "../../platform/errors.ts";
 import type { CallRecord } from "../../platform/http/call-peer.ts";
 import { type Environment, secretAdapter } from "../../platform/secrets/adapter.ts";
@@ -18,18 +19,14 @@ export const hosting: MetricSource = {
   },
   limitMs: 16_000,
   settings: ["HOSTING_API_URL", "HOSTING_TEAM_ID", "HOSTING_PROJECTS"],
-  async read({ HOSTING_API_URL, HOSTING_TEAM_ID, HOSTING_PROJECTS: expected }, { env, log, signal }) {
+  async read(settings, { env, log, signal }) {
+    const expected = settings.HOSTING_PROJECTS;
     // Looked for within the source's limit: a program may have to be started for it.
     const token = await findToken(env);
     if ("problem" in token) return token;
-    const { projects, total, problem, unknownStates } = await listDeploys({
-      baseUrl: new URL(HOSTING_API_URL),
-      token,
-      teamId: HOSTING_TEAM_ID?.trim() ?? null,
-      timeoutMs: CALL_LIMIT_MS,
-      signal,
-      onCall: (record: CallRecord) => log.debug("An external service was called", record),
-    });
+    const onCall = (record: CallRecord) => log.debug("An external service was called", record);
+    const account = { ...accountOf(settings, token), timeoutMs: CALL_LIMIT_MS, signal, onCall };
+    const { projects, total, problem, unknownStates } = await listDeploys(account);
     for (const state of unknownStates)
       log.warn("The hosting provider shows an unknown deployment state", { state });
     if (total !== null && total !== expected)
@@ -45,19 +42,15 @@ export const hosting: MetricSource = {
     name: "hosting provider",
     service: "the hosting provider",
     secret: "HOSTING_TOKEN",
-    async run({ HOSTING_API_URL, HOSTING_TEAM_ID, HOSTING_PROJECTS: expected }, context) {
-      const counted = await countVercelProjects({
-        baseUrl: new URL(HOSTING_API_URL),
-        token: context.secret as Secret,
-        teamId: HOSTING_TEAM_ID?.trim() ?? null,
-        timeoutMs: context.callLimitMs,
-        signal: context.signal,
-      });
+    async run(settings, context) {
+      const { secret, signal, callLimitMs: timeoutMs } = context;
+      const account = accountOf(settings, secret as Secret);
+      const counted = await countVercelProjects({ ...account, timeoutMs, signal });
       if (counted.status !== "ok") {
         const { why, fix } = FAULTS[counted.code] ?? OTHER;
         return { status: "fail", code: counted.code, reason: why, fix: await fix(context) };
       }
-      const { total } = counted;
+      const [{ total }, expected] = [counted, settings.HOSTING_PROJECTS];
       const reason = `the hosting provider accepts the token and shows ${total} ${total === 1 ? "project" : "projects"}`;
       if (total === expected) return { status: "pass", reason };
       return {
@@ -90,9 +83,13 @@ const FAULTS: Readonly<Record<string, SourceFault>> = {
     why: "the token sees no project",
     fix: () => "Set HOSTING_TEAM_ID to the team that owns the projects",
   },
-  hosting_pagination_loop: { ...OTHER, why: "the hosting provider's listing does not end" },
-  hosting_answer_unreadable: { ...OTHER, why: "an answer of the hosting provider is not as documented" },
 };
+
+type HostingSettings = Settings<never, "HOSTING_API_URL" | "HOSTING_TEAM_ID">;
+
+function accountOf({ HOSTING_API_URL, HOSTING_TEAM_ID }: HostingSettings, token: Secret) {
+  return { baseUrl: new URL(HOSTING_API_URL), token, teamId: HOSTING_TEAM_ID?.trim() ?? null };
+}
 
 async function findToken(env: Environment): Promise<Secret | SourceReading> {
   try {
@@ -105,19 +102,9 @@ async function findToken(env: Environment): Promise<Secret | SourceReading> {
   }
 }
 
-/** Sorted by name, each once: two names that have the same label are one, failed when either failed. */
+/** Sorted by name, each once: the agent refuses a file with two samples of one label. */
 function samplesOf(projects: readonly ProjectDeploy[]): MetricSample[] {
-  const failedByLabel = new Map<string, boolean>();
-  for (const { name, failed } of projects) {
-    // Control characters are legal in a label and of no use; a line feed has an escape of its own.
-    const label =
-      name
-        .toWellFormed()
-        .replace(/[^\P{Cc}\n]/gu, "")
-        .trim() || "?";
-    failedByLabel.set(label, failed || failedByLabel.get(label) === true);
-  }
-  return [...failedByLabel]
+  return [...new Map(projects.map(({ name, failed }) => [name.toWellFormed(), failed]))]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([project, failed]) => ({ labels: { project }, value: failed ? 1 : 0 }));
 }
