@@ -1,22 +1,13 @@
 import type { RunRecord } from "../../lib/weekly/announce/run-record.ts";
-import type { WeeklyConfig } from "../../lib/weekly/config.ts";
 import { aMinuteCount, aPositiveInteger, aUuid, flag, option } from "../args/options.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { statusWord } from "../framework/exit-status.ts";
 import { VERSION } from "../framework/version.ts";
 
+const PATIENCE = "How long to wait for an application that does not answer; 0 breaks off at once";
+
 /** The record of a run, also for its end by an exception that nothing caught. */
 const records = new WeakMap<CommandContext, RunRecord>();
-
-/** The settings of a run; for a dry run also those that a run needs, so that all that is missing is reported at once. */
-async function loadSettings(
-  flags: { dryRun: boolean; skipWhatsapp: boolean; skipEmail: boolean },
-  { env, log, warnOfUnknownSettings }: CommandContext,
-): Promise<WeeklyConfig> {
-  if (flags.dryRun) await warnOfUnknownSettings();
-  const { loadWeeklyConfig } = await import("../../lib/weekly/config.ts");
-  return await loadWeeklyConfig(env, { ...flags, isProof: flags.dryRun }, (message) => log.warn(message));
-}
 
 /**
  * `opsctl weekly`: the weekly report run.
@@ -37,14 +28,7 @@ export const weekly = defineCommand({
     "skip-email": flag("Do not send e-mails"),
     "skip-editorials": flag("Do not drain the social editorial adjustments"),
     "without-social": flag("Make the reports without social networks, for good: no analysis call"),
-    patience: option(
-      "minutes",
-      "How long to wait for an application that does not answer; 0 breaks off at once",
-      {
-        default: "15",
-        check: aMinuteCount,
-      },
-    ),
+    patience: option("minutes", PATIENCE, { default: "15", check: aMinuteCount }),
     concurrency: option("n", "Reports in flight at a time", { default: "8", check: aPositiveInteger }),
   },
   checkTogether: (given) =>
@@ -73,7 +57,11 @@ export const weekly = defineCommand({
     const { openRunRecord } = await import("../wiring/weekly/run-record.ts");
     const record = await begin(openRunRecord(flags, { ...context, interrupt }));
     records.set(context, record);
-    const config = await begin(loadSettings(flags, context));
+    if (flags.dryRun) await context.warnOfUnknownSettings();
+    const { loadWeeklyConfig } = await import("../../lib/weekly/config.ts");
+    // For a dry run also what a run needs, so that all that is missing is reported at once.
+    const needs = { ...flags, isProof: flags.dryRun };
+    const config = await begin(loadWeeklyConfig(context.env, needs, (message) => context.log.warn(message)));
     const { openWeeklyDependencies } = await import("../wiring/weekly/run.ts");
     const { runWeekly } = await import("../../lib/weekly/run.ts");
     const { dependencies, options, close } = await begin(

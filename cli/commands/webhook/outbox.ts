@@ -13,7 +13,7 @@ export const webhookQueueList = defineCommand({
   example: "opsctl webhook queue list --limit 20",
 
   run: (args, context) =>
-    withState(context, "opsctl webhook queue", async (state) => {
+    withState(context, async (state) => {
       const { renderQueued } = await import("../../../lib/webhook/render-queued.ts");
       const queued = await state.listQueued(Number(args.limit));
       const { message, issue, comment } = await state.stats();
@@ -29,7 +29,7 @@ export const webhookDeadList = defineCommand({
   example: "opsctl webhook dead list",
 
   run: (_args, context) =>
-    withState(context, "opsctl webhook dead", async (state) => {
+    withState(context, async (state) => {
       const { renderDead } = await import("../../../lib/webhook/render-dead.ts");
       const dead = await state.listDead();
       return { fields: { dead }, text: (screen) => renderDead(dead, screen) };
@@ -39,21 +39,15 @@ export const webhookDeadList = defineCommand({
 const OF_QUEUE = {
   list: "queue list",
   all: "Everything that waits",
-  notFound: {
-    code: "QUEUED_ROW_NOT_FOUND",
-    why: "it is not among what waits",
-    hint: "It may have been delivered meanwhile; see opsctl webhook queue list",
-  },
+  code: "QUEUED_ROW_NOT_FOUND",
+  why: "it is not among what waits; it may have been delivered meanwhile",
 };
 
 const OF_DEAD = {
   list: "dead list",
   all: "All of them",
-  notFound: {
-    code: "DEAD_ROW_NOT_FOUND",
-    why: "it is neither undelivered nor of unknown result",
-    hint: "See opsctl webhook dead list",
-  },
+  code: "DEAD_ROW_NOT_FOUND",
+  why: "it is neither undelivered nor of unknown result",
 };
 
 /** `opsctl webhook queue drop`: removes waiting rows; a waiting issue gives its claim back. */
@@ -81,7 +75,7 @@ export const webhookDeadDrop = rowsCommand(OF_DEAD, {
 
 /** A command that changes one row or all rows; `rows` is null for all. */
 function rowsCommand(
-  { list, all, notFound }: typeof OF_QUEUE,
+  { list, all, code, why }: typeof OF_QUEUE,
   parts: {
     notes?: string;
     example: string;
@@ -100,11 +94,12 @@ function rowsCommand(
       given.has("row") === given.has("all") ? "either --row or --all is needed" : undefined,
 
     run: ({ row }, context) =>
-      withState(context, "opsctl webhook", async (state) => {
+      withState(context, async (state) => {
         const count = await change(state, row === undefined ? null : [Number(row)]);
-        const { code, why, hint } = notFound;
         if (row !== undefined && count === 0)
-          throw new OpsError({ code, message: `Cannot find row ${row}: ${why}`, hint });
+          throw new OpsError({
+            ...{ code, message: `Cannot find row ${row}: ${why}`, hint: `See opsctl webhook ${list}` },
+          });
         return { fields: { count }, text: `${count === 1 ? "1 row" : `${count} rows`} ${changed}\n` };
       }),
   });

@@ -47,10 +47,7 @@ export const webhookServe = defineCommand({
     "outbox-mib": option(
       "n",
       "Mebibytes of undelivered alerts kept at most; for a small disk, or a large one",
-      {
-        default: "1024",
-        check: aPositiveInteger,
-      },
+      { default: "1024", check: aPositiveInteger },
     ),
   },
   example: "opsctl webhook serve --messages-per-minute 20",

@@ -36,11 +36,10 @@ export async function openState(
 /** Opens the webhook's state for a command, and closes it when `use` has ended; errors as `openState`, CONFIG_INVALID. */
 export async function withState(
   { env, log }: CommandContext,
-  applicationName: string,
   use: (state: State) => Promise<Outcome>,
 ): Promise<Outcome> {
   const { loadStateConfig } = await import("../../../lib/webhook/config.ts");
-  const state = await openState(await loadStateConfig(env), log, applicationName);
+  const state = await openState(await loadStateConfig(env), log, "opsctl webhook");
   try {
     return await use(state);
   } finally {
