@@ -1,6 +1,5 @@
 import { type Fix, inWords, type OpsError } from "../platform/errors.ts";
 import { isToCome } from "../time/to-come.ts";
-import { ageText, shortTime } from "./age-text.ts";
 
 /**
  * The result of one check: `not_set_up` is something that this host does not use, which is no fault; `fix` puts it right
@@ -19,11 +18,16 @@ export type CheckResult = (
   because?: "not_checked";
   /** This account may not look; root may. */
   needsRoot?: true;
-  /** `opsctl doctor` finds out more about the cause. */
-  needsDoctor?: true;
   /** A warning about which nobody has to do anything today. */
   isNote?: true;
 };
+
+/**
+ * The health of a part: its results, and the values behind them.
+ *
+ * Shape: `isOutdated` says that nothing was wrong when the part was last checked, a long time ago.
+ */
+export type Health = { results: CheckResult[]; facts: object | null; isOutdated?: true };
 
 /** A fix, or one in words alone. */
 type Advice = Fix | string | null;
@@ -71,24 +75,16 @@ export function note(code: string, reason: string, fix: Advice = null): CheckRes
   return { ...warn(code, reason, fix), isNote: true };
 }
 
-/** The same result, of which `opsctl doctor` finds out more. */
-export function needsDoctor(result: CheckResult): CheckResult {
-  return { ...result, needsDoctor: true };
+/** The health of a part of which only this is known. */
+export function only(result: CheckResult, facts: object | null = null): Health {
+  return { results: [result], facts };
 }
+
+/** The health of a part that this host does not use, which is no fault. */
+export const NOT_SET_UP: Health = only({ status: "not_set_up", code: null, reason: "not set up", fix: null });
 
 /** What sets the clock of a host right. */
 export const SET_CLOCK = command("timedatectl set-ntp true");
-
-/** What is done where only the run of a Monday helps. */
-const NEXT_MONDAY = command(
-  "opsctl weekly --dry-run",
-  "The run of a Monday does it; on any day this checks what that run needs:",
-);
-
-/** A warning that the run of the next Monday ends. */
-export function untilMonday(code: string, reason: string): CheckResult {
-  return note(code, reason, NEXT_MONDAY);
-}
 
 /** How often something runs, and what a run that is too old, or dated in the future, means. */
 export type Due = { every: string; limitMs: number; fault: typeof warn; fix: Fix };
@@ -101,22 +97,17 @@ export function ageResult(ageMs: number, { every, limitMs, fault, fix }: Due): C
       `last run dated ${shortTime(-ageMs)} in the future: a clock is wrong`,
       SET_CLOCK,
     );
-  const reason = `last run ${ageText(ageMs)}`;
-  return ageMs > limitMs
-    ? needsDoctor(fault("LAST_RUN_STALE", `${reason}, one is due ${every}`, fix))
-    : pass(reason);
+  const reason = `last run ${shortTime(ageMs)} ago`;
+  return ageMs > limitMs ? fault("LAST_RUN_STALE", `${reason}, one is due ${every}`, fix) : pass(reason);
 }
 
-/**
- * The health of a part: its results, line by line, and the values behind them.
- *
- * Shape: `isOutdated` says that nothing was wrong when the part was last checked, a long time ago.
- */
-export type Health = { lines: CheckResult[][]; facts: object | null; isOutdated?: true };
-
-/** Whether a person has to do something about it. */
-export function isProblem({ status, isNote, because }: CheckResult): boolean {
-  return status === "fail" || (status === "warn" && isNote !== true && because !== "not_checked");
+/** How long something has lasted, for people: `12 s`, `3 min`, `5 h`, `2 days`; a clock a little ahead counts as now. */
+export function shortTime(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.round(seconds / 3_600)} h`;
+  return `${Math.round(seconds / 86_400)} days`;
 }
 
 /** The reason as people read it: with the code that `opsctl explain` knows. */

@@ -1,70 +1,156 @@
-import { ownersDropped } from "../ledger/owners-dropped.ts";
-import type { WeekState } from "../ledger/week-state.ts";
-import { EXPLAIN, type WeekStep, weekSteps } from "../ledger/week-steps.ts";
-import { type OpenInWeek, openInWeek, type SocialCode, socialVerdict } from "../ledger/week-verdict.ts";
+import { OWNERS_DROPPED, ownersBeforeText, ownersDropped } from "../ledger/owners-dropped.ts";
+import {
+  CLOSED,
+  EXPLAIN,
+  nextCommand,
+  prospectOfClosed,
+  SHOW_WEEK,
+  STEP_COMMANDS,
+  type WeekStep,
+  weekSteps,
+  whyNoRun,
+} from "../ledger/week-steps.ts";
+import { type OpenCounts, openInWeek, socialVerdict } from "../ledger/week-verdict.ts";
+import type { Fix } from "../platform/errors.ts";
+import { localTime } from "../time/local-time.ts";
 import { isFullSuccess, type LastRunFacts, type LastRunFinding } from "./last-run.ts";
 import type { LedgerWeek } from "./ledger-week.ts";
 import { weekStage } from "./week-stage.ts";
 
 /**
- * What is to be said of a week: status, `reports status` and doctor put it into words, each in its own length.
+ * What `opsctl status`, `opsctl doctor` and `opsctl reports status` say of a week.
  *
  * Shape: `status`: its run is still to come, works on it, or has not begun though it was due; of what a run has made,
- *        something is `open`, or it is `clean`.
+ *        something is `open`, or it is `clean`. `run` is this host's last run about it, `openCount` counts reports and
+ *        deliveries, `head` is the state in a few words, `prospect` what can still come of it, `text` all in one line.
  */
-export type WeekJudgement = {
+export type WeekJudgement = Verdict & {
   status: "awaited" | "running" | "late" | "open" | "clean";
-  /** This host's last run about the week; null where it knows of none. */
   run: LastRunFacts | null;
-  /** Whether no run of any week is known yet, here or in the ledger. */
-  isFirst: boolean;
-  open: OpenInWeek;
-  social: SocialCode | null;
-  /** What moves on what is open. */
-  steps: WeekStep[];
-  /** The earlier week, when far fewer owners get a report than had one then. */
-  dropped: WeekState["before"];
-  /** What renews the last success, where the last run was none and nothing is open any more. */
-  renewal: Renewal | null;
-  /** The command with which a person decides what no run begins before. */
-  decision: string | null;
+  openCount: number;
+  text: string;
 };
 
-/** What renews the last success: another run today, one when its cause is mended, or only that of the next Monday. */
-export type Renewal = "run" | "mend" | "monday";
+/** How urgent it is, with the code and the fix; a code of null is nothing to do. */
+type Verdict = (
+  | { severity: "pass"; code: null; fix: null }
+  | { severity: "warn" | "fail"; code: string; fix: Fix }
+) & { head: string; prospect: string | null };
+
+const RUN_TODAY: Fix = {
+  text: "See with opsctl doctor weekly what it needs, then:",
+  command: STEP_COMMANDS.run,
+};
+const SEE_LOG: Fix = { text: "See the end of /var/log/opsctl/weekly.log for why", command: null };
+const DECIDE: Fix = { text: "No run begins before this is decided:", command: EXPLAIN.ledgerWentBack };
+const WHY_DROPPED: Fix = {
+  text: "Far fewer owners than before. Why that may be:",
+  command: EXPLAIN.ownersDropped,
+};
+
+/** What is done before a run can help an open week. */
+export const FIX_FIRST: Fix = { text: "Fix what it names, then run opsctl weekly:", command: SHOW_WEEK };
+
+/** How a run stands or ended, as it follows "the run". */
+export const RUN_STATES: Readonly<Record<LastRunFacts["status"], string>> = {
+  running: "still running",
+  ended: "was killed",
+  success: "succeeded",
+  failed: "failed",
+  not_ready: "was not ready",
+};
 
 /** Judges a week by the ledger and by what this host knows of its runs. */
 export function judgeWeek(ledger: LedgerWeek, lastRun: LastRunFinding): WeekJudgement {
-  const { counts, clean, runDue, hasRun } = ledger;
-  const isClosed = ledger.retryableUntil === null;
+  const { week, counts, clean, runDue, hasRun } = ledger;
   const run = lastRun.status === "found" ? lastRun.run : null;
   const hasHostWorked = lastRun.status === "none" && lastRun.hasHostWorked;
   const stage = weekStage(counts, { isRunDue: runDue, lastRun: run, hasHostWorked, hasRun });
   const madeStatus = clean ? "clean" : "open";
-  return {
-    status: stage === "made" ? madeStatus : stage,
-    run,
-    isFirst: !hasRun && run === null,
-    open: openInWeek(counts),
-    social: socialVerdict(counts),
-    steps: weekSteps(counts, { isClosed }),
-    dropped: stage === "made" ? ownersDropped(counts) : null,
-    renewal: stage === "made" && clean && run !== null ? renewalAfter(run, { isClosed }) : null,
-    decision: isClosed || stage === "running" ? null : decisionBeforeRun(run),
+  const status = stage === "made" ? madeStatus : stage;
+  const verdict = VERDICTS[status](ledger, run);
+  const isUndecided = ledger.retryableUntil !== null && run?.code === "LEDGER_WENT_BACK";
+  const fix = isUndecided && verdict.fix !== null ? { fix: DECIDE } : {};
+  const counted = { clean: `, ${ownersText(ledger)}`, open: `: ${openText(ledger)}` };
+  const rest = verdict.prospect === null ? "" : `; ${verdict.prospect}`;
+  const text = `week of ${week}: ${verdict.head}${stage === "made" ? counted[madeStatus] : ""}${rest}`;
+  const openCounts = Object.values(openInWeek(counts)).flatMap((of) => Object.values(of));
+  const openCount = openCounts.reduce((sum, count) => sum + count, 0);
+  return { ...({ ...verdict, ...fix } as Verdict), status, run, openCount, text };
+}
+
+const VERDICTS: Record<WeekJudgement["status"], (ledger: LedgerWeek, run: LastRunFacts | null) => Verdict> = {
+  awaited: () => well("the run is due at 08:00 (São Paulo)"),
+  running: (_ledger, run) => well(runningText(run)),
+  late({ retryableUntil: until, hasRun }, run) {
+    const isFirst = !hasRun && run === null;
+    if (isFirst && until === null) return well("no run yet; the first is on Monday at 08:00 (São Paulo)");
+    const late = { code: "WEEK_NOT_RUN", head: "no run has begun" };
+    if (until === null) return { ...late, severity: "fail", fix: SEE_LOG, prospect: CLOSED };
+    const prospect = `it can be made until ${localTime(until)} (São Paulo)`;
+    return { ...late, severity: isFirst ? "warn" : "fail", fix: RUN_TODAY, prospect };
+  },
+  open({ counts, retryableUntil: until }) {
+    const { missing = 0, ...otherReports } = openInWeek(counts).reports;
+    const { reports: _, ...deliveries } = openInWeek(counts);
+    const others = [otherReports, ...Object.values(deliveries)].flatMap((of) => Object.keys(of));
+    const isOnlyMissing = missing > 0 && others.length === 0 && socialVerdict(counts) === null;
+    const steps = weekSteps(counts, { isClosed: until === null });
+    return {
+      // On a closed week an owner without a report cannot be helped.
+      severity: until === null && isOnlyMissing ? "warn" : "fail",
+      ...{ code: "WEEK_OPEN", head: "OPEN", prospect: repeatText(steps, until), fix: fixOf(steps) },
+    };
+  },
+  clean({ counts, retryableUntil: until }, run) {
+    const isRenewed = run === null || isFullSuccess(run) || until === null;
+    if (!isRenewed) {
+      const cause = run.beside === null ? "" : `, once what failed beside it is fixed (${run.beside})`;
+      const prospect = `another run today renews the last success${cause}`;
+      return { severity: "warn", code: "HEARTBEAT_STALE", head: "clean", prospect, fix: RUN_TODAY };
+    }
+    if (ownersDropped(counts) === null) return well("clean");
+    return { severity: "warn", code: OWNERS_DROPPED, head: "clean", prospect: null, fix: WHY_DROPPED };
+  },
+};
+
+function well(head: string): Verdict {
+  return { severity: "pass", code: null, fix: null, head, prospect: null };
+}
+
+function runningText(run: LastRunFacts | null): string {
+  if (run?.status !== "running") return "a run works on it";
+  if (run.waiting !== null) return "its run waits to begin";
+  return run.begunAt === null
+    ? "its run goes on"
+    : `its run goes on since ${localTime(run.begunAt)} (São Paulo)`;
+}
+
+function ownersText({ counts }: LedgerWeek): string {
+  return `${counts.owners} ${counts.owners === 1 ? "owner" : "owners"}${ownersBeforeText(counts)}`;
+}
+
+function openText({ counts }: LedgerWeek): string {
+  const { reports, whatsapp, email } = openInWeek(counts);
+  const social = socialVerdict(counts);
+  const named = (name: string, of: OpenCounts) => {
+    const texts = Object.entries(of).map(([state, count]) => `${count} ${state}`);
+    return texts.length === 0 ? [] : [`${name}: ${texts.join(", ")}`];
   };
+  const parts = [
+    ...[...named("reports", reports), ...named("WhatsApp", whatsapp), ...named("e-mail", email)],
+    ...(social === null ? [] : [`networks: ${social}`]),
+  ];
+  return parts.join("; ");
 }
 
-/** What renews the last success after this run about a week that has nothing open; null where it is one itself. */
-export function renewalAfter(run: LastRunFacts, { isClosed }: { isClosed: boolean }): Renewal | null {
-  if (isFullSuccess(run)) return null;
-  if (isClosed) return "monday";
-  return run.beside === null ? "run" : "mend";
+function repeatText(steps: readonly WeekStep[], until: string | null): string {
+  if (until === null) return prospectOfClosed(steps);
+  return whyNoRun(steps) ?? `it can be repeated until ${localTime(until)} (São Paulo)`;
 }
 
-/**
- * The command that helps where another run would only be refused again until a person has decided; null where there is
- * nothing to decide.
- */
-export function decisionBeforeRun(run: LastRunFacts | null): string | null {
-  return run?.code === "LEDGER_WENT_BACK" ? EXPLAIN.ledgerWentBack : null;
+function fixOf(steps: readonly WeekStep[]): Fix {
+  const next = nextCommand(steps);
+  if (next !== null) return { text: null, command: next };
+  return steps.includes("run") ? FIX_FIRST : { text: null, command: SHOW_WEEK };
 }

@@ -3,8 +3,7 @@ import { sudoLine } from "../platform/config/sudo-line.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { fixLines, hangingLines } from "../text/terminal/prose.ts";
 import { paint, type Screen } from "../text/terminal/screen.ts";
-import type { NamedReport, PartReport } from "./part.ts";
-import { isAllWell } from "./run.ts";
+import { isAllWell, type NamedReport, type PartReport } from "./run.ts";
 
 type Status = PartReport["status"];
 
@@ -28,32 +27,16 @@ export type Look = Screen & { isTerminal: boolean; env?: Environment };
 
 /** A line or two for each part, and the command that comes next where a person is needed. */
 export function renderStatus(reports: readonly NamedReport[], look: Look): string {
-  const unknown = reports.filter(({ status }) => status === "unknown");
-  // What this account may not see is said once, at the end.
-  const isTogether = unknown.length > 1;
-  const parts = reports.flatMap((report) =>
-    linesOf(isTogether && report.status === "unknown" ? { ...report, next: null } : report, look),
-  );
-  const tail = isTogether
-    ? { text: "What this account may not see:", command: unknown[0]!.next }
-    : tailOf(reports, look);
-  const lines = tail === null ? parts : [...parts, "", tail.text, `  ${tail.command}`];
-  return lines.map((line) => `${line}\n`).join("");
+  const parts = reports.flatMap((report) => linesOf(report, look));
+  return [...parts, ...tailOf(reports, look.env ?? {})].map((line) => `${line}\n`).join("");
 }
 
 /** The command that says more; on a host on which nothing is set up, the one to begin with. */
-function tailOf(reports: readonly NamedReport[], { env = {} }: Look) {
-  const isNothingYet = reports.every(({ status }) => status === "not_set_up");
-  if (!isNothingYet && isAllWell(reports)) return null;
-  return isNothingYet
-    ? {
-        text: "Nothing is set up on this host. Begin with:",
-        command: sudoLine("doctor", env),
-      }
-    : {
-        text: "What every command needs, in detail:",
-        command: sudoLine("doctor --all", env),
-      };
+function tailOf(reports: readonly NamedReport[], env: Environment): string[] {
+  if (reports.every(({ status }) => status === "not_set_up"))
+    return ["", "Nothing is set up on this host. Begin with:", `  ${sudoLine("doctor", env)}`];
+  if (isAllWell(reports)) return [];
+  return ["", "What every command needs, in detail:", `  ${sudoLine("doctor --all", env)}`];
 }
 
 function linesOf({ part, status, lines, next }: NamedReport, look: Look): string[] {

@@ -62,7 +62,7 @@ describe("runDoctor() on a healthy host", () => {
     expect(namesOf("weekly")).toEqual([
       ...[...settings, account, "secrets", "database", "database schema", "messaging gateway"],
       ...["whatsapp sender", "e-mail sender", "e-mail provider", "recipients", "application"],
-      ...["log directory", "last success", "last run", "last week", "alert webhook", "cron"],
+      ...["log directory", "status", "alert webhook", "cron"],
       "host time zone",
     ]);
     expect(namesOf("webhook")).toEqual([
@@ -75,20 +75,28 @@ describe("runDoctor() on a healthy host", () => {
         "issue tracker",
         "state directory",
       ],
-      ...["outbox", "unit", "service", "port"],
+      ...["unit", "status", "port"],
     ]);
     expect(namesOf("collect-metrics")).toEqual([
-      ...[...settings, "secrets", "text-file directory", "metrics file", "container", "hosting provider"],
+      ...[
+        ...settings,
+        "secrets",
+        "text-file directory",
+        "metrics file",
+        "status",
+        "container",
+        "hosting provider",
+      ],
       ...["socket table", "cron"],
     ]);
     // No finding about secrets: the key stands in the webhook's file.
     expect(namesOf("socket-monitor")).toEqual([
       ...[...settings, account, "messaging gateway", "socket table"],
-      ...["directories", "last run", "cron"],
+      ...["directories", "status", "cron"],
     ]);
     expect(namesOf("alert-rules")).toEqual([
       ...[...settings, "secrets", "rules", "folder", "metrics data source", "logs data source", "receivers"],
-      "contact point",
+      "status",
     ]);
     expect(namesOf("migrate")).toEqual([...settings, "secrets", "database", "migrations"]);
     expect(namesOf("reports")).toEqual([...settings, "secrets", "database", "database schema"]);

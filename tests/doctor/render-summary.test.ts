@@ -5,9 +5,10 @@ import {
   type Finding,
   fail,
   notChecked,
+  note,
   notSetUp,
   pass,
-  untilMonday,
+  command as run,
   warn,
 } from "../../lib/doctor/finding.ts";
 import { renderSummary as render } from "../../lib/doctor/render.ts";
@@ -126,16 +127,16 @@ describe("renderSummary()", () => {
   });
 
   test("begins with what a person can do today, and with Monday's run where nothing else is left", () => {
-    const settled = of("weekly", ["last success", untilMonday("HEARTBEAT_STALE", "it is 9 days old")]);
-    const monday = of("weekly", ["last success", untilMonday("NO_RUN_YET", "no run has ended yet")]);
+    const onMonday = run("opsctl weekly --dry-run", "The run of a Monday does it; on any day:");
+    const settled = of("weekly", ["status", note("HEARTBEAT_STALE", "it is 9 days old", onMonday)]);
+    const monday = of("weekly", ["status", note("HEARTBEAT_MISSING", "the file is gone", onMonday)]);
     const port = of("webhook", ["port", warn("PORT_CLOSED", "nothing listens")]);
     const unit = of("webhook", ["unit", warn("UNIT_DISABLED", "it is disabled", "systemctl enable it")]);
     expect(renderSummary([...monday, ...unit])).toContain("Next, for webhook:\n  systemctl enable it\n");
     expect(renderSummary([...settled, ...unit])).toContain("Next, for webhook:\n  systemctl enable it\n");
     expect(renderSummary([...monday, ...port])).toContain("Next, for webhook:\n  opsctl doctor webhook\n");
     expect(renderSummary(monday)).toContain(
-      "Next, for weekly:\n  The run of a Monday does it; on any day this checks what that run needs:\n" +
-        "  opsctl weekly --dry-run\n",
+      "Next, for weekly:\n  The run of a Monday does it; on any day:\n  opsctl weekly --dry-run\n",
     );
   });
 

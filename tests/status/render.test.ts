@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { NamedReport, PartReport } from "../../lib/status/part.ts";
 import { renderStatus } from "../../lib/status/render.ts";
+import type { NamedReport, PartReport } from "../../lib/status/run.ts";
 import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 import { terminal } from "../text/support/terminal.ts";
 
@@ -58,22 +58,9 @@ describe("renderStatus()", () => {
     expect(Bun.stripANSI(coloured)).toBe(plain);
   });
 
-  test("says once at the end who sees what this account may not", () => {
-    const closed = { ...REPORTS[2]!, part: "socket-monitor" as const };
-    const text = renderStatus([...REPORTS, closed], { ...NO_TERMINAL, isTerminal: false });
-    expect(text.split("sudo opsctl status")).toHaveLength(2);
-    expect(text).toEndWith("\n\nWhat this account may not see:\n  sudo opsctl status\n");
-    expect(text).toContain("-> sudo opsctl doctor webhook\n");
-  });
-
   test("sends root to the environment files that this process has", () => {
     const env = { OPSCTL_ENV_DIR: "/etc/opsctl/staging" };
     const look = { ...NO_TERMINAL, isTerminal: false, env };
-    const next = "sudo OPSCTL_ENV_DIR=/etc/opsctl/staging opsctl status";
-    const closed = { ...REPORTS[2]!, next };
-    const text = renderStatus([closed, { ...closed, part: "socket-monitor" as const }], look);
-    expect(text).toEndWith(`\n\nWhat this account may not see:\n  ${next}\n`);
-    expect(text.split(next)).toHaveLength(2);
     expect(renderStatus(REPORTS, look)).toEndWith(
       ":\n  sudo opsctl doctor --all --env-dir /etc/opsctl/staging\n",
     );

@@ -73,7 +73,7 @@ export const doctor = defineCommand({
     return {
       exitCode: findings.some(({ status }) => status === "fail") ? EXIT.notReady : EXIT.ok,
       fields: {
-        findings: findings.map(({ needsRoot: _, needsDoctor: _d, isNote: _n, ...finding }) => finding),
+        findings: findings.map(({ needsRoot: _, isNote: _n, ...finding }) => finding),
       },
       text: (screen) =>
         args.all === true || isNamed

@@ -1,5 +1,5 @@
 import process from "node:process";
-import type { CollectorPlace } from "../../../lib/status/collector-place.ts";
+import type { CollectorPlace } from "../../../lib/status/dependencies.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
 import { isTerminal } from "../../output.ts";
@@ -12,11 +12,11 @@ const LINGER_MS = 100;
 export const status = defineCommand({
   notes:
     "Ends with 1 when a part that is set up needs a person. Changes nothing.\n" +
-    "Each part has one second, and more while this command itself waits for a processor.\n" +
+    "Each part has one second.\n" +
     "The alert rules are as the last `alert-rules plan` or `apply` found them.",
   // Where the collector writes is named in a file of root's.
   async readAsRoot(env) {
-    const { findCollector } = await import("../../../lib/status/collector-place.ts");
+    const { findCollector } = await import("../../../lib/status/parts.ts");
     return await findCollector(env);
   },
   args: {},

@@ -1,109 +1,166 @@
-import type { Routing } from "../../alert-rules/routing.ts";
+import { forbiddenSettings } from "../../alert-rules/contact-point.ts";
+import { type RuleReach, ruleReach } from "../../alert-rules/routing.ts";
+import { alertRules } from "../../alert-rules/rules/all.ts";
 import type { Settings } from "../../platform/config/load.ts";
 import { type GrafanaReading, grafanaClient, type ListedRule } from "../../providers/grafana/client.ts";
-import type { Policy } from "../../providers/grafana/notifications.ts";
+import type { ContactPoint, Policy } from "../../providers/grafana/notifications.ts";
+import { singleLine } from "../../text/single-line.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
-import { type CheckResult, fail, notChecked, pass, warn } from "../finding.ts";
-import { contactPointResults, receiverResults, webhooksOf } from "./rule-receivers.ts";
+import { type CheckResult, command, fail, notChecked, pass, warn } from "../finding.ts";
 import { checkWithSettings } from "./settings/configuration.ts";
 import { correctSecret, correctSetting } from "./settings/correct-setting.ts";
+import { statusCheck } from "./status.ts";
 
-const command = "alert-rules";
+const of = "alert-rules";
 const service = "Grafana";
 const GRAFANA = { required: ["MONITORING_URL", "MONITORING_TOKEN"] } as const;
 type Grafana = Settings<(typeof GRAFANA)["required"][number]>;
 const FOLDER = { required: [...GRAFANA.required, "MONITORING_FOLDER_UID"] } as const;
 const NO_POLICIES: Policy = { receiver: null, matchers: [], goesOn: false, policies: [] };
 
+const OURS = new Map(alertRules({ withExtras: true }).map((rule) => [rule.uid, rule]));
+const BASIC = alertRules({ withExtras: false });
+const SHOWN_TITLES = 3;
+
+const POINT = command("opsctl alert-rules contact-point apply --url https://<alert host>/webhook");
+const APPLY = command(
+  "opsctl alert-rules apply --with-extras --receiver <contact point> --fallback-receiver <another contact point>",
+  "The rules on the webhook itself need another contact point (the fallback), with an address that is read:",
+);
+const ROUTE = { ...APPLY, command: `${POINT.command} && ${APPLY.command}` };
+
 /** What the alert rules need in Grafana: a token, their folder, their data sources, receivers and contact point. */
 export const RULES_CHECKS: readonly Check[] = [
-  checkWithSettings({ command, service, name: "rules" }, GRAFANA, async (settings, context) => {
-    const { listed } = await readingsOf(settings, context);
+  checkWithSettings({ command: of, service, name: "rules" }, GRAFANA, async (settings, context) => {
+    const listed = await rulesOf(settings, context);
     if (listed.status === "ok") return [pass("Grafana answers, and the token may read alert rules")];
     return [await failureOf(context, listed.problem, "alert rules")];
   }),
-  checkWithSettings({ command, service, name: "folder" }, FOLDER, async (settings, context) => {
+  checkWithSettings({ command: of, service, name: "folder" }, FOLDER, async (settings, context) => {
     const folder = settings.MONITORING_FOLDER_UID;
-    const found = await folderOf(settings, folder, context);
+    const found = await clientOf(settings, context).folderPath(folder);
     if (found.status !== "ok") return [await failureOf(context, found.problem, "folders")];
     if (found.value !== null) return [pass(`folder ${folder} exists`)];
-    const { file } = await context.environment(command);
+    const { file } = await context.environment(of);
     const fix = `Create it, or correct MONITORING_FOLDER_UID in ${file.path}`;
     return [fail("MONITORING_FOLDER_NOT_FOUND", `Grafana has no folder ${folder}`, fix)];
   }),
   dataSourceCheck("metrics data source", "prometheus", "MONITORING_PROMETHEUS_UID"),
   dataSourceCheck("logs data source", "loki", "MONITORING_LOKI_UID"),
   checkWithSettings(
-    { command, service, name: "receivers" },
+    { command: of, service, name: "receivers" },
     { ...FOLDER, optional: ["MONITORING_RECEIVER"] },
     async (settings, context) => {
-      const { listed, points, policies } = await readingsOf(settings, context);
-      const folder = await folderOf(settings, settings.MONITORING_FOLDER_UID, context);
+      const client = clientOf(settings, context);
+      const [listed, points, policies, folder] = await Promise.all([
+        rulesOf(settings, context),
+        client.contactPoints(),
+        client.policies(),
+        client.folderPath(settings.MONITORING_FOLDER_UID),
+      ]);
       // The check `rules` says why they cannot be read.
       if (listed.status !== "ok") return [notChecked("PREREQUISITE_FAILED", "the rules cannot be read")];
       if (points.status !== "ok") return [await unread(context, points.problem, "contact points")];
       if (policies.status !== "ok") return [await unread(context, policies.problem, "notification policies")];
-      const isReceiverSet = settings.MONITORING_RECEIVER !== undefined;
-      return receiverResults(listed.value ?? [], routingOf(points, policies, folder), { isReceiverSet });
+      const routing = {
+        points: points.value ?? [],
+        policies: policies.value ?? NO_POLICIES,
+        folderPath: (folder.status === "ok" && folder.value) || "",
+      };
+      const present = (listed.value ?? []).filter(({ uid }) => OURS.has(uid));
+      const routed = present.map((rule) => ({ rule, reach: ruleReach(rule, routing) }));
+      return [...reachResults(routed), ...pointResults(settings.MONITORING_RECEIVER, routed, routing.points)];
     },
   ),
-  checkWithSettings(
-    { command, service, name: "contact point" },
-    { ...GRAFANA, optional: ["MONITORING_RECEIVER", "MONITORING_FOLDER_UID"] },
-    async (settings, context) => {
-      const { listed, points, policies } = await readingsOf(settings, context);
-      const main = settings.MONITORING_RECEIVER;
-      if (main === undefined && listed.status !== "ok")
-        return [notChecked("PREREQUISITE_FAILED", "the rules cannot be read")];
-      if (points.status !== "ok") return [await unread(context, points.problem, "contact points")];
-      const found = points.value ?? [];
-      if (main !== undefined) return contactPointResults(main, found);
-      const folder = await folderOf(settings, settings.MONITORING_FOLDER_UID ?? "", context);
-      const rules = (listed.status === "ok" && listed.value) || [];
-      const names = webhooksOf(rules, routingOf(points, policies, folder));
-      if (names.length > 0) return names.flatMap((name) => contactPointResults(name, found));
-      if (policies.status !== "ok") return [await unread(context, policies.problem, "notification policies")];
-      return [
-        pass("MONITORING_RECEIVER is not set and no rule reaches a webhook, so no contact point was checked"),
-      ];
-    },
-  ),
+  statusCheck(of),
 ];
 
-type Readings = {
-  listed: GrafanaReading<ListedRule[]>;
-  points: GrafanaReading<Routing["points"]>;
-  policies: GrafanaReading<Policy>;
-};
+type Routed = { rule: ListedRule; reach: RuleReach };
 
-/** What several checks need of Grafana, read once. */
-function readingsOf(settings: Grafana, context: CheckContext): Promise<Readings> {
-  return context.once("grafana", async () => {
-    const client = clientOf(settings, context);
-    const [listed, points, policies] = await Promise.all([
-      client.listRules(),
-      client.contactPoints(),
-      client.policies(),
-    ]);
-    return { listed, points, policies };
+/** Whether opsctl's rules are in Grafana, and who receives them. */
+function reachResults(routed: readonly Routed[]): CheckResult[] {
+  if (routed.length === 0)
+    return [fail("RULES_MISSING", "none of opsctl's rules is in Grafana, so nothing alerts", APPLY)];
+  const missing = BASIC.filter(({ uid }) => !routed.some(({ rule }) => rule.uid === uid));
+  const at = (status: RuleReach["status"]) =>
+    routed.filter(({ reach }) => reach.status === status).map(({ rule }) => rule);
+  const rows: [{ title: string }[], (names: string) => CheckResult][] = [
+    [missing, (names) => warn("RULES_MISSING", `not in Grafana: ${names}`, APPLY)],
+    [at("no_one"), (names) => fail("RULES_WITHOUT_RECEIVER", `nobody receives ${names}`, ROUTE)],
+    [
+      at("default_email"),
+      (names) => fail("RULES_DEFAULT_EMAIL_ONLY", `only Grafana's default e-mail receives ${names}`, ROUTE),
+    ],
+    [
+      at("unknown"),
+      (names) =>
+        notChecked("POLICY_UNKNOWN", `a policy that cannot be evaluated here decides about ${names}`),
+    ],
+    [
+      sharedWatchers(routed),
+      (names) => warn("RULES_SHARE_RECEIVER", `${names} reach only the receiver of all other rules`, APPLY),
+    ],
+  ];
+  const results = rows.flatMap(([rules, result]) => (rules.length === 0 ? [] : [result(titlesOf(rules))]));
+  const names = [...new Set(routed.flatMap(receiversOf))].sort().map(singleLine).join(", ");
+  return names === "" ? results : [...results, pass(`${at("reached").length} rules reach ${names}`)];
+}
+
+/** The rules on the webhook that only the receivers of the other rules get: they are silent when it matters. */
+function sharedWatchers(routed: readonly Routed[]): ListedRule[] {
+  const usual = usualReceivers(routed);
+  return routed
+    .filter((one) => watches(one) && one.reach.status === "reached")
+    .filter((one) => receiversOf(one).every((name) => usual.includes(name)))
+    .map(({ rule }) => rule);
+}
+
+function usualReceivers(routed: readonly Routed[]): string[] {
+  return routed.filter((one) => !watches(one)).flatMap(receiversOf);
+}
+
+function watches({ rule }: Routed): boolean {
+  return OURS.get(rule.uid)?.watchesWebhook === true;
+}
+
+function receiversOf({ reach }: Routed): string[] {
+  return reach.status === "reached" ? reach.receivers : [];
+}
+
+/** The first titles and the number of the others. */
+function titlesOf(rules: readonly { title: string }[]): string {
+  const shown = rules.slice(0, SHOWN_TITLES).map(({ title }) => singleLine(title));
+  const more = rules.length - shown.length;
+  return `${shown.join(", ")}${more === 0 ? "" : ` and ${more} more`}`;
+}
+
+/** Whether the webhook's own contact points lose or change what they have to deliver: the one that is set, else those that receive rules. */
+function pointResults(
+  named: string | undefined,
+  routed: readonly Routed[],
+  points: readonly ContactPoint[],
+): CheckResult[] {
+  const names = named === undefined ? usualReceivers(routed) : [named];
+  const webhooks = points.filter(({ name, type }) => type === "webhook" && names.includes(name));
+  const shown = singleLine(named ?? "");
+  if (named !== undefined && webhooks.length === 0)
+    return [fail("MONITORING_RECEIVER_NOT_FOUND", `Grafana has no webhook named ${shown}`, POINT)];
+  // Other integrations of a contact point are somebody else's.
+  const ours = webhooks.filter(({ settings }) => /\/webhook\/?(\?|$)/.test(String(settings.url ?? "")));
+  const judged = ours.length === 0 && named !== undefined ? webhooks : ours;
+  return judged.map((point) => {
+    const isOpen = (point.settings.authorization_credentials ?? "") === "";
+    const secret = isOpen ? ["settings.authorization_credentials"] : [];
+    const wrong = [...forbiddenSettings(point).map(({ path }) => path), ...secret].map(singleLine);
+    const name = `contact point ${singleLine(point.name)}`;
+    if (wrong.length === 0) return pass(`${name} posts everything, with a secret`);
+    return fail("CONTACT_POINT_DIFFERS", `${name} differs: ${wrong.join(", ")}`, POINT);
   });
 }
 
-function folderOf(settings: Grafana, uid: string, context: CheckContext): Promise<GrafanaReading<string>> {
-  return context.once(`grafana folder ${uid}`, () => clientOf(settings, context).folderPath(uid));
-}
-
-function routingOf(
-  points: Readings["points"],
-  policies: Readings["policies"],
-  folder: GrafanaReading<string>,
-): Routing {
-  return {
-    points: (points.status === "ok" && points.value) || [],
-    policies: (policies.status === "ok" && policies.value) || NO_POLICIES,
-    folderPath: (folder.status === "ok" && folder.value) || "",
-  };
+function rulesOf(settings: Grafana, context: CheckContext): Promise<GrafanaReading<ListedRule[]>> {
+  return context.once("grafana rules", () => clientOf(settings, context).listRules());
 }
 
 function dataSourceCheck(
@@ -112,18 +169,11 @@ function dataSourceCheck(
   variable: "MONITORING_PROMETHEUS_UID" | "MONITORING_LOKI_UID",
 ): Check {
   const wanted = { required: [...GRAFANA.required, variable] } as const;
-  return checkWithSettings({ command, service, name }, wanted, async (settings, context) => {
+  return checkWithSettings({ command: of, service, name }, wanted, async (settings, context) => {
     const uid = settings[variable];
     const read = await clientOf(settings, context).dataSourceType(uid);
-    if (read.status !== "ok" && read.problem.status === 403)
-      return [
-        notChecked(
-          "TOKEN_LACKS_PERMISSION",
-          "the token may not read data sources, which the rules do not need",
-        ),
-      ];
-    if (read.status !== "ok") return [await failureOf(context, read.problem, "data sources")];
-    const fix = await correctSetting(context, command, variable);
+    if (read.status !== "ok") return [await unread(context, read.problem, "data sources")];
+    const fix = await correctSetting(context, of, variable);
     if (read.value === null) return [fail("DATA_SOURCE_MISSING", `Grafana has no data source ${uid}`, fix)];
     if (!read.value.includes(expected))
       return [warn("DATA_SOURCE_TYPE_DIFFERS", `data source ${uid} is not of type ${expected}`, fix)];
@@ -137,24 +187,19 @@ function clientOf({ MONITORING_URL: url, MONITORING_TOKEN: token }: Grafana, con
 
 type Problem = { code: string; status: number | null };
 
+/** The result where something cannot be read that the rules do not need. */
 async function unread(context: CheckContext, problem: Problem, what: string): Promise<CheckResult> {
   if (problem.status !== 403) return await failureOf(context, problem, what);
-  return notChecked(
-    "TOKEN_LACKS_PERMISSION",
-    `the token may not read ${what}, so the receivers of the rules are not known here`,
-    "Let the service account read notification settings, or look at a rule's page in Grafana",
-  );
+  const fix = "The rules do not need it; let the service account read it, or look at Grafana's pages";
+  return notChecked("TOKEN_LACKS_PERMISSION", `the token may not read ${what}`, fix);
 }
 
 async function failureOf(context: CheckContext, problem: Problem, what: string): Promise<CheckResult> {
-  const { status } = problem;
   // As `opsctl alert-rules` reports it.
   const code = problem.code.toUpperCase();
-  if (status === 401) {
-    const fix = await correctSecret(context, command, "MONITORING_TOKEN");
-    return fail(code, "Grafana rejects the token", fix);
-  }
-  if (status === 403)
+  if (problem.status === 401)
+    return fail(code, "Grafana rejects the token", await correctSecret(context, of, "MONITORING_TOKEN"));
+  if (problem.status === 403)
     return fail(
       code,
       `the token may not read ${what}`,

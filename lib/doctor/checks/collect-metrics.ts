@@ -1,24 +1,23 @@
-import type { Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { collectorHealth } from "../../health/collector.ts";
 import { METRICS_FILE } from "../../host/metrics-file-name.ts";
 import { findTextDirectory } from "../../host/text-directory.ts";
 import type { MetricSource } from "../../metrics/source.ts";
 import { SOURCES } from "../../metrics/sources.ts";
 import type { SettingName } from "../../platform/config/settings-table.ts";
 import { octal } from "../../platform/files/directory-fault.ts";
-import { readRegularFile } from "../../platform/files/regular-file.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
-import { asRoot, unseenResult } from "../facts/reader.ts";
+import { asRoot } from "../facts/reader.ts";
 import { type CheckResult, command, fail, notChecked, pass, warn } from "../finding.ts";
 import { socketTableCheck } from "./host/socket-table.ts";
 import { checkWithSettings } from "./settings/configuration.ts";
 import { correctSecret } from "./settings/correct-setting.ts";
+import { statusCheck } from "./status.ts";
 
 const of = "collect-metrics";
+
 /** What the collector needs besides its settings: its directory, its file, and its sources. */
 export const COLLECT_CHECKS: readonly Check[] = [
   {
@@ -35,49 +34,27 @@ export const COLLECT_CHECKS: readonly Check[] = [
   checkWithSettings(
     { command: of, name: "metrics file" },
     { optional: ["TEXTFILE_DIR"] },
-    ({ TEXTFILE_DIR }, context) => fileResults(join(TEXTFILE_DIR, METRICS_FILE), context),
+    async ({ TEXTFILE_DIR }) => await modeResults(join(TEXTFILE_DIR, METRICS_FILE)),
   ),
+  statusCheck(of),
   ...SOURCES.flatMap(({ settings, check }) => (check === undefined ? [] : [sourceCheck(settings, check)])),
   socketTableCheck(of),
 ];
 
-async function fileResults(path: string, context: CheckContext): Promise<CheckResult[]> {
-  const health = (text: string | null) => collectorHealth(text, context.dependencies.nowMs()).lines.flat();
-  try {
-    const stats = await lstat(path);
-    if (stats.isDirectory()) return [IN_THE_WAY];
-    if (!stats.isFile()) return [modeResult(path, stats), NOT_REGULAR];
-    const text = new TextDecoder().decode(readRegularFile(path));
-    return [modeResult(path, stats), ...health(text)];
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return health(null);
-    if (code === "EACCES") return [fail("METRICS_FILE_CLOSED", `${path} is closed to other accounts`, OPEN)];
-    return [await unseenResult(path, error, of, context)];
-  }
+/** Which account reads the file is not known here: it is one of the others. */
+async function modeResults(path: string): Promise<CheckResult[]> {
+  const found = await lstat(path).catch(({ code }: NodeJS.ErrnoException) => code);
+  if (found === "EACCES") return [fail("METRICS_FILE_CLOSED", `${path} is closed to other accounts`, OPEN)];
+  if (typeof found !== "object") return [];
+  const reason = `${path} has mode ${octal(found.mode)}`;
+  if ((found.mode & 0o004) !== 0) return [pass(reason)];
+  return [fail("METRICS_FILE_CLOSED", `${reason}, closed to the monitoring agent`, OPEN)];
 }
 
 const OPEN = command(
   "opsctl collect-metrics",
   "Open its directory to others (chmod o+rx), and write it again:",
 );
-const IN_THE_WAY = fail(
-  "METRICS_FILE_UNWRITABLE",
-  "a directory is in the place of the metrics file",
-  "Remove that directory",
-);
-const NOT_REGULAR = notChecked(
-  "FILE_UNTRUSTED",
-  "the last run: the metrics file is no regular file",
-  command("opsctl collect-metrics --stdout"),
-);
-
-/** Which account reads the file is not known here: it is one of the others. */
-function modeResult(path: string, { mode }: Stats): CheckResult {
-  if ((mode & 0o004) !== 0) return pass(`${path} has mode ${octal(mode)}`);
-  const reason = `${path} has mode ${octal(mode)}, closed to the monitoring agent`;
-  return fail("METRICS_FILE_CLOSED", reason, command("opsctl collect-metrics", "Write it again:"));
-}
 
 function sourceCheck(
   settings: readonly SettingName[],

@@ -1,25 +1,31 @@
-import { gatewayResults, JOURNAL, NOT_ANSWERING, serviceResults } from "../../health/webhook.ts";
 import { isListening } from "../../host/tcp-port.ts";
+import { stateDirectoryOf } from "../../platform/config/directories.ts";
 import { linearTracker } from "../../providers/linear/client.ts";
-import { loadStateConfig, type StateConfig } from "../../webhook/config.ts";
-import { readServiceHealth } from "../../webhook/http/service-health.ts";
+import { STATE_URL } from "../../webhook/state/postgres/opener.ts";
+import { checkEncoding } from "../../webhook/state/postgres/schema.ts";
 import { freeBytes } from "../../webhook/state/sqlite/reserve/free-bytes.ts";
 import { RESERVE } from "../../webhook/state/sqlite/reserve/reserve-size.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
-import { type CheckResult, fail, notChecked, pass, warn } from "../finding.ts";
+import { type CheckResult, command, fail, notChecked, notSetUp, pass, warn } from "../finding.ts";
 import { privateResult } from "./host/directory.ts";
+import { emailKeyResult } from "./services/email-key.ts";
 import { alertGatewayCheck } from "./services/gateway.ts";
-import { checkWithSettings, withoutSettings } from "./settings/configuration.ts";
+import { checkWithSettings } from "./settings/configuration.ts";
 import { correctSecret, correctSetting } from "./settings/correct-setting.ts";
-import { SECOND_CHANNEL_CHECK } from "./webhook/second-channel.ts";
-import { ADMIN_PORT_OFF, outboxResults, stateDatabase } from "./webhook/state.ts";
-import { isStarted, readOnlyResults, WEBHOOK_UNIT_CHECK } from "./webhook/unit.ts";
+import { statusCheck } from "./status.ts";
+import { readOnlyResults, START, WEBHOOK_UNIT_CHECK } from "./webhook-unit.ts";
 
 const of = "webhook";
 const TRACKER = {
   required: ["ISSUE_TRACKER_TOKEN", "ISSUE_TRACKER_TEAM_ID"],
   optional: ["ISSUE_TRACKER_URL"],
+} as const;
+const SECOND_CHANNEL = {
+  optional: [
+    ...(["ALERT_EMAIL_TO", "ALERT_EMAIL_FROM", "ALERT_EMAIL_API_KEY"] as const),
+    ...(["ALERT_EMAIL_API_URL", "OPSCTL_PING_URL"] as const),
+  ],
 } as const;
 const MIB = 1_048_576;
 /** With less than half its reserve left on the disk, the service keeps alerts in the reserve. */
@@ -28,7 +34,19 @@ const LOW_BYTES = (RESERVE.rows * RESERVE.rowBytes) / 2;
 /** What the webhook needs besides its settings: external services, state, units, and a service that answers. */
 export const WEBHOOK_CHECKS: readonly Check[] = [
   alertGatewayCheck(of),
-  SECOND_CHANNEL_CHECK,
+  checkWithSettings(
+    { command: of, name: "second channel", service: "the e-mail provider" },
+    SECOND_CHANNEL,
+    async (settings, context, signal) => {
+      const { file } = await context.environment(of);
+      const ping = settings.OPSCTL_PING_URL === undefined ? noPing(file.path) : PINGED;
+      const { ALERT_EMAIL_TO: to, ALERT_EMAIL_FROM: from, ALERT_EMAIL_API_KEY: apiKey } = settings;
+      if (apiKey === undefined) return [(to ?? from) === undefined ? noChannel(file.path) : NO_KEY, ping];
+      const names = { url: "ALERT_EMAIL_API_URL", key: "ALERT_EMAIL_API_KEY" };
+      const key = { of, url: settings.ALERT_EMAIL_API_URL, apiKey, names, unclear: warn } as const;
+      return [await emailKeyResult(key, context, signal), ping];
+    },
+  ),
   checkWithSettings(
     { command: of, name: "issue tracker", service: "the issue tracker" },
     TRACKER,
@@ -42,39 +60,25 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
       return [await trackerResult(context, await tracker.checkAccess(signal))];
     },
   ),
-  withState("state directory", null, async (state, context, signal) => {
-    if ("url" in state) {
-      await stateDatabase(context, state.url);
-      return [pass("the state is kept in a database that answers, no directory is needed")];
-    }
-    return [
-      await privateResult(of, context, state.directory),
-      ...(await readOnlyResults(context.dependencies, state.directory, signal)),
-      ...spaceResults(state.directory),
-    ];
-  }),
-  withState("outbox", "the webhook or its state", (state, context, signal) =>
-    outboxResults(context, state, signal),
+  checkWithSettings(
+    { command: of, name: "state directory", service: "the state's database" },
+    { optional: ["OPSCTL_STATE_DIR", "OPSCTL_STATE_URL"] },
+    async ({ OPSCTL_STATE_DIR: given, OPSCTL_STATE_URL: url }, context) => {
+      if (url !== undefined) {
+        // A running service may be an older program, which accepted what this one refuses.
+        await checkEncoding((await context.database(url, STATE_URL)).sql);
+        return [pass("the state is kept in a database that answers")];
+      }
+      const directory = stateDirectoryOf(given, (await context.environment(of)).env);
+      return [
+        await privateResult(of, context, directory),
+        ...(await readOnlyResults(context, directory)),
+        ...spaceResults(directory),
+      ];
+    },
   ),
   WEBHOOK_UNIT_CHECK,
-  {
-    command: of,
-    name: "service",
-    service: "the webhook",
-    async run(context, signal) {
-      const { dependencies } = context;
-      const { adminPort } = await context.webhookPorts();
-      if (adminPort === 0) return [pass(ADMIN_PORT_OFF)];
-      const health = await readServiceHealth({ adminPort, limitMs: dependencies.callLimitMs }, signal);
-      if (health === null)
-        return [(await isStarted(dependencies, signal)) ? { ...NOT_ANSWERING, fix: JOURNAL } : NOT_ANSWERING];
-      const fixes = {
-        MESSAGING_API_KEY: await correctSecret(context, of, "MESSAGING_API_KEY"),
-        ISSUE_TRACKER_TOKEN: await correctSecret(context, of, "ISSUE_TRACKER_TOKEN"),
-      };
-      return [...serviceResults(health, fixes), ...gatewayResults(health)];
-    },
-  },
+  statusCheck(of),
   {
     command: of,
     name: "port",
@@ -84,39 +88,41 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
       if (listens === null)
         return [notChecked("SOCKETS_UNREADABLE", "the kernel's table of sockets cannot be read")];
       if (listens) return [pass(`something listens on port ${port}`)];
-      return [warn("PORT_CLOSED", `nothing listens on port ${port}`, NOT_ANSWERING.fix)];
+      return [warn("PORT_CLOSED", `nothing listens on port ${port}`, START)];
     },
   },
 ];
+
+const NO_KEY = notChecked("PREREQUISITE_FAILED", "it needs ALERT_EMAIL_API_KEY, see configuration");
+const PINGED = pass("a check elsewhere is pinged");
+
+function noChannel(path: string): CheckResult {
+  return warn(
+    "FALLBACK_CHANNEL_MISSING",
+    "no fallback channel is set up: while WhatsApp accepts nothing, nobody is notified",
+    command(
+      "opsctl secret set ALERT_EMAIL_API_KEY",
+      `Set ALERT_EMAIL_TO and ALERT_EMAIL_FROM in ${path}, then:`,
+    ),
+  );
+}
+
+function noPing(path: string): CheckResult {
+  return notSetUp(
+    "a ping, by whose absence a check elsewhere notices that this host is gone",
+    command(
+      "systemctl reload opsctl-webhook.service",
+      `Set OPSCTL_PING_URL in ${path} to the address of a check, then:`,
+    ),
+  );
+}
 
 /** Whether the service will soon need the reserve that it keeps for a full disk. */
 function spaceResults(directory: string): CheckResult[] {
   const free = freeBytes(directory);
   if (free === null || free >= LOW_BYTES) return [];
-  return [
-    warn(
-      "DISK_LOW",
-      `the disk of ${directory} has ${Math.floor(free / MIB)} MiB left; the service lives on its reserve when it is full`,
-      "Make room on it (df -h)",
-    ),
-  ];
-}
-
-/** A check that needs only where the state is. */
-function withState(
-  name: string,
-  service: string | null,
-  run: (state: StateConfig, context: CheckContext, signal: AbortSignal) => Promise<CheckResult[]>,
-): Check {
-  return {
-    command: of,
-    name,
-    ...(service === null ? {} : { service }),
-    async run(context, signal) {
-      const state = await context.settings(of, loadStateConfig);
-      return state.status === "ok" ? await run(state.value, context, signal) : withoutSettings(state);
-    },
-  };
+  const reason = `the disk of ${directory} has ${Math.floor(free / MIB)} MiB left; a full one leaves the service its reserve`;
+  return [warn("DISK_LOW", reason, "Make room on it (df -h)")];
 }
 
 async function trackerResult(context: CheckContext, code: string | null): Promise<CheckResult> {
@@ -126,21 +132,21 @@ async function trackerResult(context: CheckContext, code: string | null): Promis
     case "tracker_team_missing":
       return fail(
         code,
-        `the token sees no such team`,
+        "the token sees no such team",
         await correctSetting(context, of, "ISSUE_TRACKER_TEAM_ID"),
       );
     case "tracker_unauthorized":
     case "tracker_forbidden":
       return fail(
         code,
-        `the tracker refuses the token`,
+        "the tracker refuses the token",
         await correctSecret(context, of, "ISSUE_TRACKER_TOKEN"),
       );
     default:
       return fail(
         code,
-        `the tracker does not answer as it should`,
-        "Check ISSUE_TRACKER_TOKEN, ISSUE_TRACKER_URL and the network",
+        "the tracker does not answer as it should",
+        "Check ISSUE_TRACKER_URL and the network",
       );
   }
 }

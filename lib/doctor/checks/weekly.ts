@@ -1,9 +1,10 @@
 import type postgres from "postgres";
 import type { Settings } from "../../platform/config/load.ts";
-import type { SettingName } from "../../platform/config/settings-table.ts";
 import { checkReach } from "../../providers/application/reach.ts";
 import { WEEKLY_GATEWAY } from "../../providers/evolution/advice.ts";
 import { evolutionClient } from "../../providers/evolution/client.ts";
+import { checkAlertWebhook } from "../../weekly/announce/check-webhook.ts";
+import { ALERT_WEBHOOK, findWebhookSecret, loadAlertWebhook } from "../../weekly/announce/settings.ts";
 import { weeklyStore } from "../../weekly/database/store.ts";
 import { emailSenderOf } from "../../weekly/delivery/email-sender.ts";
 import { countRecipients } from "../../weekly/delivery/recipients.ts";
@@ -12,18 +13,16 @@ import { senderInstanceProblem } from "../../weekly/setup/gateway.ts";
 import { logDirectoryProblem } from "../../weekly/setup/log-directory.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
-import { type CheckResult, command, fail, notChecked, pass, warn } from "../finding.ts";
+import { type CheckResult, command, fail, notChecked, notSetUp, pass, warn } from "../finding.ts";
 import { writableResult } from "./host/directory.ts";
 import { withDatabase } from "./services/database.ts";
 import { emailKeyResult } from "./services/email-key.ts";
 import { gatewayFailure, keyResult } from "./services/gateway.ts";
-import { checkWithSettings } from "./settings/configuration.ts";
-import { ALERT_WEBHOOK_CHECK } from "./weekly/alert-webhook.ts";
-import { WEEK_CHECKS } from "./weekly/week.ts";
+import { checkWithSettings, withoutSettings } from "./settings/configuration.ts";
+import { statusCheck } from "./status.ts";
 
 const of = "weekly";
 const GATEWAY = { required: ["GATEWAY_URL", "GATEWAY_ADMIN_KEY"] } as const;
-const LOGS = { optional: ["OPSCTL_LOG_DIR"] } as const;
 
 /** What the weekly run needs besides settings and database: senders, external services, log directory, last success. */
 export const WEEKLY_CHECKS: readonly Check[] = [
@@ -34,42 +33,38 @@ export const WEEKLY_CHECKS: readonly Check[] = [
       await keyResult(gatewayOf(settings, context), { context, command: of, names: WEEKLY_GATEWAY }, signal),
     ],
   ),
-  checkOfSender(
-    {
-      ...{ name: "whatsapp sender", service: "the messaging gateway" },
-      ...{ code: "sender_tenant_missing", variable: "WHATSAPP_REPORT_SENDER_TENANT_ID" },
-    },
-    GATEWAY,
-    async (senderTenantId, settings, context, signal) => {
-      const gateway = gatewayOf(settings, context);
+  checkWithSettings(
+    { command: of, name: "whatsapp sender", service: "the messaging gateway" },
+    { ...GATEWAY, optional: ["WHATSAPP_REPORT_SENDER_TENANT_ID"] },
+    async (settings, context, signal) => {
+      const tenantId = settings.WHATSAPP_REPORT_SENDER_TENANT_ID;
+      if (tenantId === undefined)
+        return [await noSender("sender_tenant_missing", "WHATSAPP_REPORT_SENDER_TENANT_ID", context)];
       return await withDatabase(of, context, async (sql) => {
-        const sender = await weeklyStore(sql).readSenders(senderTenantId, null);
-        const problem = await senderInstanceProblem(gateway, instanceNameOf(sender.instanceName), signal);
-        if (problem !== null)
-          return [await gatewayFailure(problem, { context, command: of, names: WEEKLY_GATEWAY })];
-        return [pass("the sender's instance is open")];
+        const { instanceName } = await weeklyStore(sql).readSenders(tenantId, null);
+        const gateway = gatewayOf(settings, context);
+        const problem = await senderInstanceProblem(gateway, instanceNameOf(instanceName), signal);
+        return problem === null
+          ? [pass("the sender's instance is open")]
+          : [await gatewayFailure(problem, { context, command: of, names: WEEKLY_GATEWAY })];
       });
     },
   ),
-  checkOfSender(
-    {
-      ...{ name: "e-mail sender", service: "the database" },
-      ...{ code: "email_sender_tenant_missing", variable: "WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID" },
-    },
-    { required: [] },
-    (senderTenantId, _settings, context) =>
-      withDatabase(of, context, async (sql) => {
-        const { emailSender } = await weeklyStore(sql).readSenders(null, senderTenantId);
-        const sender = emailSenderOf(emailSender);
-        if (sender.status === "ready") return [pass("the e-mail sender is verified")];
+  checkWithSettings(
+    { command: of, name: "e-mail sender", service: "the database" },
+    { optional: ["WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID"] },
+    async ({ WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID: tenantId }, context) => {
+      if (tenantId === undefined)
         return [
-          fail(
-            sender.code,
-            `the central tenant's sender is not ready`,
-            "Set tenant_config.config.email of the central tenant: an address, and verification_status verified",
-          ),
+          await noSender("email_sender_tenant_missing", "WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID", context),
         ];
-      }),
+      return await withDatabase(of, context, async (sql) => {
+        const sender = emailSenderOf((await weeklyStore(sql).readSenders(null, tenantId)).emailSender);
+        return sender.status === "ready"
+          ? [pass("the e-mail sender is verified")]
+          : [fail(sender.code, "the central tenant's sender is not ready", SET_SENDER)];
+      });
+    },
   ),
   checkWithSettings(
     { command: of, name: "e-mail provider", service: "the e-mail provider" },
@@ -93,7 +88,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
       const timeoutMs = context.dependencies.callLimitMs;
       const reach = await checkReach({ baseUrl: new URL(settings.APP_BASE_URL), timeoutMs, signal });
       if (reach.status === "failed")
-        return [fail(reach.code, `nothing answers at APP_BASE_URL`, "Check APP_BASE_URL and the network")];
+        return [fail(reach.code, "nothing answers at APP_BASE_URL", "Check APP_BASE_URL and the network")];
       return [
         pass("the application answers"),
         notChecked(
@@ -103,51 +98,50 @@ export const WEEKLY_CHECKS: readonly Check[] = [
       ];
     },
   ),
-  checkWithSettings({ command: of, name: "log directory" }, LOGS, async ({ OPSCTL_LOG_DIR }, context) => [
-    await logDirectoryResult(context, OPSCTL_LOG_DIR),
-  ]),
-  ...WEEK_CHECKS,
-  ALERT_WEBHOOK_CHECK,
+  checkWithSettings(
+    { command: of, name: "log directory" },
+    { optional: ["OPSCTL_LOG_DIR"] },
+    async ({ OPSCTL_LOG_DIR }, context) => [await logDirectoryResult(context, OPSCTL_LOG_DIR)],
+  ),
+  statusCheck(of),
+  {
+    ...{ command: of, name: "alert webhook", service: "the alert webhook" },
+    async run(context, signal) {
+      const settings = await context.settings(of, async (env) => {
+        const url = await loadAlertWebhook(env);
+        return url === null ? null : { url, secret: await findWebhookSecret(env) };
+      });
+      if (settings.status !== "ok") return withoutSettings(settings);
+      const { path } = (await context.environment(of)).file;
+      if (settings.value === null) return [notSetUp(ANNOUNCEMENT, `Set ${ALERT_WEBHOOK} in ${path}`)];
+      const timeoutMs = context.dependencies.callLimitMs;
+      const state = await checkAlertWebhook({ ...settings.value, timeoutMs, signal });
+      if (state.status === "ready") return [pass("the webhook answers and takes the secret")];
+      const see = command("systemctl status opsctl-webhook", `Correct ${ALERT_WEBHOOK} in ${path}, or see:`);
+      const fix = state.cause === "http_401" ? SAME_SECRET : see;
+      return [fail("ANNOUNCE_FAILED", `a failed run could not be announced, ${state.cause}`, fix)];
+    },
+  },
 ];
+
+const ANNOUNCEMENT = "the announcement of a run that fails, to an alert webhook";
+const SAME_SECRET = command(
+  "opsctl secret set WEBHOOK_SECRET && systemctl reload opsctl-webhook.service",
+  "Make WEBHOOK_SECRET here the one of the webhook:",
+);
+const SET_SENDER =
+  "Set tenant_config.config.email of the central tenant: an address, and verification_status verified";
 
 function gatewayOf(settings: Settings<(typeof GATEWAY)["required"][number]>, context: CheckContext) {
   const { GATEWAY_URL, GATEWAY_ADMIN_KEY: adminKey } = settings;
-  return evolutionClient({
-    baseUrl: new URL(GATEWAY_URL),
-    adminKey,
-    timeoutMs: context.dependencies.callLimitMs,
-  });
+  const timeoutMs = context.dependencies.callLimitMs;
+  return evolutionClient({ baseUrl: new URL(GATEWAY_URL), adminKey, timeoutMs });
 }
 
-type SenderVariable = "WHATSAPP_REPORT_SENDER_TENANT_ID" | "WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID";
-
-type Sender = { name: string; service: string; code: string; variable: SenderVariable };
-
-/** A check of the tenant that sends, which the run itself misses only at its step: no other check names it. */
-function checkOfSender<const R extends SettingName>(
-  { name, service, code, variable }: Sender,
-  { required }: { required: readonly R[] },
-  run: (
-    tenantId: string,
-    settings: Settings<R>,
-    context: CheckContext,
-    signal: AbortSignal,
-  ) => Promise<CheckResult[]>,
-): Check {
-  const check = { command: of, name, service } as const;
-  const wanted = { required: [...required, variable] } as const;
-  const withTenant = checkWithSettings(check, wanted, (settings, context, signal) =>
-    run((settings as Record<SenderVariable, string>)[variable], settings as Settings<R>, context, signal),
-  );
-  return {
-    ...check,
-    async run(context, signal) {
-      const { env, file } = await context.environment(of);
-      if (file.problem !== null || (env[variable] ?? "").trim() !== "")
-        return await withTenant.run(context, signal);
-      return [fail(code, `${variable} is not set`, `Set ${variable} in ${file.path}`)];
-    },
-  };
+/** The tenant that sends is missed by the run only at its step, so that no other check names it. */
+async function noSender(code: string, variable: string, context: CheckContext): Promise<CheckResult> {
+  const { file } = await context.environment(of);
+  return fail(code, `${variable} is not set`, `Set ${variable} in ${file.path}`);
 }
 
 /** Judged as the dry run judges it. */

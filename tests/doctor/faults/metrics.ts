@@ -2,7 +2,14 @@ import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { runningContainer } from "../../standins/docker-engine.ts";
 import { projectOf } from "../../standins/hosting.ts";
 import { metricsText, NOW_MS } from "../support/host.ts";
-import type { Faults } from "./fault.ts";
+import type { Fault, Faults } from "./fault.ts";
+
+/** What the last plan on this host left; null is no file. */
+const PLANS: [code: string, plan: object | null][] = [
+  ["RULES_NOT_PLANNED", null],
+  ["RULES_DIFFER", { at: "2026-11-22T12:00:00Z", differ: 4 }],
+  ["RULES_NOT_CHECKED", { at: "2026-10-22T12:00:00Z", differ: 0 }],
+];
 
 /** Faults that doctor finds of the collector and of what the alert rules need. */
 export const METRICS: Faults = {
@@ -44,30 +51,30 @@ export const METRICS: Faults = {
     spoil: (host) => host.put("textfile/custom_metrics.prom", metricsText(NOW_MS / 1000), 0o600),
   },
   "the collector has not run yet": {
-    finds: ["collect-metrics", "metrics file", "warn", "LAST_RUN_MISSING"],
+    finds: ["collect-metrics", "status", "warn", "LAST_RUN_MISSING"],
     spoil: ({ path }) => rmSync(path("textfile/custom_metrics.prom")),
   },
   "a directory stands in the place of the metrics": {
-    finds: ["collect-metrics", "metrics file", "fail", "METRICS_FILE_UNWRITABLE"],
+    finds: ["collect-metrics", "status", "warn", "FILE_UNREADABLE"],
     spoil: ({ path }) => {
       rmSync(path("textfile/custom_metrics.prom"), { force: true });
       mkdirSync(path("textfile/custom_metrics.prom"));
     },
   },
   "the collector has stopped": {
-    finds: ["collect-metrics", "metrics file", "fail", "LAST_RUN_STALE"],
+    finds: ["collect-metrics", "status", "fail", "LAST_RUN_STALE"],
     spoil: (host) => host.put("textfile/custom_metrics.prom", metricsText(NOW_MS / 1000 - 181), 0o644),
   },
   "the collector wrote with a clock that was wrong": {
-    finds: ["collect-metrics", "metrics file", "fail", "CLOCK_WRONG"],
+    finds: ["collect-metrics", "status", "fail", "CLOCK_WRONG"],
     spoil: (host) => host.put("textfile/custom_metrics.prom", metricsText(NOW_MS / 1000 + 61), 0o644),
   },
   "the metrics do not say when they were written": {
-    finds: ["collect-metrics", "metrics file", "fail", "LAST_RUN_UNREADABLE"],
+    finds: ["collect-metrics", "status", "fail", "LAST_RUN_UNREADABLE"],
     spoil: (host) => host.put("textfile/custom_metrics.prom", "other 1\n", 0o644),
   },
   "a source failed in the last run": {
-    finds: ["collect-metrics", "metrics file", "warn", "SOURCE_FAILED"],
+    finds: ["collect-metrics", "status", "warn", "SOURCE_FAILED"],
     spoil: (host) => host.put("textfile/custom_metrics.prom", metricsText(NOW_MS / 1000, 0), 0o644),
   },
   "there is no such container": {
@@ -150,4 +157,17 @@ export const METRICS: Faults = {
     finds: ["alert-rules", "rules", "fail", "MONITORING_HTTP_401"],
     spoil: (host) => host.put("secrets/MONITORING_TOKEN", "another-token"),
   },
+  ...Object.fromEntries(
+    PLANS.map(([code, plan]) => [
+      `the last plan of the alert rules is ${JSON.stringify(plan)}`,
+      {
+        finds: ["alert-rules", "status", "warn", code],
+        spoil: ({ path, put }) => {
+          const common = { command: "plan", withExtras: true, rules: 18 };
+          if (plan === null) rmSync(path("log/alert-rules.last.json"));
+          else put("log/alert-rules.last.json", JSON.stringify({ ...common, ...plan }));
+        },
+      } satisfies Fault,
+    ]),
+  ),
 };

@@ -81,11 +81,11 @@ export const RECEIVERS: Faults = {
     },
   },
   "the webhook's contact point is missing": {
-    finds: ["alert-rules", "contact point", "fail", "MONITORING_RECEIVER_NOT_FOUND"],
+    finds: ["alert-rules", "receivers", "fail", "MONITORING_RECEIVER_NOT_FOUND"],
     spoil: (host) => host.setting("alert-rules", "MONITORING_RECEIVER", "outro"),
   },
   "the webhook's contact point leaves something out, and shows no secret": {
-    finds: ["alert-rules", "contact point", "fail", "CONTACT_POINT_DIFFERS"],
+    finds: ["alert-rules", "receivers", "fail", "CONTACT_POINT_DIFFERS"],
     about:
       "disableResolveMessage, settings.maxAlerts, settings.payload, settings.authorization_credentials ->",
     spoil: ({ monitoring }) => {
@@ -96,14 +96,14 @@ export const RECEIVERS: Faults = {
     },
   },
   "the contact point that the rules name leaves something out, where no setting names it": {
-    finds: ["alert-rules", "contact point", "fail", "CONTACT_POINT_DIFFERS"],
+    finds: ["alert-rules", "receivers", "fail", "CONTACT_POINT_DIFFERS"],
     spoil: (host) => {
       host.setting("alert-rules", "MONITORING_RECEIVER", null);
       host.monitoring.points.find(({ name }) => name === "opsctl-webhook")!.disableResolveMessage = true;
     },
   },
   "the contact point that the policies choose has no secret, where no setting and no rule names it": {
-    finds: ["alert-rules", "contact point", "fail", "CONTACT_POINT_DIFFERS"],
+    finds: ["alert-rules", "receivers", "fail", "CONTACT_POINT_DIFFERS"],
     about: "settings.authorization_credentials",
     spoil: (host) => {
       host.setting("alert-rules", "MONITORING_RECEIVER", null);

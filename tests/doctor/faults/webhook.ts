@@ -1,5 +1,4 @@
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
-import { giveAway } from "../../platform/support/other-account.ts";
 import { type Host, NOW_MS, setUnit, silenceWebhook, unitOpens } from "../support/host.ts";
 import type { Fault, Faults } from "./fault.ts";
 
@@ -11,7 +10,6 @@ const SOCKET_PROPERTIES = [
   ["IPAddressDeny", "", "ADDRESS_FILTER_OFF"],
   ["IPAddressDeny", "192.0.2.0/24", "ADDRESS_FILTER_OFF"],
   ["IPAddressAllow", "::/0 0.0.0.0/0", "ADDRESS_FILTER_OFF"],
-  ["IPAccounting", "no", "ADDRESS_FILTER_UNKNOWN"],
 ] as const;
 
 /** Nothing answers at the admin port, and systemd says this of the service. */
@@ -68,14 +66,10 @@ export const WEBHOOK: Faults = {
   },
   "a unit still hands the service its settings": {
     finds: ["webhook", "unit", "warn", "UNIT_LOADS_SETTINGS"],
-    spoil: (host) => {
-      mkdirSync(host.path("units/opsctl-webhook.service.d"), { recursive: true });
-      host.put(
-        "units/opsctl-webhook.service.d/old.conf",
-        "EnvironmentFile=-/etc/opsctl/webhook.env\n",
-        0o644,
-      );
-    },
+    spoil: (host) =>
+      setUnit(host, "opsctl-webhook.service", {
+        EnvironmentFiles: "/etc/opsctl/webhook.env (ignore_errors=yes)",
+      }),
   },
   "the environment file has a line for a shell": {
     finds: ["webhook", "environment file", "fail", "ENV_FILE_INVALID"],
@@ -99,21 +93,21 @@ export const WEBHOOK: Faults = {
       host.setting("webhook", "MESSAGING_API_URL", host.gateway.url.replace("http:", "https:")),
   },
   "the service holds its messages for want of a licence": {
-    finds: ["webhook", "service", "fail", "gateway_license_required"],
+    finds: ["webhook", "status", "fail", "gateway_license_required"],
     about: "Activate the gateway's licence",
     spoil: (host) => {
       host.service.health.holds = { message: "gateway_license_required", issue: null };
     },
   },
   "the service holds its messages for want of a phone": {
-    finds: ["webhook", "service", "fail", "sem_instancia_gateway"],
+    finds: ["webhook", "status", "fail", "sem_instancia_gateway"],
     about: "pair its phone again",
     spoil: (host) => {
       host.service.health.holds = { message: "sem_instancia_gateway", issue: null };
     },
   },
   "the service holds its messages because Meta refuses the account": {
-    finds: ["webhook", "service", "fail", "meta_190"],
+    finds: ["webhook", "status", "fail", "meta_190"],
     spoil: (host) => {
       host.service.health.holds = { message: "meta_190", issue: null };
     },
@@ -142,72 +136,47 @@ export const WEBHOOK: Faults = {
     spoil: ({ path }) => chmodSync(path("state"), 0o775),
   },
   "alerts were given up": {
-    finds: ["webhook", "outbox", "warn", "OUTBOX_DEAD"],
+    finds: ["webhook", "status", "warn", "OUTBOX_DEAD"],
     about: "3 messages not delivered -> Retry all with opsctl webhook dead retry --all; first see them:",
     spoil: (host) => {
       host.service.health.message = { queued: 1, dead: 3, oldestQueuedAgeSeconds: 4 };
     },
   },
   "it is not known whether messages were sent": {
-    finds: ["webhook", "outbox", "warn", "OUTBOX_UNKNOWN"],
+    finds: ["webhook", "status", "warn", "OUTBOX_UNKNOWN"],
     about: "2 messages",
     spoil: (host) => {
       host.service.health.message = { queued: 0, dead: 0, inDoubt: 2, oldestQueuedAgeSeconds: null };
     },
   },
-  "the state file is damaged": {
-    finds: ["webhook", "outbox", "fail", "STATE_UNREADABLE"],
-    about: "file is not a database",
-    spoil: (host) => stateFile(host, "no database at all, but long enough to look like one".repeat(40)),
-  },
-  "a start on a full disk left the state file without a byte": {
-    finds: ["webhook", "outbox", "fail", "STATE_EMPTY"],
-    spoil: (host) => stateFile(host, ""),
-  },
-  "the state file is not there": {
-    finds: ["webhook", "outbox", "warn", "STATE_MISSING"],
-    spoil: (host) => stateFile(host, null),
-  },
-  "the state file has a write-ahead log": {
-    finds: ["webhook", "outbox", "warn", "STATE_IN_USE"],
-    spoil: (host) => {
-      stateFile(host, "anything");
-      host.put("state/state.db-wal", "log");
-    },
-  },
-  "the state file is another account's": {
-    needs: ["root"],
-    finds: ["webhook", "outbox", "fail", "FILE_UNTRUSTED"],
-    about: "it belongs to uid 65534, expected root",
-    spoil: (host) => {
-      stateFile(host, "");
-      giveAway(host.path("state/state.db"));
-    },
-  },
   "issues were given up, and a message that --all would send again has an unknown result": {
-    finds: ["webhook", "outbox", "warn", "OUTBOX_DEAD"],
+    finds: ["webhook", "status", "warn", "OUTBOX_DEAD"],
     about: "Retry each with opsctl webhook dead retry --row <id>",
     spoil: (host) => {
       host.service.health.message = { queued: 0, dead: 0, inDoubt: 1, oldestQueuedAgeSeconds: null };
       host.service.health.issue = { queued: 0, dead: 3, inDoubt: 0, oldestQueuedAgeSeconds: null };
     },
   },
+  "the service cannot count its queue": {
+    finds: ["webhook", "status", "fail", "STATE_UNREADABLE"],
+    spoil: (host) => void Object.assign(host.service.health, { message: null }),
+  },
   "alerts wait for long": {
-    finds: ["webhook", "outbox", "warn", "OUTBOX_DELAYED"],
+    finds: ["webhook", "status", "warn", "OUTBOX_DELAYED"],
     about: "2 queued, the oldest for 20 min",
     spoil: (host) => {
       host.service.health.issue = { queued: 2, dead: 0, oldestQueuedAgeSeconds: 1200 };
     },
   },
   "the service holds its messages": {
-    finds: ["webhook", "service", "fail", "gateway_unauthorized"],
+    finds: ["webhook", "status", "fail", "gateway_unauthorized"],
     about: "Correct MESSAGING_API_KEY",
     spoil: (host) => {
       host.service.health.holds = { message: "gateway_unauthorized", issue: null };
     },
   },
   "the platform has another secret": {
-    finds: ["webhook", "service", "warn", "WEBHOOK_SECRET_REFUSED"],
+    finds: ["webhook", "status", "warn", "WEBHOOK_SECRET_REFUSED"],
     about: "2026-11-22T12:00:01.000Z",
     spoil: (host) => {
       const [acceptedAt, secretRefusedAt] = ["2026-11-22T12:00:00.000Z", "2026-11-22T12:00:01.000Z"];
@@ -215,20 +184,19 @@ export const WEBHOOK: Faults = {
     },
   },
   "the service cannot accept": {
-    finds: ["webhook", "service", "fail", "WEBHOOK_NOT_READY"],
+    finds: ["webhook", "status", "fail", "WEBHOOK_NOT_READY"],
     spoil: (host) => {
       host.service.routes.ready.script = () => ({ status: 503, json: {} });
     },
   },
   "the service does not run": {
-    finds: ["webhook", "service", "warn", "WEBHOOK_NOT_ANSWERING"],
+    finds: ["webhook", "status", "warn", "WEBHOOK_NOT_ANSWERING"],
+    spoil: silenceWebhook,
+  },
+  "the service is stopped": {
+    finds: ["webhook", "unit", "warn", "UNIT_INACTIVE"],
     about: "systemctl start",
     spoil: (host) => silent(host, "inactive"),
-  },
-  "the service is started over and over": {
-    finds: ["webhook", "service", "warn", "WEBHOOK_NOT_ANSWERING"],
-    about: "journalctl",
-    spoil: (host) => silent(host, "activating"),
   },
   "nothing listens": {
     finds: ["webhook", "port", "warn", "PORT_CLOSED"],
@@ -256,8 +224,8 @@ export const WEBHOOK: Faults = {
     },
   },
   "the admin port is off, which is no fault": {
-    finds: ["webhook", "service", "pass", null],
-    about: "the admin port is off (WEBHOOK_ADMIN_PORT)",
+    finds: ["webhook", "status", "pass", null],
+    about: "its admin port is off",
     spoil({ dependencies }) {
       dependencies.env = { ...dependencies.env, WEBHOOK_ADMIN_PORT: "0" };
     },
@@ -271,7 +239,7 @@ export const WEBHOOK: Faults = {
   },
   "a unit is not installed": {
     finds: ["webhook", "unit", "fail", "UNIT_MISSING"],
-    spoil: ({ path }) => rmSync(path("units/opsctl-webhook.socket")),
+    spoil: (host) => setUnit(host, "opsctl-webhook.socket", { LoadState: "not-found" }),
   },
   "a unit is not enabled": {
     finds: ["webhook", "unit", "warn", "UNIT_DISABLED"],
@@ -310,27 +278,27 @@ export const WEBHOOK: Faults = {
     },
   },
   "the socket monitor counted more sockets than its threshold": {
-    finds: ["socket-monitor", "last run", "warn", "SOCKETS_ABOVE_THRESHOLD"],
+    finds: ["socket-monitor", "status", "warn", "SOCKETS_ABOVE_THRESHOLD"],
     spoil: (host) => {
       const time = new Date(NOW_MS - 60_000).toISOString();
       host.put("log/socket_monitor.log", `${JSON.stringify({ time, total: 10_001, threshold: 10_000 })}\n`);
     },
   },
   "the gateway has lost its phone, as the service knows": {
-    finds: ["webhook", "service", "fail", "sem_instancia_gateway"],
+    finds: ["webhook", "status", "fail", "sem_instancia_gateway"],
     about: "gateway disconnected",
     spoil: (host) => void Object.assign(host.service.health, { gatewayOpen: false }),
   },
   "WhatsApp does not acknowledge messages": {
-    finds: ["webhook", "service", "warn", "MESSAGES_NOT_ACKNOWLEDGED"],
+    finds: ["webhook", "status", "warn", "MESSAGES_NOT_ACKNOWLEDGED"],
     spoil: (host) => void Object.assign(host.service.health, { gatewayOpen: true, pendingMessages: 4 }),
   },
   "the socket monitor's log ends in something else": {
-    finds: ["socket-monitor", "last run", "warn", "LAST_RUN_UNREADABLE"],
+    finds: ["socket-monitor", "status", "warn", "LAST_RUN_UNREADABLE"],
     spoil: (host) => host.put("log/socket_monitor.log", "no JSON\n"),
   },
   "the socket monitor wrote with a clock that was wrong": {
-    finds: ["socket-monitor", "last run", "warn", "CLOCK_WRONG"],
+    finds: ["socket-monitor", "status", "warn", "CLOCK_WRONG"],
     spoil: (host) =>
       host.put(
         "log/socket_monitor.log",
@@ -338,18 +306,18 @@ export const WEBHOOK: Faults = {
       ),
   },
   "the socket monitor has not run yet": {
-    finds: ["socket-monitor", "last run", "warn", "LAST_RUN_MISSING"],
+    finds: ["socket-monitor", "status", "warn", "LAST_RUN_MISSING"],
     spoil: ({ path }) => rmSync(path("log/socket_monitor.log")),
   },
   "a directory stands in the place of the socket monitor's log": {
-    finds: ["socket-monitor", "last run", "warn", "FILE_UNREADABLE"],
+    finds: ["socket-monitor", "status", "warn", "FILE_UNREADABLE"],
     spoil: ({ path }) => {
       rmSync(path("log/socket_monitor.log"));
       mkdirSync(path("log/socket_monitor.log"));
     },
   },
   "the socket monitor has stopped": {
-    finds: ["socket-monitor", "last run", "warn", "LAST_RUN_STALE"],
+    finds: ["socket-monitor", "status", "warn", "LAST_RUN_STALE"],
     spoil: (host) => {
       const time = new Date(NOW_MS - 1_200_000).toISOString();
       host.put(
@@ -359,13 +327,6 @@ export const WEBHOOK: Faults = {
     },
   },
 };
-
-/** The service does not run; its state file has this content. */
-function stateFile(host: Host, content: string | null): void {
-  silenceWebhook(host);
-  if (content === null) rmSync(host.path("state/state.db"));
-  else host.put("state/state.db", content);
-}
 
 function setSecondChannel(host: Host, key: string): void {
   host.setting("webhook", "ALERT_EMAIL_TO", "ops@client.example");

@@ -243,6 +243,7 @@ function environmentFilesOf({
       MONITORING_PROMETHEUS_UID: "prom",
       MONITORING_LOKI_UID: "logs",
       MONITORING_RECEIVER: "opsctl-webhook",
+      OPSCTL_LOG_DIR: path("log"),
     },
   };
 }
@@ -259,10 +260,12 @@ export function setUnit(host: Host, unit: string, properties: Readonly<Record<st
   const { runProgram } = host.dependencies;
   host.dependencies.runProgram = async (program, words, signal) => {
     const end = await runProgram(program, words, signal);
-    if (words[1] !== unit || end === null) return end;
-    const lines = Object.entries(properties).map(([name, value]) => `${name}=${value}\n`);
-    const rest = end.stdout.split("\n").filter((line) => !(line.split("=")[0]! in properties));
-    return { status: 0, stdout: lines.join("") + rest.join("\n") };
+    const changed = (text: string) => {
+      if (!text.includes(`Id=${unit}\n`)) return text;
+      const rest = text.split("\n").filter((line) => !(line.split("=")[0]! in properties));
+      return [...Object.entries(properties).map(([name, value]) => `${name}=${value}`), ...rest].join("\n");
+    };
+    return end && { ...end, stdout: end.stdout.split("\n\n").map(changed).join("\n\n") };
   };
 }
 
@@ -315,7 +318,10 @@ function dependenciesOf({ path, service }: Pick<Host, "path" | "service">): Doct
     findServiceAccount: async () => ({ ...ACCOUNT, uid: process.geteuid!() }),
     // Times of files are compared with this clock, which stands still; the database has the real one.
     nowMs: () => NOW_MS,
-    runProgram: async () => ({ status: 0, stdout: UNIT }),
+    runProgram: async () => ({
+      status: 0,
+      stdout: `Id=opsctl-webhook.socket\n${UNIT}\nId=opsctl-webhook.service\n${UNIT}`,
+    }),
   };
 }
 
@@ -323,8 +329,8 @@ function dependenciesOf({ path, service }: Pick<Host, "path" | "service">): Doct
 const UNIT = `IPIngressBytes=864
 IPAddressAllow=10.0.0.0/8 127.0.0.0/8
 IPAddressDeny=::/0 0.0.0.0/0
-IPAccounting=yes
 ActiveState=active
+LoadState=loaded
 UnitFileState=enabled
 `;
 
@@ -334,6 +340,8 @@ function furnish({ put, path }: Pick<Host, "put" | "path">): void {
   utimesSync(path("log/weekly_performance_reports.success"), seconds - 86_400, seconds - 86_400);
   put("log/socket_monitor.log", `{"time":"${new Date(NOW_MS - 60_000).toISOString()}","total":12}\n`, 0o644);
   put("textfile/custom_metrics.prom", metricsText(seconds - 30), 0o644);
+  const plan = { command: "plan", at: "2026-11-22T12:00:00Z", withExtras: true, rules: 18, differ: 0 };
+  put("log/alert-rules.last.json", JSON.stringify(plan));
   put("localtime", zoneFile("UTC0"));
   copyFileSync(join(import.meta.dirname, "../../../systemd/opsctl.cron"), path("cron"));
   for (const unit of ["opsctl-webhook.service", "opsctl-webhook.socket"])

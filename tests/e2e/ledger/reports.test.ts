@@ -57,7 +57,7 @@ describe.concurrent("opsctl reports", () => {
     const screen = await opsctl(["status"]);
     expect({ exitCode: screen.exitCode, stderr: screen.stderr }).toEqual({ exitCode: 1, stderr: "" });
     expect(screen.stdout).toContain(
-      "can be repeated until 2026-11-24 00:00:00:\n  1 WhatsApp message failed",
+      "can be repeated until 2026-11-24 00:00:00 (São Paulo):\n  1 WhatsApp message failed",
     );
     expect(screen.stdout).toEndWith("\nTimes are those of America/Sao_Paulo.\n");
 

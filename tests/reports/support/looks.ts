@@ -20,15 +20,13 @@ import { MONDAY, WEEK } from "../../support/seed.ts";
 import { weeksBefore, writePastReport } from "../../weekly/support/past-report.ts";
 import { makeOwners, withoutGuards } from "./week.ts";
 
-/** The checks of `opsctl doctor weekly` that look at runs and weeks. */
-const CHECKS = ["last run", "last week"];
-
 /** What an operator sees; `week` is what the screen of `reports` is made of. */
 export type Look = {
   status: { status: string; line: string; next: string | null; open: unknown };
   reports: { exitCode: number; text: string };
   week: WeekStatus;
-  doctor: { run: Finding; week: Finding };
+  /** What doctor's check `status` finds. */
+  doctor: Finding[];
 };
 
 /** A host whose database, files and clocks take each state. */
@@ -89,10 +87,8 @@ export async function openLookingHost(): Promise<LookingHost> {
       const found = findLastRun(logDir, { week: week.week, isClean: week.clean });
       const parts = await readStatus({ ...(await statusDependencies(viewer)), nowMs: () => nowMs });
       const { status, lines, next, facts } = parts.find(({ part }) => part === "weekly")!;
-      const checks = checksFor(["weekly"]).filter(({ name }) => CHECKS.includes(name));
-      const findings = await runDoctor(dependencies, checks);
+      const checks = checksFor(["weekly"]).filter(({ name }) => name === "status");
       const bare = (text: string) => text.replace(/ ?OPSCTL_\w+=\S+| --env-dir \S+/g, "");
-      const finding = (check: string) => findings.find((one) => one.check === check)!;
       return {
         status: {
           status,
@@ -102,7 +98,7 @@ export async function openLookingHost(): Promise<LookingHost> {
         },
         reports: { exitCode: week.clean ? 0 : 1, text: renderStatus(week, found) },
         week,
-        doctor: { run: finding("last run"), week: finding("last week") },
+        doctor: await runDoctor(dependencies, checks),
       };
     },
     async [Symbol.asyncDispose]() {

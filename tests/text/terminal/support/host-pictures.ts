@@ -11,15 +11,10 @@ import {
   warn,
 } from "../../../../lib/doctor/finding.ts";
 import { renderSummary as renderDoctor, renderFindings } from "../../../../lib/doctor/render.ts";
-import { serviceResults, webhookHealth } from "../../../../lib/health/webhook.ts";
-import {
-  type NamedReport,
-  NOT_SET_UP,
-  onlyHealth,
-  reportOf,
-  unreadable,
-} from "../../../../lib/status/part.ts";
+import { NOT_SET_UP, only } from "../../../../lib/health/result.ts";
+import { webhookHealth } from "../../../../lib/health/webhook.ts";
 import { renderStatus } from "../../../../lib/status/render.ts";
+import { type NamedReport, reportOf } from "../../../../lib/status/run.ts";
 import type { Screen } from "../../../../lib/text/terminal/screen.ts";
 import type { ServiceHealth } from "../../../../lib/webhook/http/service-health.ts";
 import { emptySummary, type WeeklySummary } from "../../../../lib/weekly/context/summary.ts";
@@ -58,11 +53,16 @@ const UNREADABLE = fail(
   "the record of the last run cannot be read: LAST_RUN_MALFORMED",
 );
 
+const CLOSED = {
+  ...fail("EACCES", "what it left cannot be read by this account"),
+  ...({ because: "not_checked", needsRoot: true } as const),
+};
+
 const PARTS: NamedReport[] = [
-  reportOf("weekly", { lines: [[OPEN], [UNREADABLE]], facts: null }, {}),
+  reportOf("weekly", { results: [OPEN, UNREADABLE], facts: null }, {}),
   reportOf("webhook", webhookHealth(SERVICE), {}),
-  reportOf("collector", onlyHealth(pass("last run 22 s ago; every source read")), {}),
-  reportOf("socket-monitor", unreadable("its log", "EACCES", "other"), {}),
+  reportOf("collector", only(pass("last run 22 s ago; every source read")), {}),
+  reportOf("socket-monitor", only(CLOSED), {}),
   reportOf("alert-rules", NOT_SET_UP, {}),
 ];
 
@@ -109,7 +109,7 @@ const FINDINGS: Finding[] = [
   ...of(
     "webhook",
     ["configuration", pass("every setting is there and valid")],
-    ["service", serviceResults(SERVICE, { MESSAGING_API_KEY: null, ISSUE_TRACKER_TOKEN: null }).at(-1)!],
+    ["status", webhookHealth(SERVICE).results.at(-1)!],
     [
       "second channel",
       notSetUp(

@@ -1,0 +1,144 @@
+import { join, relative } from "node:path";
+import { JOURNAL } from "../../health/webhook.ts";
+import type { Check } from "../context/check.ts";
+import type { CheckContext } from "../context/check-context.ts";
+import { type CheckResult, command, fail, notChecked, pass, warn } from "../finding.ts";
+
+const SERVICE = "opsctl-webhook.service";
+const SOCKET = "opsctl-webhook.socket";
+const RESTART = "systemctl restart opsctl-webhook.service";
+const ANYWHERE = "0.0.0.0/0";
+/** What an older systemd may write for a counter that there is not, instead of words. */
+const NO_NUMBER = String(2n ** 64n - 1n);
+
+const PROPERTIES = [
+  ...(["Id", "LoadState", "UnitFileState", "ActiveState", "EnvironmentFiles"] as const),
+  ...(["ProtectSystem", "ReadWritePaths", "StateDirectory"] as const),
+  ...(["IPAddressAllow", "IPAddressDeny", "IPIngressBytes"] as const),
+] as const;
+
+/** What systemd says of a unit, property by property; the empty text for one that it does not say. */
+type Unit = Record<(typeof PROPERTIES)[number], string>;
+
+/** Whether the webhook's units are installed, start at boot and run, and whether its socket is closed to strangers. */
+export const WEBHOOK_UNIT_CHECK: Check = {
+  command: "webhook",
+  name: "unit",
+  async run(context) {
+    const units = await unitsOf(context);
+    const socket = units.find(({ Id }) => Id === SOCKET);
+    const service = units.find(({ Id }) => Id === SERVICE);
+    if (socket === undefined || service === undefined) return [NO_SYSTEMD];
+    const missing = units.filter(({ LoadState }) => LoadState === "not-found");
+    if (missing.length > 0)
+      return missing.map(({ Id }) => fail("UNIT_MISSING", `${Id} is not installed`, INSTALL));
+    return [
+      ...units.flatMap((unit) => [enabledResult(unit), activeResult(unit)]),
+      ...(service.EnvironmentFiles === "" ? [] : [LOADS_SETTINGS]),
+      ...(socket.ActiveState === "active" ? [filterResult(socket)] : []),
+    ];
+  },
+};
+
+const NO_SYSTEMD = notChecked(
+  "SYSTEMD_MISSING",
+  "systemd does not run on this host, so it cannot say what is enabled and active",
+);
+const INSTALL = command(
+  "systemctl daemon-reload",
+  "Install the package of opsctl again; in a clone make install, then:",
+);
+const LOADS_SETTINGS = warn(
+  "UNIT_LOADS_SETTINGS",
+  `${SERVICE} has EnvironmentFile=: a reload does not change what is in it`,
+  command(`systemctl daemon-reload && ${RESTART}`, "Remove that line (systemctl cat shows it), then:"),
+);
+
+/** Both units as systemd shows them; none where it does not run. */
+function unitsOf(context: CheckContext): Promise<Unit[]> {
+  return context.once("webhook units", async () => {
+    const words = ["show", SOCKET, SERVICE, `--property=${PROPERTIES.join(",")}`];
+    const signal = AbortSignal.timeout(context.limitMs);
+    const end = await context.dependencies.runProgram("systemctl", words, signal);
+    return (end?.stdout ?? "").split("\n\n").map((text) => {
+      const read = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(text)?.[1] ?? "";
+      return Object.fromEntries(PROPERTIES.map((name) => [name, read(name)])) as Unit;
+    });
+  });
+}
+
+const ENABLED: readonly string[] = ["enabled", "enabled-runtime", "static", "alias", "indirect", "generated"];
+
+function enabledResult({ Id, UnitFileState: state }: Unit): CheckResult {
+  if (ENABLED.includes(state)) return pass(`${Id} is ${state}`);
+  return warn(
+    "UNIT_DISABLED",
+    `${Id} is ${state}`,
+    command("systemctl enable opsctl-webhook.socket opsctl-webhook.service"),
+  );
+}
+
+function activeResult({ Id, ActiveState: state }: Unit): CheckResult {
+  if (state === "active" || state === "reloading") return pass(`${Id} is ${state}`);
+  // It ends and is started again and again: the journal says why, another start does not.
+  return warn(
+    "UNIT_INACTIVE",
+    `${Id} is ${state}`,
+    Id === SERVICE && state === "activating" ? JOURNAL : START,
+  );
+}
+
+/** What starts the webhook. */
+export const START = command("systemctl start opsctl-webhook.socket opsctl-webhook.service");
+
+/**
+ * Whether systemd keeps strange addresses from the socket, as its unit asks.
+ *
+ * Behaviour: the unit counts its packets (IPAccounting=yes), and only what filters can count. A kernel without
+ *            CONFIG_CGROUP_BPF, and a container that may not load filters, go on without, and only the journal says it.
+ * Source:    systemd.resource-control(5), IPAccounting= and IPAddressAllow=.
+ */
+function filterResult({
+  IPAddressDeny: deny,
+  IPAddressAllow: allow,
+  IPIngressBytes: bytes,
+}: Unit): CheckResult {
+  const admits = (addresses: string) => addresses.split(" ").includes(ANYWHERE);
+  const isCounted = /^\d+$/.test(bytes) && bytes !== NO_NUMBER;
+  return admits(deny) && !admits(allow) && isCounted
+    ? pass(`systemd keeps strange addresses from ${SOCKET}`)
+    : warn(
+        "ADDRESS_FILTER_OFF",
+        `systemd filters no addresses for ${SOCKET}: only a firewall closes its port`,
+        UNFILTERED,
+      );
+}
+
+const UNFILTERED = command(
+  `systemctl daemon-reload && ${RESTART}`,
+  "Take out of its unit (systemctl cat) what changes IPAddressDeny, IPAddressAllow or IPAccounting; if systemd cannot " +
+    "filter, see that the firewall closes the port (rules are in /usr/share/opsctl/firewall), then:",
+);
+
+/**
+ * A failure when systemd lets the service write nowhere in this directory, whatever its owner and mode are.
+ *
+ * Source: systemd.exec(5), ProtectSystem=strict, ReadWritePaths= (each path may begin with - and +), StateDirectory=.
+ */
+export async function readOnlyResults(context: CheckContext, directory: string): Promise<CheckResult[]> {
+  const service = (await unitsOf(context)).find(({ Id }) => Id === SERVICE);
+  if (service?.ProtectSystem !== "strict") return [];
+  const words = (value: string) => value.split(" ").filter((word) => word !== "");
+  const open = [
+    ...words(service.ReadWritePaths).map((path) => path.replace(/^[-+]+/, "")),
+    ...words(service.StateDirectory).map((name) => join("/var/lib", name)),
+  ];
+  if (open.some((path) => !/^\.\.(\/|$)/.test(relative(path, directory)))) return [];
+  const reason = `${directory}: the unit lets the service write nowhere but in ${open.join(" and ")}`;
+  return [fail("STATE_DIRECTORY_READ_ONLY", reason, OPEN_DIRECTORY)];
+}
+
+const OPEN_DIRECTORY = command(
+  `systemctl edit opsctl-webhook.service && ${RESTART}`,
+  "Write ReadWritePaths= with that directory below [Service]:",
+);
