@@ -1,8 +1,8 @@
 /**
- * Every expression of a rule, proved by the metrics platform's own rule tester on both sides of its threshold and
- * over its whole `for`. The rules on the logs cannot run there: they are checked by their form alone.
+ * Every expression of a rule, proved by the metrics store's own rule tester on both sides of its threshold and over its
+ * whole `for`. The rules on the logs cannot run there: they are checked by their form alone.
  */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 import type { AlertRule } from "../../lib/alert-rules/rules/rule.ts";
 import {
@@ -23,17 +23,22 @@ import { requires } from "../support/requires.ts";
 import { type Case, type Expectation, findingsOf, findingsOfAll } from "./support/rule-tester.ts";
 
 const GIB = 1_073_741_824;
+const DAY = 86_400;
 const OTHER_HOST = 'instance="other",job="integrations/unix"';
+const LOAD = named("node_load1");
+const LAST_SUCCESS = "weekly_report_last_success_timestamp_seconds";
+const LAST_RUN = "opsctl_collector_last_run_timestamp_seconds";
 
 const all = alertRules({ withExtras: true });
 const metricsRules = all.filter(({ source }) => source === "metrics");
 const tested = requires("promtool");
+const host = healthyHost();
 
 type Edge = { uid: string; series: string; fine: number[]; bad: number[] };
 
 /** The value of a rule's series just inside, at and just beyond its threshold; `fine` values never fire. */
 const EDGES: Edge[] = [
-  { uid: "opsctl-vps-load", series: named("node_load1"), fine: [7.99, 8], bad: [8.01, 80] },
+  { uid: "opsctl-vps-load", series: LOAD, fine: [7.99, 8], bad: [8.01, 80] },
   {
     uid: "opsctl-traefik-ram",
     series: named("proxy_memory_bytes"),
@@ -71,104 +76,38 @@ const EDGES: Edge[] = [
   },
 ];
 
-function ruleOf(uid: string): AlertRule {
-  return all.find((rule) => rule.uid === uid)!;
-}
+const ruleOf = (uid: string): AlertRule => all.find((rule) => rule.uid === uid)!;
 
-function findings(
-  series: Series,
-  expectations: Expectation[],
-  uids = metricsRules.map(({ uid }) => uid),
-): string {
-  return findingsOf(
-    uids.map((uid) => ruleOf(uid)),
-    series,
-    expectations,
-  );
-}
-
-/** That none of the rules but `except` fires. */
-function silent(...except: string[]): Record<string, boolean> {
-  return Object.fromEntries(
-    metricsRules.filter(({ uid }) => !except.includes(uid)).map(({ uid }) => [uid, false]),
-  );
-}
-
-tested.describe("on a healthy host", () => {
-  test("no rule fires, and every query is exactly one series", () => {
-    const values = {
-      "opsctl-vps-load": 2.5 / 8,
-      "opsctl-traefik-ram": 150_000_000,
-      "opsctl-tcp-close-wait": 12,
-      "opsctl-root-disk": 50,
-      "opsctl-ram-available": 60,
-      "opsctl-deploy-failed": 0,
-      "opsctl-tcp-sockets": 800,
-      "opsctl-weekly-report-late": 1800,
-      "opsctl-weekly-report-not-run": 0,
-      "opsctl-weekly-report-incomplete": 0,
-      "opsctl-collector-stopped": 0,
-      "opsctl-collector-failing": 1,
-      "opsctl-webhook-stopped": 1,
-      "opsctl-webhook-stuck": 0,
-      "opsctl-webhook-given-up": 0,
-      "opsctl-gateway-disconnected": 1,
-      "opsctl-messages-unacknowledged": 0,
-    };
-    expect(Object.keys(values).sort()).toEqual(metricsRules.map(({ uid }) => uid).sort());
-    expect(findings(healthyHost(), [{ at: "30m", fires: silent(), values }])).toBe("");
-  });
-
-  test("only the watchdogs speak when nothing arrives", () => {
-    // The two rules on a Monday always have a value, and this is a Thursday.
-    const onMonday = ["opsctl-weekly-report-not-run", "opsctl-weekly-report-incomplete"];
-    const watchdogs = ["opsctl-collector-stopped", "opsctl-webhook-stopped"];
-    const missing = ["opsctl-weekly-report-late", ...watchdogs, ...onMonday];
-    const none = Object.fromEntries(
-      metricsRules.filter(({ uid }) => !missing.includes(uid)).map(({ uid }) => [uid, null]),
-    );
-    const noise = { [named("up")]: always(1) };
-    const fires = {
-      ...silent(...watchdogs),
-      ...Object.fromEntries(watchdogs.map((uid) => [uid, true])),
-    };
-    expect(findings(noise, [{ at: "30m", fires, values: none }])).toBe("");
-  });
-});
+/** Which of the rules on metrics fire: these and no other. */
+const firing = (...uids: string[]): Record<string, boolean> =>
+  Object.fromEntries(metricsRules.map(({ uid }) => [uid, uids.includes(uid)]));
 
 /** A value at which the rule never fires. */
 function atRest({ uid, series }: Edge, value: number): Case {
-  const host = { ...healthyHost(), [series]: always(value) };
-  return {
-    name: `${uid} at ${value}`,
-    series: host,
-    expectations: [{ at: `${MINUTES - 1}m`, fires: silent() }],
-  };
+  const expectations = [{ at: `${MINUTES - 1}m`, fires: firing() }];
+  return { name: `${uid} at ${value}`, series: { ...host, [series]: always(value) }, expectations };
 }
 
 /** Bad in minutes 5 to 5 + wait, both included: long enough by a hair. */
 function longEnough({ uid, series, fine }: Edge, value: number): Case {
   const wait = waitOf(uid);
-  const host = { ...healthyHost(), [series]: spans([5, fine[0]!], [wait + 1, value], [25, fine[0]!]) };
   const expectations = [
-    { at: "4m", fires: silent() },
-    { at: `${5 + wait - 1}m`, fires: silent() },
-    { at: `${5 + wait}m`, fires: { ...silent(uid), [uid]: true } },
-    { at: `${5 + wait + 1}m`, fires: silent() },
+    { at: "4m", fires: firing() },
+    { at: `${5 + wait - 1}m`, fires: firing() },
+    { at: `${5 + wait}m`, fires: firing(uid) },
+    { at: `${5 + wait + 1}m`, fires: firing() },
   ];
-  return { name: `${uid} at ${value} once its time is over, and not after`, series: host, expectations };
+  const values = spans([5, fine[0]!], [wait + 1, value], [25, fine[0]!]);
+  return { name: `${uid} at ${value} for its time`, series: { ...host, [series]: values }, expectations };
 }
 
 /** Bad for a minute too few, twice. */
 function interrupted({ uid, series, fine, bad }: Edge): Case {
   const [good, ill, wait] = [fine[0]!, bad[0]!, waitOf(uid)];
-  const host = {
-    ...healthyHost(),
-    [series]: spans([5, good], [wait, ill], [1, good], [wait, ill], [9, good]),
-  };
+  const values = spans([5, good], [wait, ill], [1, good], [wait, ill], [9, good]);
   const minutes = [5 + wait - 1, 5 + wait, 5 + wait + 1, 5 + 2 * wait, 5 + 2 * wait + 1];
-  const expectations = minutes.map((minute) => ({ at: `${minute}m`, fires: silent() }));
-  return { name: `${uid} with a healthy minute in between`, series: host, expectations };
+  const expectations = minutes.map((minute) => ({ at: `${minute}m`, fires: firing() }));
+  return { name: `${uid} with a healthy minute`, series: { ...host, [series]: values }, expectations };
 }
 
 function waitOf(uid: string): number {
@@ -187,87 +126,204 @@ tested.test.each(EDGES)(
   },
 );
 
-tested.describe("opsctl-vps-load", () => {
-  const uid = "opsctl-vps-load";
+/** The values of all rules on metrics on the healthy host. */
+const HEALTHY_VALUES = {
+  "opsctl-vps-load": 2.5 / 8,
+  "opsctl-traefik-ram": 150_000_000,
+  "opsctl-tcp-close-wait": 12,
+  "opsctl-root-disk": 50,
+  "opsctl-ram-available": 60,
+  "opsctl-deploy-failed": 0,
+  "opsctl-tcp-sockets": 800,
+  "opsctl-weekly-report-late": 1800,
+  "opsctl-weekly-report-not-run": 0,
+  "opsctl-weekly-report-incomplete": 0,
+  "opsctl-collector-stopped": 0,
+  "opsctl-collector-failing": 1,
+  "opsctl-webhook-stopped": 1,
+  "opsctl-webhook-stuck": 0,
+  "opsctl-webhook-given-up": 0,
+  "opsctl-gateway-disconnected": 1,
+  "opsctl-messages-unacknowledged": 0,
+};
+const WATCHDOGS = ["opsctl-collector-stopped", "opsctl-webhook-stopped"];
+/** The rules that always have a value; the two on a Monday are silent, as this is a Thursday. */
+const ALWAYS = [...WATCHDOGS, ...metricsRules.map(({ uid }) => uid).filter((uid) => /weekly/.test(uid))];
+const NO_VALUES = Object.fromEntries(
+  metricsRules.filter(({ uid }) => !ALWAYS.includes(uid)).map(({ uid }) => [uid, null]),
+);
 
-  test.each([1, 2, 4, 16, 128])("compares with the number of CPUs, %i", (count) => {
-    const host = { ...without(healthyHost(), "node_cpu"), ...cpus(count) };
-    const load = (value: number) => ({ ...host, [named("node_load1")]: always(value) });
-    const [at, by] = [
-      { name: "at it", series: load(count) },
-      { name: "above it", series: load(count + 0.01) },
-    ];
-    const cases = [
-      { ...at, expectations: [{ at: "30m", fires: { [uid]: false }, values: { [uid]: 1 } }] },
-      { ...by, expectations: [{ at: "30m", fires: { [uid]: true } }] },
-    ];
-    expect(findingsOfAll([ruleOf(uid)], cases)).toBe("");
-  });
+const noCpus = without(host, "node_cpu");
+const pipeline = 'instance="main",job="node"';
+const root = 'device="/dev/sda1",fstype="xfs",mountpoint="/"';
+const other = (metric: string, labels = "") => named(metric, labels, OTHER_HOST);
+const collected = (values: string) => ({ ...host, [named(LAST_RUN)]: values });
 
-  test("counts each host's own CPUs: a large idle host hides no small busy one", () => {
-    const two = {
-      ...healthyHost(),
-      ...cpus(2, OTHER_HOST),
-      [named("node_load1", "", OTHER_HOST)]: always(2.5),
-    };
-    expect(findings(two, [{ at: "30m", fires: { [uid]: true }, values: { [uid]: 1.25 } }])).toBe("");
-  });
+/** What a rule says over some series: its name, whether it fires and its value, at each time. */
+type Row = [
+  uid: string,
+  what: string,
+  series: Series,
+  expected: (readonly [string, boolean, number?])[],
+  step?: string,
+];
 
-  test("counts a host once that two pipelines of the agent ship", () => {
-    const again = 'instance="main",job="node"';
-    const twice = {
-      ...healthyHost(),
-      ...cpus(8, again),
-      [named("node_load1")]: always(8.5),
-      [named("node_load1", "", again)]: always(8.5),
-    };
-    expect(findings(twice, [{ at: "30m", fires: { [uid]: true }, values: { [uid]: 8.5 / 8 } }])).toBe("");
-  });
-});
-
-tested.describe("the shares of disk and memory", () => {
-  test("several hosts are judged by the worst share", () => {
-    const other = (metric: string, labels = "") => named(metric, labels, OTHER_HOST);
-    const root = 'device="/dev/sda1",fstype="xfs",mountpoint="/"';
-    const two = {
-      ...healthyHost(),
+const LATE = "opsctl-weekly-report-late";
+const STOPPED = "opsctl-collector-stopped";
+const ROWS: Row[] = [
+  ...[1, 2, 4, 16, 128].flatMap((count): Row[] => [
+    [
+      "opsctl-vps-load",
+      `is silent at the number of CPUs, ${count}`,
+      { ...noCpus, ...cpus(count), [LOAD]: always(count) },
+      [["30m", false, 1]],
+    ],
+    [
+      "opsctl-vps-load",
+      `fires above the number of CPUs, ${count}`,
+      { ...noCpus, ...cpus(count), [LOAD]: always(count + 0.01) },
+      [["30m", true]],
+    ],
+  ]),
+  [
+    "opsctl-vps-load",
+    "counts each host's own CPUs: a large idle host hides no small busy one",
+    { ...host, ...cpus(2, OTHER_HOST), [other("node_load1")]: always(2.5) },
+    [["30m", true, 1.25]],
+  ],
+  [
+    "opsctl-vps-load",
+    "counts a host once that two pipelines of the agent ship",
+    { ...host, ...cpus(8, pipeline), [LOAD]: always(8.5), [named("node_load1", "", pipeline)]: always(8.5) },
+    [["30m", true, 8.5 / 8]],
+  ],
+  [
+    "opsctl-root-disk",
+    "judges several hosts by the worst share",
+    {
+      ...host,
       [other("node_filesystem_size_bytes", root)]: always(1000),
       [other("node_filesystem_avail_bytes", root)]: always(144),
+    },
+    [["30m", true, 14]],
+  ],
+  [
+    "opsctl-ram-available",
+    "judges several hosts by the worst share",
+    {
+      ...host,
       [other("node_memory_MemTotal_bytes")]: always(1000),
       [other("node_memory_MemAvailable_bytes")]: always(194),
-    };
-    const values = { "opsctl-root-disk": 14, "opsctl-ram-available": 19 };
-    const fires = { "opsctl-root-disk": true, "opsctl-ram-available": true };
-    expect(findings(two, [{ at: "30m", fires, values }])).toBe("");
-  });
-
-  test("read what is available, not what is free", () => {
-    const host = {
-      ...healthyHost(),
-      ...mount("/", "/dev/vda1", 1000, 120),
+    },
+    [["30m", true, 19]],
+  ],
+  [
+    "opsctl-root-disk",
+    "reads what is available, not what is free",
+    { ...host, ...mount("/", "/dev/vda1", 1000, 120) },
+    [["30m", true, 12]],
+  ],
+  [
+    "opsctl-ram-available",
+    "reads what is available, not what is free",
+    {
+      ...host,
       [named("node_memory_MemFree_bytes")]: always(900 * GIB),
       [named("node_memory_MemAvailable_bytes")]: always(100 * GIB),
-    };
-    const values = { "opsctl-root-disk": 12, "opsctl-ram-available": 10 };
-    expect(findings(host, [{ at: "30m", values }])).toBe("");
+    },
+    [["30m", true, 10]],
+  ],
+  [
+    LATE,
+    "fires beyond 8 days after the last success, and ends with the next one",
+    { [named(LAST_SUCCESS)]: `0+0x${9 * 1440} ${9 * DAY}+0x60` },
+    [
+      ["191h50m", false],
+      ["192h", false, 8 * DAY],
+      ["192h10m", true],
+      ["216h10m", false, 600],
+    ],
+    "10m",
+  ],
+  [LATE, "fires when there never was a success", { up: always(1) }, [["200h", true, 200 * 3600]], "10m"],
+  [
+    LATE,
+    "takes the newest success of several hosts",
+    { [named(LAST_SUCCESS)]: "0+0x12000", [other(LAST_SUCCESS)]: `${5 * DAY}+0x12000` },
+    [["195h", false, 195 * 3600 - 5 * DAY]],
+    "10m",
+  ],
+  [
+    STOPPED,
+    "fires beyond 300 seconds after the last run, while the agent repeats the old value",
+    // The last run is in minute 10.
+    collected(`0+60x10 ${spans([28, 600])}`),
+    [
+      ["15m", false, 300],
+      ["16m", true, 360],
+    ],
+  ],
+  [STOPPED, "fires at 301 seconds", collected(`0+60x9 ${spans([29, 599])}`), [["15m", true, 301]]],
+  [STOPPED, "fires when the collector never ran", without(host, LAST_RUN), [["6m", true, 360]]],
+  [
+    STOPPED,
+    "fires 5 minutes after its series ended",
+    collected("0+60x10 stale"),
+    [
+      ["15m", false],
+      ["16m", true],
+      ["38m", true, 38 * 60],
+    ],
+  ],
+  [
+    STOPPED,
+    "bears the gap that a restart of the agent leaves",
+    collected(`0+60x10 ${spans([3, "stale"])} 840+60x20`),
+    [11, 12, 13, 14, 20].map((minute) => [`${minute}m`, false] as const),
+  ],
+  [
+    STOPPED,
+    "is not soothed by another host whose collector runs",
+    { ...host, [other(LAST_RUN)]: always(0) },
+    [["6m", true, 360]],
+  ],
+];
+
+tested.describe("the rules on metrics", () => {
+  test.each<[string, Series, Expectation]>([
+    [
+      "on a healthy host none fires, and each query is one series",
+      host,
+      { at: "30m", fires: firing(), values: HEALTHY_VALUES },
+    ],
+    [
+      "only the watchdogs speak when nothing arrives",
+      { up: always(1) },
+      { at: "30m", fires: firing(...WATCHDOGS), values: NO_VALUES },
+    ],
+  ])("%s", (_what, series, expected) => {
+    expect(findingsOf(metricsRules, series, [expected])).toBe("");
+  });
+
+  test("are all of them in the table of a healthy host", () => {
+    expect(Object.keys(HEALTHY_VALUES).sort()).toEqual(metricsRules.map(({ uid }) => uid).sort());
+  });
+
+  test.each(ROWS)("%s %s", (...[uid, , series, expected, step]) => {
+    const expectations = expected.map(([at, isFiring, value]) => ({
+      at,
+      fires: { [uid]: isFiring },
+      ...(value === undefined ? {} : { values: { [uid]: value } }),
+    }));
+    expect(findingsOf([ruleOf(uid)], series, expectations, step)).toBe("");
   });
 });
 
-describe("the rules on the logs are proved by their form alone", () => {
-  const logs = new Map(all.filter(({ source }) => source === "logs").map((rule) => [rule.uid, rule]));
-
-  test("two rules are on the logs", () => {
-    expect([...logs.keys()]).toEqual(["opsctl-ssh-brute-force", "opsctl-security-log-silent"]);
-  });
-
-  test("one number over all streams of job auth, counted over 5 minutes", () => {
-    const rule = logs.get("opsctl-ssh-brute-force")!;
-    expect(rule.query).toBe('sum(count_over_time({job="auth"} |= "Failed password" [5m]))');
-  });
-
-  test("one number over all streams of job auth, counted over 6 hours, and 0 without any stream", () => {
-    const rule = logs.get("opsctl-security-log-silent")!;
-    expect(rule.query).toBe('sum(count_over_time({job="auth"} [6h])) or vector(0)');
-    expect(rule.condition).toEqual({ operator: "<", threshold: 1 });
-  });
+test("the rules on the logs count all streams of job auth as one number", () => {
+  const logs = all.filter(({ source }) => source === "logs");
+  expect(logs.map(({ uid, query }) => [uid, query])).toEqual([
+    ["opsctl-ssh-brute-force", 'sum(count_over_time({job="auth"} |= "Failed password" [5m]))'],
+    // 0 without any stream.
+    ["opsctl-security-log-silent", 'sum(count_over_time({job="auth"} [6h])) or vector(0)'],
+  ]);
 });

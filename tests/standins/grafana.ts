@@ -30,15 +30,10 @@ type RouteName =
   | "create"
   | "replace"
   | "group"
-  | "deleteRule"
-  | "replaceGroup"
-  | "deleteGroup"
   | "points"
   | "createPoint"
   | "replacePoint"
-  | "deletePoint"
-  | "policies"
-  | "replacePolicies";
+  | "policies";
 
 /**
  * A running platform.
@@ -54,8 +49,10 @@ export type Monitoring = StandIn<RouteName> & {
   policies: Json;
   writes(): LedgerEntry[];
   /** Adds a rule that is not ours: made on the pages (`provenance` empty) or by a file (`file`). */
-  seed(rule: Json, provenance?: string): void;
+  seed(rule: Json, provenance?: string): unknown;
 };
+
+type Work = () => Promise<void>;
 
 const DEFAULT_INTERVAL_SECONDS = 60;
 
@@ -85,44 +82,95 @@ export async function startMonitoring(options: MonitoringOptions): Promise<Monit
     return structured(401, "api-key.invalid", "Invalid API key");
   }
 
-  function validated(entry: LedgerEntry): Answer | null {
-    if (!entry.headers["content-type"]?.startsWith("application/json"))
-      return plain(415, "unsupported media type");
-    const problem = ruleProblem(entry.body);
+  /** Old versions answer with another status. */
+  const refusal = (old: Answer, now: Answer) => (options.isOld ? old : now);
+  const ok = (json: unknown): Answer => ({ status: 200, json });
+  const provenanceOf = ({ headers }: LedgerEntry) =>
+    headers["x-disable-provenance"] === undefined ? "api" : "";
+
+  function validated({ body }: LedgerEntry): Answer | null {
+    const problem = ruleProblem(body);
     if (problem !== null) return plain(400, problem);
-    const { folderUID, notification_settings: settings } = entry.body as Json;
+    const { folderUID, notification_settings: settings } = body as Json;
     if (!folders.has(folderUID as string)) return plain(400, `invalid alert rule: folder does not exist`);
     const receiver = (settings as Json | null | undefined)?.receiver;
     if (receiver === undefined || points.some(({ name }) => name === receiver)) return null;
     const text = `receiver ${receiver} does not exist`;
-    return options.isOld ? plain(500, text) : plain(400, `invalid alert rule: ${text}`);
+    return refusal(plain(500, text), plain(400, `invalid alert rule: ${text}`));
   }
 
-  async function createPoint(entry: LedgerEntry, work: () => Promise<void>): Promise<Answer> {
-    const refusal = gate(entry) ?? pointRefusal(entry, (entry.body as Json | undefined)?.settings);
-    if (refusal !== null) return refusal;
+  /** Why a rule of this uid and body collides with another: before Grafana 12 also by its title in its folder. */
+  function conflict(uid: string, { title, folderUID }: Json, isNew: boolean): Answer | null {
+    const isTaken = [...rules.values()].some((rule) =>
+      rule.uid === uid ? isNew : options.isOld && rule.title === title && rule.folderUID === folderUID,
+    );
+    const text = "rule UID or title is already in use";
+    const id = "alerting.alert-rule.conflict";
+    return isTaken ? refusal(plain(400, `[${id}] ${text}`), structured(409, id, text)) : null;
+  }
+
+  function keep(rule: Json, provenance: string): Json {
+    const kept = storedRule(rule, ++ids, provenance);
+    rules.set(rule.uid as string, kept);
+    const group = groupKey(kept.folderUID, kept.ruleGroup);
+    if (!intervals.has(group)) intervals.set(group, DEFAULT_INTERVAL_SECONDS);
+    return kept;
+  }
+
+  async function create(entry: LedgerEntry, work: Work): Promise<Answer> {
+    const refused = validated(entry);
+    if (refused !== null) return refused;
     await work();
-    const body = entry.body as Json;
-    const uid = (body.uid as string | undefined) ?? `generated-${++ids}`;
-    if (points.some((point) => point.uid === uid))
-      return options.isOld
-        ? plain(500, `contact point uid already exists`)
-        : structured(409, "alerting.notifications.contact-points.uidExists", `Contact point UID exists`);
-    const point = keptPoint(body, uid, provenanceOf(entry));
+    const body = { uid: `generated-${ids}`, ...(entry.body as Json) };
+    return conflict(body.uid, body, true) ?? { status: 201, json: keep(body, provenanceOf(entry)) };
+  }
+
+  async function replace(entry: LedgerEntry, work: Work, uid: string): Promise<Answer> {
+    const refused = validated(entry);
+    if (refused !== null) return refused;
+    await work();
+    const present = rules.get(uid);
+    if (present === undefined) return { status: 404, text: "null" };
+    const mode = provenanceOf(entry);
+    if (present.provenance !== "" && present.provenance !== mode) {
+      const text = `cannot change provenance from '${present.provenance}' to '${mode}'`;
+      return refusal(plain(500, text), structured(409, "alerting.provenanceMismatch", text));
+    }
+    const body = { ...(entry.body as Json), uid };
+    return conflict(uid, body, false) ?? ok(keep(body, mode));
+  }
+
+  function group(folder = "", name = ""): Answer {
+    const inside = [...rules.values()].filter((rule) => rule.folderUID === folder && rule.ruleGroup === name);
+    if (inside.length === 0) return { status: 404, json: { message: "", traceID: "" } };
+    const interval = intervals.get(groupKey(folder, name));
+    return ok({ title: name, folderUid: folder, interval, rules: inside });
+  }
+
+  async function createPoint(entry: LedgerEntry, work: Work): Promise<Answer> {
+    const body = { uid: `generated-${++ids}`, ...(entry.body as Json) } as Json & { uid: string };
+    const problem = contactPointProblem(entry.body, body.settings);
+    if (problem !== null) return plain(400, problem);
+    await work();
+    const id = "alerting.notifications.contact-points.uidExists";
+    if (points.some((point) => point.uid === body.uid))
+      return refusal(
+        plain(500, "contact point uid already exists"),
+        structured(409, id, "Contact point UID exists"),
+      );
+    const point = keptPoint(body, body.uid, provenanceOf(entry));
     points.push(point);
     return { status: 202, json: shownPoint(point) };
   }
 
-  async function replacePoint(entry: LedgerEntry, uid: string, work: () => Promise<void>): Promise<Answer> {
-    const refused = gate(entry);
-    if (refused !== null) return refused;
+  async function replacePoint(entry: LedgerEntry, work: Work, uid: string): Promise<Answer> {
     const at = points.findIndex((point) => point.uid === uid);
     const present = points[at];
     if (present === undefined) return plain(404, `contact point with uid '${uid}' not found`);
     const body = (entry.body ?? {}) as Json;
     const settings = mergedSettings(body, present);
-    const refusal = pointRefusal(entry, settings);
-    if (refusal !== null) return refusal;
+    const problem = contactPointProblem(entry.body, settings);
+    if (problem !== null) return plain(400, problem);
     const provenance = provenanceOf(entry);
     if (present.provenance !== "" && present.provenance !== provenance)
       return plain(500, `cannot change provenance from '${present.provenance}' to '${provenance}'`);
@@ -131,177 +179,53 @@ export async function startMonitoring(options: MonitoringOptions): Promise<Monit
     return { status: 202, json: { message: "contactpoint updated" } };
   }
 
-  function pointRefusal(entry: LedgerEntry, settings: unknown): Answer | null {
-    if (!entry.headers["content-type"]?.startsWith("application/json"))
-      return plain(415, "unsupported media type");
-    const problem = contactPointProblem(entry.body, settings);
-    return problem === null ? null : plain(400, problem);
-  }
-
-  function provenanceOf(entry: LedgerEntry): string {
-    return entry.headers["x-disable-provenance"] === undefined ? "api" : "";
-  }
-
-  function titleTaken({ uid, title, folderUID }: Json): boolean {
-    if (!options.isOld) return false;
-    return [...rules.values()].some(
-      (rule) => rule.uid !== uid && rule.title === title && rule.folderUID === folderUID,
-    );
-  }
-
-  function keep(entry: LedgerEntry): Json {
-    const body = entry.body as Json;
-    const provenance = provenanceOf(entry);
-    const uid = (body.uid as string | undefined) ?? `generated-${ids}`;
-    const kept = storedRule({ ...body, uid }, ++ids, provenance);
-    rules.set(uid, kept);
-    const group = groupKey(kept.folderUID, kept.ruleGroup);
-    if (!intervals.has(group)) intervals.set(group, DEFAULT_INTERVAL_SECONDS);
-    return kept;
-  }
-
-  async function create(entry: LedgerEntry, work: () => Promise<void>): Promise<Answer> {
-    const refusal = gate(entry) ?? validated(entry);
-    if (refusal !== null) return refusal;
-    await work();
-    const body = entry.body as Json;
-    if (rules.has(body.uid as string) || titleTaken(body)) return conflict();
-    return { status: 201, json: keep(entry) };
-  }
-
-  function conflict(): Answer {
-    const text = "[alerting.alert-rule.conflict] rule UID or title is already in use";
-    return options.isOld ? plain(400, text) : structured(409, "alerting.alert-rule.conflict", text.slice(31));
-  }
-
-  async function replace(entry: LedgerEntry, uid: string, work: () => Promise<void>): Promise<Answer> {
-    const refusal = gate(entry) ?? validated(entry);
-    if (refusal !== null) return refusal;
-    await work();
-    const present = rules.get(uid);
-    if (present === undefined) return { status: 404, text: "null" };
-    const mode = provenanceOf(entry);
-    if (present.provenance !== "" && present.provenance !== mode) {
-      const text = `cannot change provenance from '${present.provenance}' to '${mode}'`;
-      return options.isOld ? plain(500, text) : structured(409, "alerting.provenanceMismatch", text);
-    }
-    if (titleTaken({ ...(entry.body as Json), uid })) return conflict();
-    return { status: 200, json: keep({ ...entry, body: { ...(entry.body as Json), uid } }) };
-  }
-
-  function group(folder: string, name: string): Answer {
-    const inside = [...rules.values()].filter((rule) => rule.folderUID === folder && rule.ruleGroup === name);
-    const interval = intervals.get(groupKey(folder, name));
-    if (inside.length === 0 || interval === undefined)
-      return { status: 404, json: { message: "", traceID: "" } };
-    return { status: 200, json: { title: name, folderUid: folder, interval, rules: inside } };
-  }
-
-  const RULES = /^\/api\/v1\/provisioning\/alert-rules$/;
-  const RULE = /^\/api\/v1\/provisioning\/alert-rules\/([^/]+)$/;
-  const GROUP = /^\/api\/v1\/provisioning\/folder\/([^/]+)\/rule-groups\/([^/]+)$/;
-  const POINTS = /^\/api\/v1\/provisioning\/contact-points$/;
-  const POINT = /^\/api\/v1\/provisioning\/contact-points\/([^/]+)$/;
-  const POLICIES = /^\/api\/v1\/provisioning\/policies$/;
-  const gated = (entry: LedgerEntry, answer: () => Answer) => Promise.resolve(gate(entry) ?? answer());
+  const reading = (pattern: RegExp, answer: (...parts: string[]) => Answer) => ({
+    method: "GET",
+    pattern,
+    handle: async (_entry: LedgerEntry, match: RegExpMatchArray) =>
+      answer(...match.slice(1).map(decodeURIComponent)),
+  });
+  const writing = (
+    method: "POST" | "PUT",
+    pattern: RegExp,
+    write: (entry: LedgerEntry, work: Work, uid: string) => Promise<Answer>,
+  ) => ({
+    method,
+    pattern,
+    handle: async (entry: LedgerEntry, [, uid = ""]: RegExpMatchArray, work: Work) =>
+      entry.headers["content-type"]?.startsWith("application/json")
+        ? write(entry, work, decodeURIComponent(uid))
+        : plain(415, "unsupported media type"),
+  });
+  const API = "^/api/v1/provisioning";
+  const [RULES, RULE] = [new RegExp(`${API}/alert-rules$`), new RegExp(`${API}/alert-rules/([^/]+)$`)];
+  const [POINTS, POINT] = [
+    new RegExp(`${API}/contact-points$`),
+    new RegExp(`${API}/contact-points/([^/]+)$`),
+  ];
   const standIn = await startStandIn<RouteName>(
     {
-      folder: {
-        method: "GET",
-        pattern: /^\/api\/folders\/([^/]+)$/,
-        handle: (entry, [, uid]) =>
-          gated(entry, () =>
-            folders.has(part(uid))
-              ? { status: 200, json: folderOf(part(uid), folderPath) }
-              : structured(404, "folder.not-found", "folder not found"),
-          ),
-      },
-      dataSource: {
-        method: "GET",
-        pattern: /^\/api\/datasources\/uid\/([^/]+)$/,
-        handle: (entry, [, uid]) =>
-          gated(entry, () => {
-            const type = options.dataSources?.[part(uid)];
-            if (type === undefined) return { status: 404, json: { message: "Data source not found" } };
-            return { status: 200, json: { id: 1, uid: part(uid), name: "Cloud", type } };
-          }),
-      },
-      list: {
-        method: "GET",
-        pattern: RULES,
-        handle: (entry) => gated(entry, () => ({ status: 200, json: [...rules.values()] })),
-      },
-      read: {
-        method: "GET",
-        pattern: RULE,
-        handle: (entry, [, uid]) =>
-          gated(entry, () => {
-            const rule = rules.get(part(uid));
-            return rule === undefined ? { status: 404, text: "null" } : { status: 200, json: rule };
-          }),
-      },
-      create: { method: "POST", pattern: RULES, handle: (entry, _match, work) => create(entry, work) },
-      replace: {
-        method: "PUT",
-        pattern: RULE,
-        handle: (entry, [, uid], work) => replace(entry, part(uid), work),
-      },
-      group: {
-        method: "GET",
-        pattern: GROUP,
-        handle: (entry, [, folder, name]) => gated(entry, () => group(part(folder), part(name))),
-      },
-      deleteRule: {
-        method: "DELETE",
-        pattern: RULE,
-        handle: (entry, [, uid]) =>
-          gated(entry, () => {
-            rules.delete(part(uid));
-            return { status: 204 };
-          }),
-      },
-      replaceGroup: {
-        method: "PUT",
-        pattern: GROUP,
-        handle: async () => plain(500, "no test wants this call"),
-      },
-      deleteGroup: {
-        method: "DELETE",
-        pattern: GROUP,
-        handle: async () => plain(500, "no test wants this call"),
-      },
-      points: {
-        method: "GET",
-        pattern: POINTS,
-        handle: (entry) => gated(entry, () => ({ status: 200, json: points.map(shownPoint) })),
-      },
-      createPoint: {
-        method: "POST",
-        pattern: POINTS,
-        handle: (entry, _match, work) => createPoint(entry, work),
-      },
-      replacePoint: {
-        method: "PUT",
-        pattern: POINT,
-        handle: (entry, [, uid], work) => replacePoint(entry, part(uid), work),
-      },
-      deletePoint: {
-        method: "DELETE",
-        pattern: POINT,
-        handle: async () => plain(500, "no test wants this call"),
-      },
-      policies: {
-        method: "GET",
-        pattern: POLICIES,
-        handle: (entry) => gated(entry, () => ({ status: 200, json: platform.policies })),
-      },
-      replacePolicies: {
-        method: "PUT",
-        pattern: POLICIES,
-        handle: async () => plain(500, "no test wants this call"),
-      },
+      folder: reading(/^\/api\/folders\/([^/]+)$/, (uid) =>
+        folders.has(uid!)
+          ? ok(folderOf(uid!, folderPath))
+          : structured(404, "folder.not-found", "folder not found"),
+      ),
+      dataSource: reading(/^\/api\/datasources\/uid\/([^/]+)$/, (uid) => {
+        const type = options.dataSources?.[uid!];
+        if (type === undefined) return { status: 404, json: { message: "Data source not found" } };
+        return ok({ id: 1, uid, name: "Cloud", type });
+      }),
+      list: reading(RULES, () => ok([...rules.values()])),
+      read: reading(RULE, (uid) => (rules.has(uid!) ? ok(rules.get(uid!)) : { status: 404, text: "null" })),
+      create: writing("POST", RULES, create),
+      replace: writing("PUT", RULE, replace),
+      group: reading(new RegExp(`${API}/folder/([^/]+)/rule-groups/([^/]+)$`), group),
+      points: reading(POINTS, () => ok(points.map(shownPoint))),
+      createPoint: writing("POST", POINTS, createPoint),
+      replacePoint: writing("PUT", POINT, replacePoint),
+      policies: reading(new RegExp(`${API}/policies$`), () => ok(platform.policies)),
     },
-    { ...options, notFound: () => ({ status: 404, json: { message: "Not found" } }) },
+    { ...options, gate, notFound: () => ({ status: 404, json: { message: "Not found" } }) },
   );
 
   const platform: Monitoring = Object.assign(standIn, {
@@ -310,11 +234,7 @@ export async function startMonitoring(options: MonitoringOptions): Promise<Monit
     points,
     policies: structuredClone(DEFAULT_POLICIES) as Json,
     writes: () => standIn.ledger.filter(({ method }) => method !== "GET"),
-    seed(rule: Json, provenance = "") {
-      rules.set(rule.uid as string, storedRule(rule, ++ids, provenance));
-      const key = groupKey(rule.folderUID, rule.ruleGroup);
-      if (!intervals.has(key)) intervals.set(key, DEFAULT_INTERVAL_SECONDS);
-    },
+    seed: (rule: Json, provenance = "") => keep(rule, provenance),
   });
   return platform;
 }
@@ -327,10 +247,6 @@ function folderOf(uid: string, path: readonly string[]): Json {
 /** How `intervals` names a group. */
 export function groupKey(folder: unknown, group: unknown): string {
   return `${folder}/${group}`;
-}
-
-function part(encoded: string | undefined): string {
-  return decodeURIComponent(encoded ?? "");
 }
 
 function plain(status: number, message: string): Answer {
