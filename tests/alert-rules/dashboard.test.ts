@@ -1,14 +1,12 @@
 /** The installed dashboard: its form is Grafana's, and each query is of its grammar. */
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { parser as logs } from "@grafana/lezer-logql";
 import { parser as metrics } from "@prometheus-io/lezer-promql";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 import { METRIC } from "../../lib/host/metric-names.ts";
 import { SOURCES } from "../../lib/metrics/sources.ts";
-import { runPromtool } from "../support/promtool.ts";
+import { promtoolFindings } from "../support/promtool.ts";
 import { requires } from "../support/requires.ts";
 import type { LooseRule } from "./support/documents.ts";
 import { mistakesOf } from "./support/grammar.ts";
@@ -23,46 +21,28 @@ const rules = alertRules({ withExtras: true });
 
 /** What the metrics store's checker says of these queries; nothing when it takes all of them. */
 function typeMistakes(queries: readonly string[]): string {
-  const folder = mkdtempSync(join(tmpdir(), "opsctl-dashboard-"));
-  try {
-    const rules = queries.map((expr, at) => ({ record: `dashboard:query_${at}`, expr }));
-    writeFileSync(join(folder, "rules.yml"), JSON.stringify({ groups: [{ name: "dashboard", rules }] }));
-    const { status, output } = runPromtool(["check", "rules", join(folder, "rules.yml")]);
-    return status === 0 ? "" : output;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const rules = queries.map((expr, at) => ({ record: `dashboard:query_${at}`, expr }));
+  return promtoolFindings(["check", "rules", "rules.yml"], {
+    "rules.yml": { groups: [{ name: "dashboard", rules }] },
+  });
 }
 
 describe("the dashboard", () => {
-  test("has what Grafana's import asks for, and no number of its own", () => {
+  test("has what Grafana's import asks for, three rows, and data sources by its variables alone", () => {
     expect(document).toMatchObject({ uid: "opsctl", schemaVersion: 39, timezone: "America/Sao_Paulo" });
     expect(document).not.toHaveProperty("id");
-    expect(document.uid).toMatch(/^[A-Za-z0-9_-]{1,40}$/);
-  });
-
-  test("reads the data sources that its variables stand for, and no certain one", () => {
     const variables = document.templating.list.map((one: LooseRule) => [one.name, one.type, one.query]);
     expect(variables).toEqual([
       ["metrics", "datasource", "prometheus"],
       ["logs", "datasource", "loki"],
     ]);
-    const sources = new Map([
-      ["prometheus", `\${metrics}`],
-      ["loki", `\${logs}`],
-    ]);
+    const titles = all.filter(({ type }) => type === "row").map(({ title }) => title);
+    expect(titles).toEqual(["VPS", "Alarme", "Relatório semanal"]);
+    const uids: Record<string, string> = { prometheus: `\${metrics}`, loki: `\${logs}` };
     expect(panels.length).toBeGreaterThan(20);
     for (const { datasource, targets } of panels)
       for (const source of [datasource, ...targets.map((target: LooseRule) => target.datasource)])
-        expect(source).toEqual({ type: datasource.type, uid: sources.get(datasource.type) });
-  });
-
-  test("has three rows: host, alarm, weekly run", () => {
-    expect(all.filter(({ type }) => type === "row").map(({ title }) => title)).toEqual([
-      "VPS",
-      "Alarme",
-      "Relatório semanal",
-    ]);
+        expect(source).toEqual({ type: datasource.type, uid: uids[datasource.type] });
   });
 
   test("numbers its panels, and lays no two over each other", () => {

@@ -1,118 +1,141 @@
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { parser as logs } from "@grafana/lezer-logql";
 import { parser as metrics } from "@prometheus-io/lezer-promql";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
-import { RULE_GROUPS } from "../../lib/alert-rules/rules/rule.ts";
 import { ruleProblem } from "../standins/grafana-rule.ts";
-import { documents, type LooseRule, loose } from "./support/documents.ts";
+import { promtoolFindings } from "../support/promtool.ts";
+import { requires } from "../support/requires.ts";
+import { documents, loose } from "./support/documents.ts";
 import { mistakesOf } from "./support/grammar.ts";
+import { VALUE_CASES, withValue } from "./support/value-cases.ts";
 
-/** The reference's table: title, group, comparison, for. */
+/** The reference's table: title, comparison, for, and what is not `vps-infra` and without a unit. */
 const TABLE = [
-  ["VPS Load Average Alto", "vps-infra", "$B > 1", "5m"],
-  ["Traefik RAM Alta", "vps-infra", "$B > 524288000", "5m"],
-  ["TCP CLOSE_WAIT Excessivo", "vps-infra", "$B > 1000", "5m"],
-  ["Disco Raiz Baixo", "vps-infra", "$B < 15", "10m"],
-  ["RAM Disponível Baixa", "vps-infra", "$B < 20", "10m"],
-  ["Vercel Deploy Falhado", "vps-infra", "$B >= 1", "2m"],
-  ["SSH Brute Force", "vps-security", "$B > 10", "0s"],
-];
-
+  ["VPS Load Average Alto", "$B > 1", "5m"],
+  ["Traefik RAM Alta", "$B > 524288000", "5m", { unit: "bytes" }],
+  ["TCP CLOSE_WAIT Excessivo", "$B > 1000", "5m"],
+  ["Disco Raiz Baixo", "$B < 15", "10m", { unit: "percent" }],
+  ["RAM Disponível Baixa", "$B < 20", "10m", { unit: "percent" }],
+  ["Vercel Deploy Falhado", "$B >= 1", "2m"],
+  ["SSH Brute Force", "$B > 10", "0s", { group: "vps-security" }],
+] as const;
 const EXTRAS = [
-  ["Sockets TCP Excessivos", "vps-infra", "$B > 10000", "5m"],
-  ["Relatório semanal atrasado", "vps-infra", "$B > 691200", "0s"],
-  ["Relatório semanal não rodou", "vps-infra", "$B >= 1", "0s"],
-  ["Relatório semanal incompleto", "vps-infra", "$B >= 1", "0s"],
-  ["Coletor parado", "vps-infra", "$B > 300", "0s"],
-  ["Coletor com falha", "vps-infra", "$B < 1", "10m"],
-  ["Webhook de alertas parado", "vps-infra", "$B < 1", "0s"],
-  ["Webhook com alertas parados", "vps-infra", "$B > 600", "0s"],
-  ["Alertas não entregues", "vps-infra", "$B > 0", "0s"],
-  ["Gateway desconectado", "vps-infra", "$B < 1", "5m"],
-  ["WhatsApp sem confirmação", "vps-infra", "$B > 2", "10m"],
-  ["Log de segurança parado", "vps-security", "$B < 1", "0s"],
+  ["Sockets TCP Excessivos", "$B > 10000", "5m"],
+  ["Relatório semanal atrasado", "$B > 691200", "0s"],
+  ["Relatório semanal não rodou", "$B >= 1", "0s"],
+  ["Relatório semanal incompleto", "$B >= 1", "0s"],
+  ["Coletor parado", "$B > 300", "0s"],
+  ["Coletor com falha", "$B < 1", "10m"],
+  ["Webhook de alertas parado", "$B < 1", "0s", { via: "other" }],
+  ["Webhook com alertas parados", "$B > 600", "0s", { via: "other" }],
+  ["Alertas não entregues", "$B > 0", "0s", { via: "other" }],
+  ["Gateway desconectado", "$B < 1", "5m", { via: "other" }],
+  ["WhatsApp sem confirmação", "$B > 2", "10m", { via: "other" }],
+  ["Log de segurança parado", "$B < 1", "0s", { group: "vps-security" }],
+] as const;
+/** The rules whose value is a mere yes or no, which their texts do not show. */
+const WITHOUT_VALUE = [
+  ...["opsctl-deploy-failed", "opsctl-weekly-report-not-run", "opsctl-weekly-report-incomplete"],
+  ...["opsctl-collector-failing", "opsctl-webhook-stopped", "opsctl-gateway-disconnected"],
+  "opsctl-security-log-silent",
 ];
 
-/** The rules on the webhook itself. */
-const ON_THE_WEBHOOK = EXTRAS.slice(6, 11).map(([title]) => title);
-/** The units of the values that have one. */
-const UNITS: Record<string, string> = {
-  "Traefik RAM Alta": "bytes",
-  "Disco Raiz Baixo": "percent",
-  "RAM Disponível Baixa": "percent",
-};
-
-const rowOf = (document: LooseRule) => [
-  document.title,
-  document.ruleGroup,
-  document.data[2].model.expression,
-  document.for,
-];
+const rules = alertRules({ withExtras: true });
 
 test("the rules are the reference's seven, and with extras twelve more", () => {
-  expect(documents().map(rowOf)).toEqual(TABLE);
-  expect(documents(true).map(rowOf)).toEqual([...TABLE, ...EXTRAS]);
-  for (const { title } of documents(true)) expect(title).toBe(title.normalize("NFC"));
+  expect(documents().map(({ title }) => title)).toEqual(TABLE.map(([title]) => title));
+  expect(new Set(rules.map(({ uid }) => uid)).size).toBe(19);
+  for (const { uid, title } of rules) {
+    expect(uid).toMatch(/^opsctl-[a-z-]{1,33}$/);
+    expect(title).toBe(title.normalize("NFC"));
+  }
 });
 
-test("uids and titles are unique, and uids are of Grafana's form", () => {
-  const rules = alertRules({ withExtras: true });
-  expect(new Set(rules.map(({ uid }) => uid)).size).toBe(rules.length);
-  expect(new Set(rules.map(({ title }) => title)).size).toBe(rules.length);
-  for (const { uid } of rules) expect(uid).toMatch(/^opsctl-[a-z-]{1,33}$/);
-});
+test.each([...TABLE, ...EXTRAS].map((row, at) => [row[0], row, documents(true)[at]!] as const))(
+  "%s is a document that Grafana takes, with the fields of the contract",
+  (title, [, comparison, wait, more = {}], document) => {
+    const { group = "vps-infra", unit, via } = more as { group?: string; unit?: string; via?: string };
+    const { data, labels, annotations, ...others } = loose(document);
+    const [uid, isLogs] = [document.uid, group === "vps-security"];
+    const fixed = { condition: "C", noDataState: "OK", execErrState: "Error" };
+    expect(others).toEqual({ uid, title, folderUID: "vps", ruleGroup: group, for: wait, ...fixed });
+    expect(ruleProblem(loose(document))).toBeNull();
 
-describe.each(documents(true).map((document) => [document.title, document] as const))(
-  "%s",
-  (_title, document) => {
-    const { data, labels, annotations } = loose(document);
+    expect(["critical", "high", "warning", "info"]).toContain(labels.severity);
+    expect(labels).toEqual({ severity: labels.severity, ruleGroup: group, ...(via && { via }) });
+    const { summary, description, ...rest } = annotations;
+    expect(rest).toEqual(unit === undefined ? {} : { unit });
+    expect(summary.length).toBeGreaterThan(10);
+    expect(description).toContain("Veja primeiro");
+    expect(description.includes("{{")).toBe(!WITHOUT_VALUE.includes(uid));
+    // No template but the guarded values.
+    expect(withValue(summary, VALUE_CASES[0]!)).toBe(summary);
+    expect(withValue(description, VALUE_CASES[0]!)).not.toMatch(/[{}]{2}|\$(values|labels|value)\b/);
 
-    test("has exactly the fields of the contract, and Grafana takes it", () => {
-      expect(Object.keys(document).sort()).toEqual(
-        [
-          ...["annotations", "condition", "data", "execErrState", "folderUID", "for"],
-          ...["labels", "noDataState", "ruleGroup", "title", "uid"],
-        ].sort(),
-      );
-      expect(document).toMatchObject({ condition: "C", noDataState: "OK", execErrState: "Error" });
-      expect(ruleProblem(loose(document))).toBeNull();
-    });
-
-    test("asks, reduces and compares, in this order", () => {
-      expect(data.map(({ refId }: { refId: string }) => refId)).toEqual(["A", "B", "C"]);
-      expect(data[1]).toMatchObject({
-        datasourceUid: "__expr__",
-        model: { refId: "B", type: "reduce", expression: "A", reducer: "last", settings: { mode: "dropNN" } },
-      });
-      expect(data[2]).toMatchObject({ datasourceUid: "__expr__", model: { refId: "C", type: "math" } });
-      expect(data[2].model.expression).toMatch(/^\$B (>|>=|<) \d+$/);
-      const isLogs = ["SSH Brute Force", "Log de segurança parado"].includes(document.title);
-      expect(data[0].datasourceUid).toBe(isLogs ? "loki-1" : "prom-1");
-      expect(data[0].model).toMatchObject(
-        isLogs ? { queryType: "instant" } : { instant: true, range: false },
-      );
-      expect(data[0].model.expr).not.toMatch(isLogs ? /instance=/ : /\b(job|instance)\s*(=|!)/);
-    });
-
-    test("asks in its language's grammar", () => {
-      const query: string = data[0].model.expr;
-      const grammar = data[0].datasourceUid === "loki-1" ? logs : metrics;
-      expect(mistakesOf(grammar, query)).toEqual([]);
-      // A grammar that reads anything proves nothing.
-      expect(mistakesOf(grammar, query.replace(")", ""))).not.toEqual([]);
-    });
-
-    test("names its severity and group, and tells people what to do", () => {
-      expect(["critical", "high", "warning", "info"]).toContain(labels.severity);
-      expect(RULE_GROUPS).toContain(labels.ruleGroup);
-      const via = ON_THE_WEBHOOK.includes(document.title) ? { via: "other" } : {};
-      expect(labels).toEqual({ severity: labels.severity, ruleGroup: document.ruleGroup, ...via });
-      const { summary, description, ...others } = annotations;
-      const unit = UNITS[document.title];
-      expect(others).toEqual(unit === undefined ? {} : { unit });
-      expect(summary.length).toBeGreaterThan(10);
-      expect(summary).not.toContain("{{");
-      expect(description).toContain("Veja primeiro");
-    });
+    const query: string = data[0].model.expr;
+    const kind = isLogs ? { queryType: "instant" } : { instant: true, range: false };
+    const settings = { mode: "dropNN" };
+    expect(
+      data.map((step: { datasourceUid: string; model: object }) => [step.datasourceUid, step.model]),
+    ).toEqual([
+      [isLogs ? "loki-1" : "prom-1", { refId: "A", expr: query, ...kind }],
+      ["__expr__", { refId: "B", type: "reduce", expression: "A", reducer: "last", settings }],
+      ["__expr__", { refId: "C", type: "math", expression: comparison }],
+    ]);
+    expect(query).not.toMatch(isLogs ? /instance=/ : /\b(job|instance)\s*(=|!)/);
+    const grammar = isLogs ? logs : metrics;
+    expect(mistakesOf(grammar, query)).toEqual([]);
+    // A grammar that reads anything proves nothing.
+    expect(mistakesOf(grammar, query.replace(")", ""))).not.toEqual([]);
   },
 );
+
+type Texts = { uid: string; summary: string; description: string };
+
+/** Declares `$values`: empty in the case named none, else with the sample of the case. */
+const PREFIX =
+  '{{ $values := args }}{{ if ne $labels.case "none" }}' +
+  '{{ $values = args (query (printf "sample{case=%q}" $labels.case) | first) }}{{ end }}';
+
+/** What the engine found different from the expected texts; nothing when all are as expected. */
+function textFindings(annotated: readonly Texts[]): string {
+  const expandable = (text: string) => PREFIX + text.replaceAll("$values.B", "$values.arg0");
+  const ruleOf = ({ uid, summary, description }: Texts) => ({
+    alert: uid,
+    expr: "sample",
+    annotations: { summary: expandable(summary), description: expandable(description) },
+  });
+  const expected = ({ summary, description }: Texts) =>
+    VALUE_CASES.map((one) => ({
+      exp_labels: { case: one.name },
+      exp_annotations: { summary: withValue(summary, one), description: withValue(description, one) },
+    }));
+  const series = VALUE_CASES.map(({ name, sample }) => ({
+    series: `sample{case="${name}"}`,
+    values: `${sample} ${sample}`,
+  }));
+  const alerts = annotated.map((rule) => ({
+    eval_time: "1m",
+    alertname: rule.uid,
+    exp_alerts: expected(rule),
+  }));
+  return promtoolFindings(["test", "rules", "test.yml"], {
+    "rules.yml": { groups: [{ name: "annotations", rules: annotated.map(ruleOf) }] },
+    "test.yml": {
+      rule_files: ["rules.yml"],
+      evaluation_interval: "1m",
+      tests: [{ interval: "1m", input_series: series, alert_rule_test: alerts }],
+    },
+  });
+}
+
+requires("promtool").describe("the annotations", () => {
+  test("of all rules say what was measured, or that nothing was", () => {
+    expect(textFindings(rules)).toBe("");
+  });
+
+  test("are really expanded: a value without its guard is found", () => {
+    const bare = { uid: "bare", summary: "s", description: 'x {{ printf "%.0f" $values.B.Value }}' };
+    expect(textFindings([bare])).toContain("error expanding template");
+  });
+});

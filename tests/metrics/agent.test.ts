@@ -29,7 +29,7 @@ afterAll(() => arena[Symbol.asyncDispose]());
 
 describe("the metrics file", () => {
   requires("promtool").test("passes promtool but for the two names that end in _total", () => {
-    const { status, output } = runPromtool(["check", "metrics"], text);
+    const { status, output } = runPromtool(["check", "metrics"], { input: text });
     const findings = output.split("\n").filter((line) => line.trim() !== "");
     expect(findings.sort()).toEqual([
       'tcp_close_wait_total non-counter metrics should not have "_total" suffix',

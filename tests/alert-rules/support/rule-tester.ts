@@ -1,10 +1,7 @@
 /** Runs opsctl's rules in promtool: rule file and test file are made from the rules, so nothing is written twice. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type AlertRule, comparisonText } from "../../../lib/alert-rules/rules/rule.ts";
 import type { Series } from "../../fixtures/rules/series.ts";
-import { runPromtool } from "../../support/promtool.ts";
+import { promtoolFindings } from "../../support/promtool.ts";
 
 /** What must be so at one instant: which rules fire, and the one value of a rule's query, null for no series. */
 export type Expectation = {
@@ -41,22 +38,13 @@ export function findingsOfAll(
   cases: readonly Case[],
   evaluationInterval = "1m",
 ): string {
-  const folder = mkdtempSync(join(tmpdir(), "opsctl-rules-"));
-  try {
-    const groups = [{ name: "rules", interval: evaluationInterval, rules: rules.map(testerRule) }];
-    const test = {
-      rule_files: ["rules.yml"],
-      evaluation_interval: evaluationInterval,
-      tests: cases.map((one) => testOf(rules, one)),
-    };
-    // JSON is YAML.
-    writeFileSync(join(folder, "rules.yml"), JSON.stringify({ groups }));
-    writeFileSync(join(folder, "test.yml"), JSON.stringify(test));
-    const { status, output } = runPromtool(["test", "rules", join(folder, "test.yml")]);
-    return status === 0 && output.includes("SUCCESS") ? "" : output || `promtool ended with ${status}`;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const groups = [{ name: "rules", interval: evaluationInterval, rules: rules.map(testerRule) }];
+  const test = {
+    rule_files: ["rules.yml"],
+    evaluation_interval: evaluationInterval,
+    tests: cases.map((one) => testOf(rules, one)),
+  };
+  return promtoolFindings(["test", "rules", "test.yml"], { "rules.yml": { groups }, "test.yml": test });
 }
 
 function testOf(rules: readonly AlertRule[], { name, series, expectations }: Case) {
