@@ -1,7 +1,7 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { runProgram } from "../platform/run-program.ts";
-import { readProcFile } from "./proc-file.ts";
 
 /** The TCP sockets of this network namespace, IPv4 and IPv6; `total` is what `ss -Hant` would list. */
 export type SocketCounts = { total: number; closeWait: number };
@@ -64,10 +64,8 @@ function noListing(reason: string): Error {
 
 /** The sockets that the kernel's counters know; there is no `sockstat6` where IPv6 is off. */
 async function readCounters(folder: string): Promise<number> {
-  const [four, six] = await Promise.all([
-    readProcFile(join(folder, "sockstat")),
-    readProcFile(join(folder, "sockstat6")),
-  ]);
+  const read = (name: string) => readFile(join(folder, name), "utf8").catch(() => null);
+  const [four, six] = await Promise.all([read("sockstat"), read("sockstat6")]);
   const [, inUse, timeWait] = /^TCP: inuse (\d+) orphan \d+ tw (\d+) /m.exec(four ?? "") ?? [];
   const inUse6 = six === null ? "0" : /^TCP6: inuse (\d+)$/m.exec(six)?.[1];
   if (inUse === undefined || inUse6 === undefined)

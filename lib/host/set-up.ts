@@ -31,7 +31,8 @@ export function isSetUp(part: PartName, env: Environment): boolean {
   const needed = settingsWhere((setting) =>
     readersOf(setting).some(({ command, isRequired }) => isRequired && PART_OF[command] === part),
   );
-  if (hasAny(env, needed) || needed.some((name) => isOwnSecret(SETTINGS[name], part) && hasFile(name, env)))
+  const secrets = needed.filter((name) => isOwnSecret(SETTINGS[name], part));
+  if (hasAny(env, needed) || secrets.some((name) => existsSync(join(secretsDirectory(env), name))))
     return true;
   if (part === "webhook") {
     const stateDir = stateDirectoryOf(env.OPSCTL_STATE_DIR?.trim() || undefined, env);
@@ -56,8 +57,4 @@ function isOwnSecret(setting: Setting, part: PartName): boolean {
     ({ command, isRequired }) => isRequired || PART_OF[command] === part,
   );
   return isSecret(setting) && isNeeded;
-}
-
-function hasFile(secret: string, env: Environment): boolean {
-  return existsSync(join(secretsDirectory(env), secret));
 }

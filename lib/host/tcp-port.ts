@@ -1,5 +1,5 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readProcFile } from "./proc-file.ts";
 
 /** The state of a listening socket in the kernel's tables. */
 const LISTEN = "0A";
@@ -12,7 +12,8 @@ const LISTEN = "0A";
  * Source:    Documentation/networking/proc_net_tcp.rst.
  */
 export async function isListening(port: number, procNet: string): Promise<boolean | null> {
-  const texts = await Promise.all(["tcp", "tcp6"].map((name) => readProcFile(join(procNet, name))));
+  const read = (name: string) => readFile(join(procNet, name), "utf8").catch(() => null);
+  const texts = await Promise.all([read("tcp"), read("tcp6")]);
   if (texts.every((text) => text === null)) return null;
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   return texts.some((text) =>

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { METRIC } from "../host/metric-names.ts";
-import { readProcFile } from "../host/proc-file.ts";
 import { readRegularFile } from "../platform/files/regular-file.ts";
 
 /** The run queue's averages over 1, 5 and 15 minutes. */
@@ -12,7 +12,7 @@ const PROXY_MEMORY = new RegExp(`^${METRIC.proxyMemoryBytes} (\\d+(?:\\.\\d+)?(?
 
 /** The host's load averages, or null when they cannot be read; `os.loadavg()` would return zeros. */
 export async function readLoadAverage(path = "/proc/loadavg"): Promise<LoadAverage | null> {
-  const text = await readProcFile(path).catch(() => null);
+  const text = await readFile(path, "utf8").catch(() => null);
   const [, one, five, fifteen] = /^(\d+\.\d+) (\d+\.\d+) (\d+\.\d+) /.exec(text ?? "") ?? [];
   if (one === undefined) return null;
   return { load1: Number(one), load5: Number(five), load15: Number(fifteen) };
