@@ -87,17 +87,6 @@ describe("the state, as root", () => {
     expect(await refused(state)).toContain("chmod go-w");
     expect(readdirSync(state)).toEqual([]);
   });
-
-  test("empties nothing while the account exchanges its lock for links", async () => {
-    const state = directory("state", 0o700);
-    giveAway(state);
-    const lock = join(state, "state.lock");
-    await during(
-      `symlink "${victim}", "${lock}"; unlink "${lock}"; open F, ">", "${lock}"; close F; unlink "${lock}";`,
-      () => deadList(state),
-    );
-    victimIsWhole();
-  });
 });
 
 describe("collect-metrics, as root", () => {
