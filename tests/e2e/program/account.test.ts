@@ -253,7 +253,7 @@ describe("the owner's login that root alone has", () => {
     const script = `#!/bin/sh\n{ cat /proc/self/status; env; } >> ${out}\n`;
     const vault = host.put("chosen.sh", script, 0o755, ACCOUNT.uid);
     const folder = host.make("chosen");
-    const own = "MIGRATE_DATABASE_URL=postgres://other@127.0.0.1:1/app";
+    const own = "MIGRATE_DATABASE_URL=postgres://other@127.0.0.1:1/app\nAPP_BASE_URL=http://127.0.0.1:1";
     host.put("chosen/weekly.env", `OPSCTL_SECRETS_COMMAND=${vault}\n${own}\n`, 0o600, ACCOUNT.uid);
     const env = { MIGRATE_DATABASE_URL: "postgres://o:canary-word@127.0.0.1:1/app", OPSCTL_ENV_DIR: folder };
     const migrated = await run(["migrate", "--status", "--json"], { env });
