@@ -67,6 +67,8 @@ test("checkReadiness() reads the catalog only: two statements, nothing locked, n
   });
 });
 
+const MIGRATE = "Run opsctl migrate, with the login of the schema's owner";
+
 test("checkReadiness() on a database without opsctl's part says one thing", async () => {
   await withDatabase(
     async ({ sql }) => {
@@ -74,7 +76,7 @@ test("checkReadiness() on a database without opsctl's part says one thing", asyn
         {
           code: "DATABASE_NOT_MIGRATED",
           message: "Cannot use the database: opsctl's tables and functions are missing",
-          hint: "Run opsctl migrate, with the login of the schema's owner",
+          hint: MIGRATE,
         },
       ]);
     },
@@ -82,53 +84,104 @@ test("checkReadiness() on a database without opsctl's part says one thing", asyn
   );
 });
 
-test("checkReadiness() names a function that is missing, or that has other arguments", async () => {
-  await withDatabase(async ({ sql }) => {
-    await sql`drop function list_weekly_performance_report_scopes(uuid)`;
-    await sql`create function list_weekly_performance_report_scopes() returns void language sql as ''`;
-    expect(await checkReadiness(sql)).toEqual([
-      {
-        code: "DATABASE_NOT_MIGRATED",
-        message:
-          "Cannot use the database: function public.list_weekly_performance_report_scopes(uuid) is missing",
-        hint: "Run opsctl migrate, with the login of the schema's owner",
-      },
-    ]);
-  });
-});
-
-test("checkReadiness() names pending, edited and unknown migrations", async () => {
-  await withDatabase(async ({ sql }) => {
-    await sql`delete from opsctl_migrations where version = 4`;
-    await sql`update opsctl_migrations set checksum = repeat('0', 64) where version = 2`;
-    await sql`insert into opsctl_migrations (version, name, checksum) values (900, '0900_later', repeat('0', 64))`;
-    expect((await checkReadiness(sql)).map(({ code, message }) => [code, message])).toEqual([
-      ["DATABASE_NOT_MIGRATED", `Cannot use the database: not migrated to ${MIGRATIONS[3]!.name}`],
-      ["DATABASE_NOT_MIGRATED", `Cannot use the database: applied from another text ${MIGRATIONS[1]!.name}`],
-      ["DATABASE_NOT_MIGRATED", "Cannot use the database: migrated by another opsctl to 0900_later"],
-    ]);
-  });
-});
-
-test("checkReadiness() names every missing table and column of the application, and never tenants.status", async () => {
-  await withDatabase(async ({ sql }) => {
-    await sql`alter table tenants drop column status`;
-    await sql`alter table users drop column phone, drop column email`;
-    await sql`drop table messaging_instances, resend_email_events`;
-    expect((await checkReadiness(sql)).map(({ code, message }) => [code, message])).toEqual([
-      ["DATABASE_SCHEMA_MISSING", "Cannot use the database: table public.messaging_instances is missing"],
-      ["DATABASE_SCHEMA_MISSING", "Cannot use the database: table public.resend_email_events is missing"],
-      ["DATABASE_SCHEMA_MISSING", "Cannot use the database: table public.users lacks email, phone"],
-    ]);
-  });
-});
-
-test("checkReadiness() asks a login without any right to become a member, and nothing else", async () => {
+test.each<[what: string, sql: string, code: string, reasons: string[]]>([
+  [
+    "a function that has other arguments",
+    `drop function list_weekly_performance_report_scopes(uuid);
+     create function list_weekly_performance_report_scopes() returns void language sql as ''`,
+    "DATABASE_NOT_MIGRATED",
+    ["function public.list_weekly_performance_report_scopes(uuid) is missing"],
+  ],
+  [
+    "pending, edited and unknown migrations",
+    `delete from opsctl_migrations where version = 4;
+     update opsctl_migrations set checksum = repeat('0', 64) where version = 2;
+     insert into opsctl_migrations (version, name, checksum) values (900, '0900_later', repeat('0', 64))`,
+    "DATABASE_NOT_MIGRATED",
+    [
+      `not migrated to ${MIGRATIONS[3]!.name}`,
+      `applied from another text ${MIGRATIONS[1]!.name}`,
+      "migrated by another opsctl to 0900_later",
+    ],
+  ],
+  [
+    "every missing table and column of the application, and never tenants.status",
+    `alter table tenants drop column status;
+     alter table users drop column phone, drop column email;
+     drop table messaging_instances, resend_email_events`,
+    "DATABASE_SCHEMA_MISSING",
+    [
+      "table public.messaging_instances is missing",
+      "table public.resend_email_events is missing",
+      "table public.users lacks email, phone",
+    ],
+  ],
+])("checkReadiness() names %s", async (_what, sql, code, reasons) => {
   await withDatabase(async (database) => {
-    const login = await newLogin(database.sql);
-    expect(await fixedByItsHints(database, login)).toEqual([
-      `grant service_role to ${login} with inherit true;`,
-    ]);
+    await database.sql.unsafe(sql);
+    expect((await checkReadiness(database.sql)).map(({ code, message }) => [code, message])).toEqual(
+      reasons.map((reason) => [code, `Cannot use the database: ${reason}`]),
+    );
+  });
+});
+
+const MEMBER = ["grant service_role to"];
+const SINGLE_GRANTS = [
+  "grant execute on all functions in schema public to",
+  "grant select on all tables in schema public to",
+];
+
+test.each<
+  [what: string, grants: string[], sql: (login: string) => string, hints: (login: string) => string[]]
+>([
+  [
+    "a login without any right to become a member, and nothing else",
+    [],
+    () => "",
+    (login) => [`grant service_role to ${login} with inherit true;`],
+  ],
+  [
+    "a member that does not inherit to inherit",
+    [],
+    (login) => `grant service_role to ${login} with inherit false`,
+    (login) => [`grant service_role to ${login} with inherit true;`],
+  ],
+  [
+    "for the membership where single grants would leave every row hidden",
+    SINGLE_GRANTS,
+    () => "",
+    (login) => [`grant service_role to ${login} with inherit true;`],
+  ],
+  [
+    "a login that bypasses row security only for the grant that it lacks",
+    SINGLE_GRANTS,
+    (login) => `alter role ${login} bypassrls; revoke select on social_connections from ${login}`,
+    (login) => [`grant select on public.social_connections to ${login};`],
+  ],
+  [
+    "for what service_role itself lacks",
+    MEMBER,
+    () => `
+      revoke select on users, tenant_config from service_role;
+      grant select (id, tenant_id, phone) on users to service_role;
+      revoke execute on function settle_weekly_performance_delivery from service_role`,
+    () => [
+      "grant execute on function public.settle_weekly_performance_delivery(uuid, uuid, text, text, text) to service_role;",
+      "grant select (email) on public.users to service_role;",
+      "grant select on public.tenant_config to service_role;",
+    ],
+  ],
+  [
+    "for the record of migrations that may not be read",
+    MEMBER,
+    () => "revoke select on opsctl_migrations from service_role",
+    () => ["grant select on public.opsctl_migrations to service_role;"],
+  ],
+])("checkReadiness() asks %s", async (_what, grants, sql, hints) => {
+  await withDatabase(async (database) => {
+    const login = await newLogin(database.sql, ...grants);
+    await database.sql.unsafe(sql(login));
+    expect(await fixedByItsHints(database, login)).toEqual(hints(login));
   });
 });
 
@@ -139,16 +192,6 @@ test("checkReadiness() quotes a login whose name needs it", async () => {
     await database.sql.unsafe(`create role ${quoted} login password '${PASSWORD}'`);
     expect(await fixedByItsHints(database, login)).toEqual([
       `grant service_role to ${quoted} with inherit true;`,
-    ]);
-  });
-});
-
-test("checkReadiness() asks a member that does not inherit to inherit", async () => {
-  await withDatabase(async (database) => {
-    const login = await newLogin(database.sql);
-    await database.sql.unsafe(`grant service_role to ${login} with inherit false`);
-    expect(await fixedByItsHints(database, login)).toEqual([
-      `grant service_role to ${login} with inherit true;`,
     ]);
   });
 });
@@ -171,21 +214,6 @@ test("checkReadiness() words the membership as PostgreSQL 15 knows it", async ()
   );
 });
 
-test("checkReadiness() names what service_role itself lacks", async () => {
-  await withDatabase(async (database) => {
-    await database.sql.unsafe(`
-      revoke select on users, tenant_config from service_role;
-      grant select (id, tenant_id, phone) on users to service_role;
-      revoke execute on function settle_weekly_performance_delivery from service_role;`);
-    const login = await newLogin(database.sql, "grant service_role to");
-    expect(await fixedByItsHints(database, login)).toEqual([
-      "grant execute on function public.settle_weekly_performance_delivery(uuid, uuid, text, text, text) to service_role;",
-      "grant select (email) on public.users to service_role;",
-      "grant select on public.tenant_config to service_role;",
-    ]);
-  });
-});
-
 test("checkReadiness() names first a missing membership, then what service_role lacks", async () => {
   await withDatabase(async (database) => {
     await database.sql`revoke select on tenant_config from service_role`;
@@ -195,35 +223,6 @@ test("checkReadiness() names first a missing membership, then what service_role 
     await database.sql.unsafe(membership!.hint);
     expect(await fixedByItsHints(database, login)).toEqual([
       "grant select on public.tenant_config to service_role;",
-    ]);
-  });
-});
-
-test("checkReadiness() asks for the membership where single grants would leave every row hidden", async () => {
-  await withDatabase(async (database) => {
-    const login = await newLogin(
-      database.sql,
-      "grant execute on all functions in schema public to",
-      "grant select on all tables in schema public to",
-    );
-    expect(await fixedByItsHints(database, login)).toEqual([
-      `grant service_role to ${login} with inherit true;`,
-    ]);
-  });
-});
-
-test("checkReadiness() accepts single grants of a login that bypasses row security, and names what is missing", async () => {
-  await withDatabase(async (database) => {
-    const login = await newLogin(
-      database.sql,
-      "grant execute on all functions in schema public to",
-      "grant select on all tables in schema public to",
-    );
-    await database.sql.unsafe(
-      `alter role ${login} bypassrls; revoke select on social_connections from ${login}`,
-    );
-    expect(await fixedByItsHints(database, login)).toEqual([
-      `grant select on public.social_connections to ${login};`,
     ]);
   });
 });
@@ -252,16 +251,6 @@ test("checkReadiness() names what the functions' owner lacks", async () => {
       `grant select on public.credit_wallets to ${owner};`,
       `grant select on public.tenants to ${owner};`,
       `grant select on public.users to ${owner};`,
-    ]);
-  });
-});
-
-test("checkReadiness() names a record of migrations that may not be read", async () => {
-  await withDatabase(async (database) => {
-    await database.sql`revoke select on opsctl_migrations from service_role`;
-    const login = await newLogin(database.sql, "grant service_role to");
-    expect(await fixedByItsHints(database, login)).toEqual([
-      "grant select on public.opsctl_migrations to service_role;",
     ]);
   });
 });

@@ -24,9 +24,3 @@ test.each<[AlertOutcome, string]>([
 test("renderMonitored() says that there is no count, and no zero", () => {
   expect(renderMonitored(monitored(null), null)).toBe("The sockets could not be counted\n");
 });
-
-test("renderMonitored() breaks the line at the width of a terminal, and indents what follows", () => {
-  expect(renderMonitored(monitored(12), 40)).toBe(
-    "12 TCP sockets (threshold 10000), 7 in\n  CLOSE_WAIT: no alert\n",
-  );
-});
