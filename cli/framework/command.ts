@@ -2,7 +2,7 @@ import type { ArgsDef, CommandDef, ParsedArgs } from "citty";
 import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
-import { LOG_FORMATS } from "../../lib/platform/log/log-format.ts";
+import { LOG_FORMATS } from "../../lib/platform/log/log.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
 import type { Screen } from "../../lib/text/terminal/screen.ts";
 import { JSON_OPTION, type Options } from "../args/options.ts";

@@ -1,8 +1,7 @@
 import process from "node:process";
 import { type ArgsDef, type CommandDef, runCommand as runCitty } from "citty";
 import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
-import { createLog, LOG_LEVELS, type Log } from "../../lib/platform/log/log.ts";
-import type { LogFormat } from "../../lib/platform/log/log-format.ts";
+import { createLog, LOG_LEVELS, type Log, type LogFormat } from "../../lib/platform/log/log.ts";
 import { becomeAccount, findServiceAccount, isRoot } from "../../lib/platform/privileges.ts";
 import { withoutControls } from "../../lib/platform/replace-unseen.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";

@@ -2,8 +2,13 @@ import { type ConsolaInstance, createConsola } from "consola/core";
 import { jsonText } from "../json-text.ts";
 import { withoutControls } from "../replace-unseen.ts";
 import { redact, redactValues } from "../secrets/redact.ts";
-import type { LogFormat } from "./log-format.ts";
 import { type TextStream, writeLine } from "./progress.ts";
+
+/** How the lines of a log are written: for people, or one JSON object each. */
+export const LOG_FORMATS = ["text", "json"] as const;
+
+/** One of these forms. */
+export type LogFormat = (typeof LOG_FORMATS)[number];
 
 /** The levels of `OPSCTL_LOG_LEVEL`, most talkative first. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
@@ -14,7 +19,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 /** The log of a command: a message, and separately the values that belong to it. */
 export type Log = Record<LogLevel, (msg: string, fields?: Record<string, unknown>) => void>;
 
-/** Wraps a line for a terminal: the lines after the first begin with `indent`, and nothing breaks at a no-break space. */
+/** Wraps a line for a terminal; the lines after the first begin with `indent`. */
 export type WrapLine = (line: string, indent: string) => string[];
 
 /**
@@ -22,9 +27,9 @@ export type WrapLine = (line: string, indent: string) => string[];
  * (`time`, `level`, `msg`, fields).
  *
  * Shape:     `wrap` is for a terminal; without it each line stays whole.
- * Behaviour: no HTML comes here: callers log codes, ids and counts, never a payload or what a peer answered. What
- *            reorders or hides text is written as an escape. Everything passes through `redact`. `CI`, `NODE_ENV` and
- *            `DEBUG` do not change the level, and equal lines are never folded into one.
+ * Behaviour: no HTML comes here: callers log codes, ids and counts, never a payload or an answer. What reorders or
+ *            hides text is written as an escape. Everything passes through `redact`. `CI`, `NODE_ENV` and `DEBUG` do
+ *            not change the level, and equal lines are never folded into one.
  */
 export function createLog(options: {
   stream: TextStream;
@@ -35,98 +40,63 @@ export function createLog(options: {
   now?: () => Date;
 }): Log {
   const { stream, format, level, colour = false, wrap, now = () => new Date() } = options;
-  const look = { colour, wrap: wrap ?? wholeLine };
+  const look = { colour, wrap: wrap ?? ((line: string) => [line]) };
   const render = format === "text" ? (line: Line) => renderForPeople(line, look) : renderJson;
   // Made at the first line: most runs of a short command write none.
   let consola: ConsolaInstance | null = null;
-  const lines = () =>
-    createConsola({
-      level: CONSOLA_LEVELS[level],
-      throttle: 0,
-      reporters: [
-        {
-          log({ type, args: [msg, fields] }) {
-            writeLine(stream, render({ time: now(), level: type as LogLevel, msg, fields }));
-          },
-        },
-      ],
-    });
+  const reporter = {
+    log({ type, args: [msg, fields] }: { type: string; args: unknown[] }) {
+      const line = { time: now().toISOString(), level: type as LogLevel, msg: String(msg), fields };
+      writeLine(stream, render(line as Line));
+    },
+  };
   const write =
     (type: LogLevel) =>
     (msg: string, fields: Record<string, unknown> = {}) => {
       // Checked here, because redacting a line that is not written would cost more than the rest.
       if (CONSOLA_LEVELS[type] > CONSOLA_LEVELS[level]) return;
-      consola ??= lines();
+      consola ??= createConsola({ level: CONSOLA_LEVELS[level], throttle: 0, reporters: [reporter] });
       consola[type].raw(redact(msg), redactFields(fields));
     };
   return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
 }
 
-type Line = { time: Date; level: LogLevel; msg: string; fields: Record<string, unknown> };
+type Line = { time: string; level: LogLevel; msg: string; fields: Record<string, unknown> };
 
 const CONSOLA_LEVELS: Record<LogLevel, number> = { error: 0, warn: 1, info: 3, debug: 4 };
-/** The colour of each level, as the number with which a terminal is told it. */
+/** The colour of each level, as the number that a terminal takes for it. */
 const COLOURS = { debug: 90, info: 36, warn: 33, error: 31 } as const;
 
-function renderJson({ time, level, msg, fields }: Line): string {
-  const fixed = { time: time.toISOString(), level, msg };
+function renderJson({ fields, ...fixed }: Line): string {
   return jsonText({ ...fixed, ...fields, ...fixed });
 }
 
-const wholeLine: WrapLine = (line) => [line.replaceAll(NO_BREAK, " ")];
-
-function renderForPeople({ time, level, msg, fields }: Line, { colour, wrap }: Look): string {
-  const label = level.padEnd(5);
-  const head = `${time.toISOString().slice(11, 19)} ${label} `;
-  const lines = linesOf({ head, msg, fields }, wrap);
-  const painted = colour ? head.replace(label, `\u001b[${COLOURS[level]}m${label}\u001b[39m`) : head;
-  const text = lines.join("\n");
-  return text.startsWith(head) ? painted + text.slice(head.length) : text;
-}
-
-type Look = { colour: boolean; wrap: WrapLine };
-
-function linesOf(
-  { head, msg, fields: { hint, ...fields } }: Pick<Line, "msg" | "fields"> & { head: string },
-  wrap: WrapLine,
-): string[] {
-  const values = Object.entries(fields).map(([key, value]) => ` ${key}=${heldTogether(renderValue(value))}`);
+function renderForPeople(
+  { time, level, msg, fields }: Line,
+  look: { colour: boolean; wrap: WrapLine },
+): string {
+  const { hint, ...values } = fields;
+  const label = look.colour ? `\u001b[${COLOURS[level]}m${level.padEnd(5)}\u001b[39m` : level.padEnd(5);
+  const shown = Object.entries(values).map(([key, value]) => ` ${key}=${renderValue(value)}`);
   // The values belong to the whole message: after its last line they would seem to belong to that line only.
   const [first = "", ...more] = withoutControls(msg).split("\n");
-  const [fix, ...moreFixes] = hint === undefined ? [] : withoutControls(String(hint)).split("\n");
+  const fixes = hint === undefined ? [] : withoutControls(`  -> ${hint}`).split("\n");
   return [
-    ...wrap(head + first + withoutControls(values.join("")), UNDER),
-    ...more.flatMap((line) => wrap(line, UNDER)),
-    ...(fix === undefined ? [] : wrap(FIX_HEAD + fix, " ".repeat(FIX_HEAD.length))),
-    ...moreFixes.flatMap((line) => wrap(line, "")),
-  ];
+    ...look.wrap(`${time.slice(11, 19)} ${label} ${first}${withoutControls(shown.join(""))}`, "    "),
+    ...more.flatMap((line) => look.wrap(line, "    ")),
+    ...fixes.flatMap((line) => look.wrap(line, "     ")),
+  ].join("\n");
 }
-
-/** A blank at which nothing breaks a line; none of it is written. */
-const NO_BREAK = "\u00A0";
-/** A longer value may be broken: on a line of its own it would hardly fit. */
-const HELD_TOGETHER = 60;
-
-function heldTogether(value: string): string {
-  return value.length > HELD_TOGETHER ? value : value.replaceAll(" ", NO_BREAK);
-}
-
-/** Before the lines that go on with a sentence. */
-const UNDER = "    ";
-/** Before a hint. */
-const FIX_HEAD = "  -> ";
 
 function renderValue(value: unknown): string {
-  return typeof value === "string" && /^[^\s"]+$/.test(value)
-    ? value
-    : (JSON.stringify(value) ?? "undefined");
+  const isWord = typeof value === "string" && /^[^\s"]+$/.test(value);
+  return isWord ? value : (JSON.stringify(value) ?? "undefined");
 }
 
+/** A round trip through JSON: what cannot be written as JSON is dropped here, once, for both forms. */
 function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   try {
-    // A round trip through JSON: what cannot be written as JSON is dropped here, once, for both forms.
-    const plain: unknown = JSON.parse(JSON.stringify(fields, errorAsText));
-    return redactValues(plain) as Record<string, unknown>;
+    return redactValues(JSON.parse(JSON.stringify(fields, errorAsText))) as Record<string, unknown>;
   } catch {
     return { fields: "not printable" };
   }

@@ -1,13 +1,9 @@
 import type { Log } from "./log.ts";
 
-/** How often a failure that goes on is told again. */
+/** How often a failure that goes on is logged again. */
 const AGAIN_MS = 5 * 60_000;
 
-/**
- * What is logged of a failure that comes again and again.
- *
- * Shape: `over` is absent where what works now says nothing of what failed; `level` is `error` unless told otherwise.
- */
+/** `over` is absent where what works now says nothing of what failed; `level` is `error` by default. */
 export type OutageLogOptions = {
   log: Pick<Log, "error" | "warn" | "info">;
   problem: string;
@@ -16,13 +12,10 @@ export type OutageLogOptions = {
   monotonicMs: () => number;
 };
 
-/**
- * Logs a failure that comes again and again: at once, then every five minutes with how often it came, and when it is
- * over.
- */
+/** Logs a failure that comes again and again: at once, then every five minutes with its count, and when it is over. */
 export class OutageLog {
   readonly #options: OutageLogOptions;
-  #toldAtMs: number | null = null;
+  #loggedAtMs: number | null = null;
   #times = 0;
 
   constructor(options: OutageLogOptions) {
@@ -32,20 +25,17 @@ export class OutageLog {
   /** It failed: `facts` are those of this time. */
   failed(facts: Record<string, unknown>): void {
     const { log, problem, level = "error", monotonicMs } = this.#options;
-    const now = monotonicMs();
-    const isFirst = this.#toldAtMs === null;
     this.#times += 1;
-    if (this.#toldAtMs !== null && now - this.#toldAtMs < AGAIN_MS) return;
-    this.#toldAtMs = now;
-    log[level](problem, isFirst ? facts : { ...facts, times: this.#times });
+    if (this.#loggedAtMs !== null && monotonicMs() - this.#loggedAtMs < AGAIN_MS) return;
+    log[level](problem, this.#loggedAtMs === null ? facts : { ...facts, times: this.#times });
+    this.#loggedAtMs = monotonicMs();
   }
 
   /** It worked. */
   worked(): void {
-    if (this.#toldAtMs === null) return;
     const { log, over } = this.#options;
-    if (over !== undefined) log.info(over, { times: this.#times });
-    this.#toldAtMs = null;
+    if (this.#loggedAtMs !== null && over !== undefined) log.info(over, { times: this.#times });
+    this.#loggedAtMs = null;
     this.#times = 0;
   }
 }

@@ -1,12 +1,7 @@
 /** The stream that log and progress bar write to: standard error, or a test's list of lines. */
 export type TextStream = { write(text: string): unknown; columns?: number | undefined };
 
-/**
- * A bar for long work.
- *
- * Shape: `advance` counts `n` more items; `setNote` shows why nothing advances in place of the bar, null the bar again;
- *        `stop` wipes it, and nothing is drawn after that.
- */
+/** A bar for long work; a note says why nothing advances in place of the bar, until it is null; `stop` wipes both. */
 export type Progress = {
   advance(n: number): void;
   setTotal(total: number): void;
@@ -16,16 +11,13 @@ export type Progress = {
 
 const REDRAW_MS = 100;
 const MAX_BAR = 40;
-const NO_PROGRESS: Progress = { advance() {}, setTotal() {}, setNote() {}, stop() {} };
 
 /** The bar on the last line of each stream, so that log lines go above it. */
-const bars = new WeakMap<TextStream, { wipe(): void; draw(): void }>();
+const bars = new WeakMap<TextStream, string>();
 
 /**
- * A progress bar on `stream`, or one that does nothing when `enabled` is false (no terminal, or `--json`).
- *
- * Behaviour: one line of plain characters, never wider than the terminal, drawn at most ten times a second; lines
- *            written with `writeLine` go above it. It has no colours, so `NO_COLOR` changes nothing.
+ * A progress bar on `stream`, or one that does nothing when `enabled` is false (no terminal, or `--json`): one line of
+ * plain characters, never wider than the terminal, drawn at most ten times a second.
  */
 export function createProgress(options: {
   stream: TextStream;
@@ -33,48 +25,37 @@ export function createProgress(options: {
   total?: number;
   now?: () => number;
 }): Progress {
-  const { stream, enabled, total = 0, now = () => performance.now() } = options;
-  if (!enabled) return NO_PROGRESS;
-  const shown: Shown = { done: 0, total, note: null };
-  let drawn = "";
+  const { stream, enabled, now = () => performance.now() } = options;
+  const shown: Shown = { done: 0, total: options.total ?? 0, note: null };
   let drawnAtMs = Number.NEGATIVE_INFINITY;
-
-  // Blanks and a carriage return wipe a line on every terminal, also on one without escape codes.
-  const wipe = () => {
-    if (drawn !== "") stream.write(`\r${" ".repeat(drawn.length)}\r`);
-    drawn = "";
-  };
-  const draw = () => {
-    const line = renderLine(shown, stream.columns ?? 80);
-    stream.write(`\r${line}${" ".repeat(Math.max(0, drawn.length - line.length))}`);
-    drawn = line;
-    drawnAtMs = now();
-  };
-  const bar = { wipe, draw };
-  const update = (change: Partial<Shown>, isDue: boolean) => {
+  if (enabled) bars.set(stream, "");
+  const update = (change: Partial<Shown>, isDue = now() - drawnAtMs >= REDRAW_MS) => {
     Object.assign(shown, change);
-    if (bars.get(stream) === bar && (isDue || shown.done === shown.total)) draw();
+    if (!bars.has(stream) || !(isDue || shown.done === shown.total)) return;
+    drawnAtMs = now();
+    draw(stream, renderLine(shown, stream.columns ?? 80));
   };
-  const isRedrawDue = () => now() - drawnAtMs >= REDRAW_MS;
-
-  bars.set(stream, bar);
   return {
-    advance: (n) => update({ done: shown.done + n }, isRedrawDue()),
-    setTotal: (items) => update({ total: items }, isRedrawDue()),
+    advance: (n) => update({ done: shown.done + n }),
+    setTotal: (total) => update({ total }),
     setNote: (note) => update({ note }, true),
     stop() {
+      if (bars.get(stream)) draw(stream, "");
       bars.delete(stream);
-      wipe();
     },
   };
 }
 
 /** Writes a whole line to `stream`, above the progress bar if one is drawn there. */
 export function writeLine(stream: TextStream, line: string): void {
-  const bar = bars.get(stream);
-  bar?.wipe();
-  stream.write(`${line}\n`);
-  bar?.draw();
+  draw(stream, bars.get(stream) ?? "", `${line}\n`);
+}
+
+function draw(stream: TextStream, bar: string, above = ""): void {
+  const { length } = bars.get(stream) ?? "";
+  // Blanks and a carriage return wipe a line on every terminal, also on one without escape codes.
+  stream.write((length === 0 ? "" : `\r${" ".repeat(length)}\r`) + above + bar);
+  if (bars.has(stream)) bars.set(stream, bar);
 }
 
 type Shown = { done: number; total: number; note: string | null };

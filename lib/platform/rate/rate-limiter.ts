@@ -4,8 +4,7 @@ import { pause } from "../timeout.ts";
  * Says when the next call to a service may start, so that many calls keep to one rate.
  *
  * Shape:  `acquire` waits for the next start, first come, first served; `tryAcquire` takes it only where nobody would
- *         wait; `setRate` replaces the rate, null for none; `pause` stops all starts for a while; `perSecond` is the
- *         rate, or null.
+ *         wait; `setRate` replaces the rate, null for none; `pause` stops all starts for a while.
  * Units:  milliseconds of a monotonic clock.
  * Errors: `acquire` rejects with the signal's reason when it is aborted.
  */
@@ -23,11 +22,9 @@ export type RateLimiter = {
  */
 const LATE_MS = 30;
 
-/**
- * A rate limiter for one service, shared by all that call it: starts are evenly spread.
- *
- * Behaviour: no timer runs while nobody waits.
- */
+const NEVER = new AbortController().signal;
+
+/** A rate limiter for one service, shared by all that call it: starts are evenly spread. */
 export function rateLimiter(options: {
   perSecond: number | null;
   nowMs?: () => number;
@@ -37,58 +34,51 @@ export function rateLimiter(options: {
   let perSecond = options.perSecond;
   let lastMs = Number.NEGATIVE_INFINITY;
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
-  const queue: (() => void)[] = [];
-  let waiting = new AbortController();
+  let last: Promise<void> = Promise.resolve();
+  let waiting = 0;
+  let changed = new AbortController();
 
   const dueMs = () => (perSecond === null ? lastMs : lastMs + 1_000 / perSecond);
   const waitMs = () => Math.max(0, dueMs() - nowMs(), pausedUntilMs - nowMs());
   const start = () => {
-    const now = nowMs();
-    lastMs = now - dueMs() <= LATE_MS ? dueMs() : now;
+    lastMs = nowMs() - dueMs() <= LATE_MS ? dueMs() : nowMs();
   };
-
-  async function advance(): Promise<void> {
-    waiting.abort();
-    waiting = new AbortController();
-    const { signal } = waiting;
-    while (queue.length > 0 && !signal.aborted) {
-      const ms = waitMs();
-      if (ms > 0) await sleep(ms, signal);
-      else queue.shift()!();
-    }
+  const change = () => {
+    changed.abort();
+    changed = new AbortController();
+  };
+  async function turn(signal: AbortSignal): Promise<void> {
+    for (let ms = waitMs(); ms > 0 && !signal.aborted; ms = waitMs())
+      await sleep(ms, AbortSignal.any([signal, changed.signal]));
+    if (!signal.aborted) start();
   }
 
   return {
-    async acquire(signal) {
-      signal?.throwIfAborted();
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const leave = () => {
-        queue.splice(queue.indexOf(go), 1);
-        if (queue.length === 0) waiting.abort();
-        reject(signal?.reason);
-      };
-      const go = () => {
-        signal?.removeEventListener("abort", leave);
-        start();
-        resolve();
-      };
-      signal?.addEventListener("abort", leave, { once: true });
-      if (queue.push(go) === 1) void advance();
-      await promise;
+    async acquire(signal = NEVER) {
+      signal.throwIfAborted();
+      const { promise: left, resolve } = Promise.withResolvers<void>();
+      const leave = () => resolve();
+      signal.addEventListener("abort", leave);
+      last = last.then(() => turn(signal));
+      waiting += 1;
+      await Promise.race([last, left]);
+      waiting -= 1;
+      signal.removeEventListener("abort", leave);
+      signal.throwIfAborted();
     },
     tryAcquire() {
-      const isFree = queue.length === 0 && waitMs() === 0;
+      const isFree = waiting === 0 && waitMs() === 0;
       if (isFree) start();
       return isFree;
     },
     setRate(rate) {
       if (rate === perSecond) return;
       perSecond = rate;
-      void advance();
+      change();
     },
     pause(ms) {
       pausedUntilMs = Math.max(pausedUntilMs, nowMs() + ms);
-      void advance();
+      change();
     },
     perSecond: () => perSecond,
   };

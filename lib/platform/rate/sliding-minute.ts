@@ -1,7 +1,7 @@
 import type { BurstLimit, StartQuota } from "./token-bucket.ts";
 
 const MINUTE_MS = 60_000;
-/** A little more than a minute: what starts a minute apart may arrive a little closer. */
+/** What starts a minute apart may arrive a little closer. */
 const WINDOW_MS = MINUTE_MS + 1_000;
 /** How exactly it is known when something started before this process. */
 const STEP_MS = 5_000;
@@ -39,28 +39,22 @@ export class SlidingMinute implements StartQuota {
     this.#startedMs.shift();
   }
 
-  /** Begins anew with what started before; `startedWithin` returns how many began in the last `ms`. */
+  /** Restarts with what started before; `startedWithin` returns how many began in the last `ms`. */
   async restart(nowMs: number, startedWithin: (ms: number) => Promise<number>): Promise<void> {
-    const started: number[] = [];
-    for (let agoMs = 0; agoMs < WINDOW_MS && started.length < this.#limit.perMinute; agoMs += STEP_MS) {
-      const count = (await startedWithin(agoMs + STEP_MS)) - started.length;
-      for (let each = 0; each < count; each += 1) started.push(nowMs - agoMs);
+    const startedMs: number[] = [];
+    for (let agoMs = 0; agoMs < WINDOW_MS && startedMs.length < this.#limit.perMinute; agoMs += STEP_MS) {
+      const count = (await startedWithin(agoMs + STEP_MS)) - startedMs.length;
+      startedMs.push(...Array<number>(Math.max(0, count)).fill(nowMs - agoMs));
     }
-    this.#begin(nowMs, started.slice(0, this.#limit.perMinute).reverse());
+    this.#startedMs = startedMs.slice(0, this.#limit.perMinute).reverse();
+    this.#nowMs = nowMs;
   }
 
-  /** Begins anew as if as many as may had started in the last minute, evenly. */
+  /** Restarts as if as many as may had started in the last minute, evenly. */
   restartUnknown(nowMs: number): void {
     const { perMinute } = this.#limit;
-    const gapMs = WINDOW_MS / perMinute;
-    this.#begin(
-      nowMs,
-      Array.from({ length: perMinute }, (_, each) => nowMs - WINDOW_MS + (each + 1) * gapMs),
-    );
-  }
-
-  #begin(nowMs: number, startedMs: number[]): void {
-    this.#startedMs = startedMs;
+    const startOf = (_: unknown, at: number) => nowMs - WINDOW_MS + ((at + 1) * WINDOW_MS) / perMinute;
+    this.#startedMs = Array.from({ length: perMinute }, startOf);
     this.#nowMs = nowMs;
   }
 }

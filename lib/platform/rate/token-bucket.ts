@@ -2,9 +2,8 @@
 export type BurstLimit = { perMinute: number; burst: number };
 
 /**
- * Says how many may start now.
+ * Says how many may start now; `take` uses one of them, `giveBack` returns one that did not start.
  *
- * Shape: `take` uses one of those that are available, `giveBack` returns one that did not start after all.
  * Units: milliseconds of one monotonic clock; one that goes back changes nothing.
  */
 export type StartQuota = {
@@ -13,7 +12,7 @@ export type StartQuota = {
   giveBack(): void;
 };
 
-/** A quota that allows a burst: `burst` starts at once, then `perMinute`, evenly spread. It begins full. */
+/** A quota that begins full: `burst` starts at once, then `perMinute`, evenly spread. */
 export class TokenBucket implements StartQuota {
   readonly #limit: BurstLimit;
   #tokens: number;
@@ -34,7 +33,6 @@ export class TokenBucket implements StartQuota {
     const { perMinute, burst } = this.#limit;
     const elapsedMs = Math.max(0, nowMs - this.#countedAtMs);
     this.#tokens = Math.min(burst, this.#tokens + (elapsedMs * perMinute) / 60_000);
-    // The time until now is counted once, also when the clock goes back and comes here again.
     this.#countedAtMs += elapsedMs;
     // Thirty times a thirtieth is a little less than one in floating point.
     return Math.floor(this.#tokens + 1e-9);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createLog, type LogLevel } from "../../../lib/platform/log/log.ts";
-import type { LogFormat } from "../../../lib/platform/log/log-format.ts";
+import { createLog, type LogFormat, type LogLevel } from "../../../lib/platform/log/log.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 
 const now = () => new Date("2026-11-23T11:00:00.000Z");

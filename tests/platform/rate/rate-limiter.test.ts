@@ -5,9 +5,7 @@ import { type RateLimiter, rateLimiter } from "../../../lib/platform/rate/rate-l
 function fakeClock() {
   let now = 0;
   const sleepers: { at: number; wake: () => void }[] = [];
-  const settle = async () => {
-    for (let turns = 0; turns < 50; turns += 1) await Promise.resolve();
-  };
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
   return {
     nowMs: () => now,
     sleep: (ms: number, signal: AbortSignal) =>
