@@ -2,9 +2,9 @@ import { createWriteStream, fstatSync, readFileSync, writeSync } from "node:fs";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { OpsError } from "../lib/platform/errors.ts";
-import { jsonText } from "../lib/platform/json-text.ts";
 import type { WrapLine } from "../lib/platform/log/log.ts";
 import type { TextStream } from "../lib/platform/log/progress.ts";
+import { jsonText } from "../lib/platform/replace-unseen.ts";
 import type { Environment } from "../lib/platform/secrets/adapter.ts";
 import { EXIT, statusWord } from "./framework/exit-status.ts";
 

@@ -7,7 +7,6 @@ import {
   webhookSettingsPath,
 } from "../../lib/platform/config/settings-file.ts";
 import { commandFile } from "../../lib/platform/config/settings-table.ts";
-import { keepLoopbackOffProxies } from "../../lib/platform/http/proxy.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
 import { onOverruledVariable } from "../../lib/platform/secrets/adapter.ts";
 
@@ -40,7 +39,6 @@ export function applySettings(settings: CommandSettings, log: Log): void {
       variables: late,
       hint,
     });
-  keepLoopbackOffProxies(process.env);
 }
 
 /** Warns of variables of the settings file that have another value in the environment. */

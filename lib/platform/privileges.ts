@@ -8,25 +8,17 @@ import { textOrEmpty } from "./text-or-empty.ts";
 /** The account of the service, as `make install` makes it. */
 export const SERVICE_ACCOUNT = "opsctl";
 
-/**
- * An account of this host that is not root.
- *
- * Shape: `groups` are the numbers of all its groups; null for an account of a directory service, which knows them.
- */
-export type Account = {
-  name: string;
-  uid: number;
-  gid: number;
-  home: string;
-  groups: readonly number[] | null;
-};
+/** An account of this host that is not root; `groups` are the numbers of all its groups. */
+export type Account = { name: string; uid: number; gid: number; home: string; groups: readonly number[] };
 
 const ROOT = 0;
 const PASSWD = "/etc/passwd";
 /** The group of an account without one: nogroup, the kernel's number for what it cannot map. */
 const NO_GROUP = 65_534;
 /** `getent` waits for minutes for a directory service that does not answer. */
-const LOOKUP_LIMIT_MS = 5_000;
+const GETENT_LIMIT_MS = 5_000;
+/** A host whose accounts are all in its files. */
+const FILES_ALONE = /^\s*passwd\s*:(?:\s+(?:files|systemd|compat))+\s*(?:#.*)?$/m;
 
 let hasDropped = false;
 
@@ -42,29 +34,29 @@ export function wasRoot(): boolean {
 
 /** The accounts whose files and directories this process relies on: root and its own. */
 export function trustedUids(): readonly number[] {
-  const own = process.geteuid?.() ?? ROOT;
-  return own === ROOT ? [ROOT] : [ROOT, own];
+  return [...new Set([ROOT, process.geteuid?.() ?? ROOT])];
 }
 
 /**
- * The service account of this host; null where there is none, or where that name is root.
+ * The service account of this host, by /etc/passwd, else by `getent`; null where there is none, or that name is root.
  *
- * Behaviour: reads /etc/passwd, and asks `getent` for an account that only a directory service has.
- * Errors:    ACCOUNT_UNAVAILABLE when `getent` fails or takes too long, and for an account with root's group.
+ * Errors: ACCOUNT_UNAVAILABLE when `getent` fails or takes too long, and for an account with root's group.
  */
-export async function findServiceAccount(limitMs = LOOKUP_LIMIT_MS): Promise<Account | null> {
-  const local = accountIn(accountLines(), SERVICE_ACCOUNT);
-  const found = local ?? accountIn(await askGetent(limitMs), SERVICE_ACCOUNT);
+export async function findServiceAccount(limitMs = GETENT_LIMIT_MS): Promise<Account | null> {
+  const found = accountIn(passwd(), SERVICE_ACCOUNT) ?? accountIn(await getent(limitMs), SERVICE_ACCOUNT);
   if (found === null || found.uid === ROOT) return null;
-  if (found.gid === ROOT) throw unavailable("its group is root's own, number 0", GIVE_GROUP);
-  return { ...found, groups: local === null ? null : groupsOf(found) };
+  if (found.gid === ROOT)
+    throw unavailable(
+      "its group is root's own, number 0",
+      "groupadd --system opsctl; usermod -g opsctl opsctl",
+    );
+  return found;
 }
 
 /** The account with this number by /etc/passwd; without a line there it has no group of its own. */
 export function accountOf(uid: number): Account {
-  const found = accountIn(accountLines(), uid);
-  if (found === null) return { name: `uid ${uid}`, uid, gid: NO_GROUP, home: "/", groups: [NO_GROUP] };
-  return { ...found, groups: groupsOf(found) };
+  const unknown = { name: `uid ${uid}`, uid, gid: NO_GROUP, home: "/", groups: [NO_GROUP] };
+  return accountIn(passwd(), uid) ?? unknown;
 }
 
 /**
@@ -78,14 +70,12 @@ export function accountOf(uid: number): Account {
  * Source:    credentials(7); prctl(2), PR_SET_DUMPABLE; capabilities(7), "Effect of user ID changes"; core(5).
  */
 export function becomeAccount({ name, uid, gid, home, groups }: Account): void {
-  const { setgroups, initgroups } = process as GroupCalls;
-  if (setgroups === undefined || initgroups === undefined)
-    throw unavailable("this runtime cannot change its groups", WITH_RUNUSER, name);
+  const { setgroups } = process as { setgroups?: typeof process.setgroups };
+  if (setgroups === undefined) throw unavailable("this runtime cannot change its groups", WITH_RUNUSER, name);
   keepMemoryOutOfCores();
   try {
     process.chdir("/");
-    if (groups === null) initgroups(name, gid);
-    else setgroups(groups);
+    setgroups([...groups]);
     process.setgid?.(gid);
     process.setuid?.(uid);
   } catch (error) {
@@ -112,13 +102,6 @@ function keepMemoryOutOfCores(): void {
   }
 }
 
-/** What Deno does not have. */
-type GroupCalls = {
-  setgroups?: (groups: readonly number[]) => void;
-  initgroups?: (name: string, gid: number) => void;
-};
-
-const GIVE_GROUP = "groupadd --system opsctl; usermod -g opsctl opsctl";
 const WITH_RUNUSER = "Start it as the account: runuser -u opsctl -- <the same command>";
 const NO_RIGHT =
   "this process is root without CAP_SETUID and CAP_SETGID, or of a user namespace without that account";
@@ -130,8 +113,8 @@ const IN_CONTAINER =
 function hasOnly(uid: number, gid: number): boolean {
   const uids = [process.getuid?.(), process.geteuid?.()];
   const gids = [process.getgid?.(), process.getegid?.()];
-  if (uids.some((id) => id !== uid) || gids.some((id) => id !== gid)) return false;
-  if (process.getgroups?.().includes(ROOT)) return false;
+  const isOther = uids.some((id) => id !== uid) || gids.some((id) => id !== gid);
+  if (isOther || process.getgroups?.().includes(ROOT)) return false;
   try {
     process.setuid?.(ROOT);
     return false;
@@ -141,48 +124,37 @@ function hasOnly(uid: number, gid: number): boolean {
 }
 
 /** A container may have no list of accounts; one that is there and cannot be read is no reason to stay root. */
-function accountLines(): string {
+function passwd(): string {
   return existsSync(PASSWD) ? readFileSync(PASSWD, "utf8") : "";
 }
 
-/** The line of an account, by its name or number, in the format of passwd(5). */
-function accountIn(lines: string, wanted: string | number): Omit<Account, "groups"> | null {
-  for (const line of lines.split("\n")) {
-    const [name = "", , uid = "", gid = "", , home = "/"] = line.split(":");
-    if (name !== wanted && uid !== String(wanted)) continue;
-    if (!/^\d+$/.test(uid) || !/^\d+$/.test(gid)) throw unavailable("its line has no numbers", LOOK_UP);
-    return { name, uid: Number(uid), gid: Number(gid), home };
-  }
-  return null;
-}
-
-/** The groups of an account by /etc/group, without root's. */
-function groupsOf({ name, gid }: Pick<Account, "name" | "gid">): number[] {
+/** An account by its name or number in passwd(5), with its groups of /etc/group but root's. */
+function accountIn(lines: string, wanted: string | number): Account | null {
+  const fields = lines.split("\n").map((line) => line.split(":"));
+  const found = fields.find(([name, , uid]) => name === wanted || uid === String(wanted));
+  if (found === undefined) return null;
+  const [name = "", , uid = "", gid = "", , home = "/"] = found;
+  if (!/^\d+$/.test(uid) || !/^\d+$/.test(gid))
+    throw unavailable("its line has no numbers", "getent passwd opsctl");
   const others = textOrEmpty("/etc/group")
     .split("\n")
-    .flatMap((line) => {
-      const [, , number = "", members = ""] = line.split(":");
-      return members.split(",").includes(name) && /^\d+$/.test(number) ? [Number(number)] : [];
-    });
-  return [...new Set([gid, ...others])].filter((group) => group !== ROOT);
+    .map((line) => line.split(":"))
+    .filter(([, , number = "", members = ""]) => /^\d+$/.test(number) && members.split(",").includes(name))
+    .map(([, , number]) => Number(number));
+  const groups = [...new Set([Number(gid), ...others])].filter((group) => group !== ROOT);
+  return { name, uid: Number(uid), gid: Number(gid), home, groups };
 }
 
-const GETENT = "/usr/bin/getent";
-const LOOK_UP = "getent passwd opsctl";
-/** A host whose accounts are all in its files. */
-const FILES_ALONE = /^\s*passwd\s*:(?:\s+(?:files|systemd|compat))+\s*(?:#.*)?$/m;
-
 /** What the directory services of this host say; nothing where it has none. */
-async function askGetent(limitMs: number): Promise<string> {
+async function getent(limitMs: number): Promise<string> {
   if (FILES_ALONE.test(textOrEmpty("/etc/nsswitch.conf"))) return "";
-  const signal = AbortSignal.timeout(limitMs);
-  const { end, stdout } = await runProgram(GETENT, ["passwd", SERVICE_ACCOUNT], { env: {}, signal });
+  const limits = { env: {}, signal: AbortSignal.timeout(limitMs) };
+  const { end, stdout } = await runProgram("/usr/bin/getent", ["passwd", SERVICE_ACCOUNT], limits);
   if (end.status === "ended" && end.exitCode === 0) return stdout.toString();
   // 2: there is no such account. A host without getent has no directory services.
   if (end.status === "unstarted" || (end.status === "ended" && end.exitCode === 2)) return "";
-  const how = end.status === "late" ? `did not end within ${limitMs / 1000} s` : "failed";
   throw unavailable(
-    `getent ${how}`,
+    `getent ${end.status === "late" ? `did not end within ${limitMs / 1000} s` : "failed"}`,
     "See that the directory services of /etc/nsswitch.conf answer: getent passwd opsctl",
   );
 }

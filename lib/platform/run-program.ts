@@ -1,11 +1,6 @@
 import process from "node:process";
 
-/**
- * How a program ended.
- *
- * Shape: `ended` by itself, `exitCode` is null for a signal; `unstarted` with the system's code; `late` and `flooded`
- *        when it was killed at a limit.
- */
+/** How a program ended; `late` and `flooded` when it was killed at its limit of time or output. */
 export type ProgramEnd =
   | { status: "ended"; exitCode: number | null; signal: NodeJS.Signals | null }
   | { status: "unstarted"; code: string }

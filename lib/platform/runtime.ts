@@ -14,10 +14,7 @@ export type Connection = {
   close(): void;
 };
 
-type DenoHttpClient = { close(): void };
-type DenoGlobal = {
-  createHttpClient(options: { poolMaxIdlePerHost: number; http2: boolean }): DenoHttpClient;
-};
+type DenoGlobal = { createHttpClient(options: object): { close(): void } };
 
 const deno = Reflect.get(globalThis, "Deno") as DenoGlobal | undefined;
 const bun: unknown = Reflect.get(globalThis, "Bun");
@@ -25,33 +22,31 @@ const bun: unknown = Reflect.get(globalThis, "Bun");
 /**
  * A connection that serves one request and is shared with no other.
  *
- * Behaviour: see `Connection`. When a pooled connection drops, Deno sends a POST a second time by itself; a new
- *            connection has nothing to repeat. HTTP/1.1 only, because HTTP/2 has retries of its own.
+ * Behaviour: when a pooled connection drops, Deno sends a POST a second time; a new connection has nothing to repeat.
+ *            HTTP/1.1 only, because HTTP/2 has retries of its own.
  */
 export function ownConnection(): Connection {
-  if (deno !== undefined) return denoConnection(deno);
+  if (deno !== undefined) return denoConnection(deno, { poolMaxIdlePerHost: 0, http2: false });
   return bun === undefined ? pooledConnection() : bunConnection();
 }
 
 /**
- * A connection from the runtime's pool, for reads that may be repeated.
+ * A connection from the runtime's pool, for reads that may be repeated, or through the Unix socket of this path.
  *
  * Behaviour: certificates are always checked. Bun would otherwise obey NODE_TLS_REJECT_UNAUTHORIZED, Deno's `fetch`
  *            does not.
  */
-export function pooledConnection(): Connection {
-  const init = bun === undefined ? {} : { decompress: false, tls: { rejectUnauthorized: true } };
-  return { init: init as RequestInit, nothingWasSent: precedesRequest, close() {} };
+export function pooledConnection(unixSocket?: string): Connection {
+  if (deno !== undefined && unixSocket !== undefined)
+    return denoConnection(deno, { proxy: { transport: "unix", path: unixSocket } });
+  const ofBun = { decompress: false, tls: { rejectUnauthorized: true }, unix: unixSocket };
+  const init = (bun === undefined ? {} : ofBun) as RequestInit;
+  return { init, nothingWasSent: precedesRequest, close() {} };
 }
 
-/** What makes the runtime's `fetch` call through a Unix socket; null where it cannot. */
-export function unixSocketInit(path: string): RequestInit | null {
-  return bun === undefined ? null : ({ unix: path } as RequestInit);
-}
-
-function denoConnection(runtime: DenoGlobal): Connection {
-  const client = runtime.createHttpClient({ poolMaxIdlePerHost: 0, http2: false });
-  const init = { client } as unknown as RequestInit;
+function denoConnection(runtime: DenoGlobal, options: object): Connection {
+  const client = runtime.createHttpClient(options);
+  const init = { client } as RequestInit;
   return { init, nothingWasSent: precedesRequest, close: () => client.close() };
 }
 
@@ -68,13 +63,9 @@ function bunConnection(): Connection {
     requestMayBegin = refusal === undefined;
     return refusal;
   };
-  const init = {
-    keepalive: false,
-    decompress: false,
-    tls: { rejectUnauthorized: true, checkServerIdentity },
-  };
+  const tls = { rejectUnauthorized: true, checkServerIdentity };
   return {
-    init: init as RequestInit,
+    init: { keepalive: false, decompress: false, tls } as RequestInit,
     nothingWasSent(error, url) {
       judged = true;
       return url.protocol === "https:" ? !requestMayBegin : precedesRequest(error);

@@ -6,20 +6,10 @@ export type Limit = { limitMs: number; signal?: AbortSignal | undefined };
 /** What ended a limit: its time has passed, or the caller's signal was aborted. */
 export type LimitCause = "timeout" | "aborted";
 
-/**
- * A limit that runs.
- *
- * Shape: `signal` is aborted when the limit ends; `cause` is null until then; `clear` removes timer and listener, and
- *        has to be called when the work has ended.
- */
+/** A limit that runs: `signal` is aborted when it ends, `cause` is null until then, `clear` stops it. */
 export type RunningLimit = { signal: AbortSignal; cause(): LimitCause | null; clear(): void };
 
-/**
- * Starts a limit, for work that ends itself when the signal is aborted.
- *
- * Behaviour: AbortSignal.timeout is enough where no one asks for the cause and the timer may stay.
- * Units:     milliseconds.
- */
+/** Starts a limit, for work that ends itself when the signal is aborted; `clear` has to be called behind the work. */
 export function startLimit({ limitMs, signal }: Limit): RunningLimit {
   const controller = new AbortController();
   let cause: LimitCause | null = null;
@@ -41,12 +31,9 @@ export function startLimit({ limitMs, signal }: Limit): RunningLimit {
 
 /**
  * Waits for work no longer than its limit: returns what the work returns, or what `late` returns when the limit ends
- * first.
+ * first; what the work returns or throws after that is dropped.
  *
- * Behaviour: at the limit `late` is called, then the work's signal is aborted; what the work returns or throws after
- *            that is dropped. Work whose caller has aborted already is not begun.
- * Units:     milliseconds.
- * Errors:    those of the work, and what `late` throws.
+ * Errors: those of the work, and what `late` throws.
  */
 export async function withTimeout<T, L>(
   limit: Limit,

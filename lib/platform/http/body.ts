@@ -1,13 +1,17 @@
+/** Either means that the length can be another one: the body comes in chunks, or could be unpacked. */
+const OTHER_LENGTH = ["transfer-encoding", "content-encoding"];
+
 /**
  * The body of `response` as text; null when it is larger than the cap, of which never more is held.
  *
- * Behaviour: read at once where its length is announced and within the cap, because no runtime then reads further; else
- *            piece by piece. The rest of a body that is too large is left unread, and its connection closed.
- * Units:     bytes.
+ * Behaviour: read at once where its length is announced and within the cap, because no runtime then reads further. The
+ *            rest of a body that is too large is left unread, and its connection closed.
  * Errors:    throws what the runtime throws when the body breaks off.
  */
 export async function readBody(response: Response, maxBytes: number): Promise<string | null> {
-  if (isAnnouncedWithin(response.headers, maxBytes)) return await response.text();
+  const { headers } = response;
+  const length = Number(headers.get("content-length") ?? Number.NaN);
+  if (length <= maxBytes && !OTHER_LENGTH.some((name) => headers.has(name))) return await response.text();
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
   let text = "";
@@ -22,11 +26,4 @@ export async function readBody(response: Response, maxBytes: number): Promise<st
   // Not awaited: nothing depends on how it ends.
   reader?.cancel().catch(() => {});
   return null;
-}
-
-/** False where the length can be another one: the body comes in chunks, or could be unpacked. */
-function isAnnouncedWithin(headers: Headers, maxBytes: number): boolean {
-  const length = headers.get("content-length");
-  if (length === null || !/^\d{1,15}$/.test(length) || Number(length) > maxBytes) return false;
-  return !headers.has("transfer-encoding") && !headers.has("content-encoding");
 }

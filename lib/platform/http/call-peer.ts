@@ -3,9 +3,8 @@ import { type Connection, ownConnection, pooledConnection } from "../runtime.ts"
 import { type RunningLimit, startLimit } from "../timeout.ts";
 import { type PeerAnswer, peerAnswer } from "./answer.ts";
 import { readBody } from "./body.ts";
-import { keepCallOffProxies } from "./proxy.ts";
+import { keepLoopbackOffProxies } from "./proxy.ts";
 import { parsePublishedRate } from "./published-rate.ts";
-import { fetchOverUnixSocket } from "./unix-fetch.ts";
 import { splitCredentials } from "./url.ts";
 
 /**
@@ -50,7 +49,7 @@ export type CallRecord = {
  *
  * Shape: `url` as `peerUrl` makes it; `headers` carry opened secrets and never leave this module; `definitive` says
  *        the answers that the peer's contract calls a refusal (not called for 408 and 409); `unixSocket` is the path of
- *        the socket to call through, which takes no body.
+ *        the socket through which a GET is sent.
  * Units: `timeoutMs` covers connecting, the request and the whole answer; `maxAnswerBytes` is 1 MiB unless given.
  */
 export type PeerCall = {
@@ -106,8 +105,8 @@ async function perform(call: PeerCall): Promise<CallResult> {
   if (call.signal?.aborted) return notSent("aborted");
   const request = requestOf(call);
   if (request === null) return notSent("request_invalid");
-  keepCallOffProxies(request.url, process.env);
-  const connection = call.method === "GET" ? pooledConnection() : ownConnection();
+  if (call.unixSocket === undefined) keepLoopbackOffProxies(request.url, process.env);
+  const connection = call.method === "GET" ? pooledConnection(call.unixSocket) : ownConnection();
   const limit = startLimit({ limitMs: call.timeoutMs, signal: call.signal });
   try {
     return await exchange(call, request, connection, limit);
@@ -129,7 +128,6 @@ function requestOf(call: PeerCall): PlainRequest | null {
     if (authorization !== null && !headers.has("authorization")) headers.set("authorization", authorization);
     const init: RequestInit = { method: call.method, headers, redirect: "manual" };
     if (call.body === undefined) return { url, init };
-    if (call.unixSocket !== undefined) return null;
     headers.set("content-type", "application/json");
     return { url, init: { ...init, body: JSON.stringify(call.body) } };
   } catch {
@@ -145,10 +143,7 @@ async function exchange(
 ): Promise<CallResult> {
   let response: Response;
   try {
-    const init = { ...request.init, ...connection.init, signal: limit.signal };
-    response = await (call.unixSocket === undefined
-      ? fetch(request.url, init)
-      : fetchOverUnixSocket(call.unixSocket, request.url, init));
+    response = await fetch(request.url, { ...request.init, ...connection.init, signal: limit.signal });
   } catch (error) {
     const nothingSent = connection.nothingWasSent(error, request.url);
     if (nothingSent) return notSent(limit.cause() ?? "unreachable");

@@ -1,5 +1,5 @@
 /**
- * What an answer says about the peer's rate; each part is null when absent or out of bounds.
+ * What an answer says about the rate of its service; each part is null when absent or out of bounds.
  *
  * Units: milliseconds; `limit` is requests. `windowMs` is null when only the limit is published.
  */
@@ -12,63 +12,45 @@ export type PublishedRate = {
 
 const LONGEST_MS = 3_600_000;
 const LARGEST_LIMIT = 10_000;
+const DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
  * Reads `ratelimit-limit`, `-reset`, `-policy` and `retry-after`.
  *
- * Behaviour: numbers out of bounds count as absent, waits are cut to an hour: a peer's header must not stop a run. A
- *            time to wait for is counted from the answer's own `date`, because this host's clock may be wrong; without
- *            one from `nowMs`.
+ * Behaviour: numbers out of bounds count as absent, waits are cut to an hour: a header must not stop a run. A time to
+ *            wait for is counted from the answer's own `date`, because this host's clock may be wrong; without one from
+ *            `nowMs`.
  * Source:    resend.com/docs/api-reference/rate-limit, read 2026-11-21; RFC 9110, Retry-After.
  */
 export function parsePublishedRate(headers: Headers, nowMs: number): PublishedRate {
-  const policy = parsePolicy(headers.get("ratelimit-policy"));
-  const resetSeconds = parseNumber(headers.get("ratelimit-reset"));
+  const [, policyLimit, seconds] =
+    /^\s*(\d{1,6})\s*;\s*w=(\d{1,6})\s*(?:[;,]|$)/.exec(headers.get("ratelimit-policy") ?? "") ?? [];
+  const windowMs = Number(seconds) * 1_000;
+  const isPolicy = parseLimit(policyLimit) !== null && windowMs >= 1_000 && windowMs <= LONGEST_MS;
+  const retryAfter = headers.get("retry-after");
+  const retryAtMs = parseDate(retryAfter);
+  const untilMs = retryAtMs && boundedMs(retryAtMs - (parseDate(headers.get("date")) ?? nowMs));
   return {
-    limit: parseLimit(headers.get("ratelimit-limit")) ?? policy?.limit ?? null,
-    windowMs: policy?.windowMs ?? null,
-    resetMs: resetSeconds === null ? null : boundedMs(resetSeconds * 1000),
-    retryAfterMs: parseRetryAfter(headers.get("retry-after"), parseDate(headers.get("date")) ?? nowMs),
+    limit: parseLimit(headers.get("ratelimit-limit")) ?? (isPolicy ? Number(policyLimit) : null),
+    windowMs: isPolicy ? windowMs : null,
+    resetMs: parseSeconds(headers.get("ratelimit-reset")),
+    retryAfterMs: parseSeconds(retryAfter) ?? untilMs,
   };
 }
 
-function parsePolicy(value: string | null): { limit: number; windowMs: number } | null {
-  const match = /^\s*(\d{1,6})\s*;\s*w=(\d{1,6})\s*(?:[;,]|$)/.exec((value ?? "").slice(0, 200));
-  const limit = parseLimit(match?.[1] ?? null);
-  const seconds = Number(match?.[2] ?? 0);
-  return limit === null || seconds < 1 || seconds * 1000 > LONGEST_MS
-    ? null
-    : { limit, windowMs: seconds * 1000 };
+function parseLimit(value: string | null | undefined): number | null {
+  const limit = /^\s*\d{1,9}\s*$/.test(value ?? "") ? Number(value) : 0;
+  return limit >= 1 && limit <= LARGEST_LIMIT ? limit : null;
 }
 
-function parseLimit(value: string | null): number | null {
-  const limit = parseCount(value);
-  return limit === null || limit < 1 || limit > LARGEST_LIMIT ? null : limit;
-}
-
-function parseCount(value: string | null): number | null {
-  return value !== null && /^\s*\d{1,9}\s*$/.test(value) ? Number(value) : null;
-}
-
-function parseNumber(value: string | null): number | null {
-  return value !== null && /^\s*\d{1,9}(?:\.\d{1,9})?\s*$/.test(value) ? Number(value) : null;
-}
-
-function parseRetryAfter(value: string | null, nowMs: number): number | null {
-  const seconds = parseNumber(value);
-  if (seconds !== null) return boundedMs(seconds * 1000);
-  const at = parseDate(value);
-  return at === null ? null : boundedMs(at - nowMs);
+/** Seconds as milliseconds. */
+function parseSeconds(value: string | null): number | null {
+  return /^\s*\d{1,9}(?:\.\d{1,9})?\s*$/.test(value ?? "") ? boundedMs(Number(value) * 1_000) : null;
 }
 
 // Date.parse alone would take "-1" for a year.
 function parseDate(value: string | null): number | null {
-  if (
-    value === null ||
-    !/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(value.trim())
-  )
-    return null;
-  const at = Date.parse(value);
+  const at = DATE.test(value?.trim() ?? "") ? Date.parse(value!) : Number.NaN;
   return Number.isNaN(at) ? null : at;
 }
 

@@ -1,6 +1,5 @@
 import { type ConsolaInstance, createConsola } from "consola/core";
-import { jsonText } from "../json-text.ts";
-import { withoutControls } from "../replace-unseen.ts";
+import { jsonText, withoutControls } from "../replace-unseen.ts";
 import { redact, redactValues } from "../secrets/redact.ts";
 import { type TextStream, writeLine } from "./progress.ts";
 
