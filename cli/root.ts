@@ -3,6 +3,7 @@ import { command, group } from "./framework/command.ts";
 const deliveries = () => import("./commands/deliveries.ts");
 const outbox = () => import("./commands/webhook/outbox.ts");
 const reports = () => import("./commands/reports.ts");
+const secret = () => import("./commands/secret.ts");
 const rules = () => import("./commands/alert-rules.ts");
 
 /** The command tree: names and descriptions; the file of a command is imported when it is called. */
@@ -101,10 +102,10 @@ export const root = group("Weekly reports for tenant owners, and the alarm of th
   }),
   secret: group("Manage secrets", {
     set: command("Put a secret where the commands that need it find it", () =>
-      import("./commands/secret/set.ts").then((file) => file.secretSet),
+      secret().then((file) => file.secretSet),
     ),
     list: command("List the secrets: where each is, how old, and which command needs it", () =>
-      import("./commands/secret/list.ts").then((file) => file.secretList),
+      secret().then((file) => file.secretList),
     ),
   }),
   status: command("Show every part of opsctl on this host, and what comes next", () =>

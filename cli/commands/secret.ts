@@ -1,10 +1,10 @@
-import { KNOWN_SECRETS, type KnownSecret, knownSecret } from "../../../lib/platform/config/known-secrets.ts";
-import type { OpsError } from "../../../lib/platform/errors.ts";
-import { nearest } from "../../../lib/platform/nearest.ts";
-import type { Secret } from "../../../lib/platform/secrets/secret.ts";
-import { argument, flag } from "../../args/options.ts";
-import { defineCommand } from "../../framework/command.ts";
-import { isTerminal, writeErr } from "../../output.ts";
+import { KNOWN_SECRETS, type KnownSecret, knownSecret } from "../../lib/platform/config/known-secrets.ts";
+import type { OpsError } from "../../lib/platform/errors.ts";
+import { nearest } from "../../lib/platform/nearest.ts";
+import type { Secret } from "../../lib/platform/secrets/secret.ts";
+import { argument, flag } from "../args/options.ts";
+import { defineCommand } from "../framework/command.ts";
+import { isTerminal, writeErr } from "../output.ts";
 
 const STDIN = 0;
 const NAMES = KNOWN_SECRETS.map(({ name }) => name);
@@ -32,13 +32,31 @@ export const secretSet = defineCommand({
 
   async run(args, { env }) {
     const secret = knownSecret(args.name) as KnownSecret;
-    const set = await import("../../../lib/secret/set.ts");
+    const set = await import("../../lib/secret/set.ts");
     const place = await set.placeToSet(secret, { isForRoot: args.root === true, env });
     set.prepareDirectory(place);
     const value = await askFor(secret, (bytes) => set.checkForm(secret, bytes, env));
     const fields = set.writeSecret(place, secret, value);
-    const { renderSecretSet } = await import("../../../lib/secret/render.ts");
+    const { renderSecretSet } = await import("../../lib/secret/render.ts");
     return { fields, text: (screen) => renderSecretSet(fields, screen) };
+  },
+});
+
+/** `opsctl secret list`: which secrets are there; their files are not opened, and `OPSCTL_SECRETS_COMMAND` is not run. */
+export const secretList = defineCommand({
+  staysRoot: true,
+  notes: "Never shows a value. As root it sees all of them.",
+  args: {},
+  example: "opsctl secret list",
+
+  async run(_args, { env }) {
+    const [{ findServiceAccount }, { listSecrets }, { renderSecretList }] = await Promise.all([
+      import("../../lib/platform/privileges.ts"),
+      import("../../lib/secret/list.ts"),
+      import("../../lib/secret/render.ts"),
+    ]);
+    const list = listSecrets(env, await findServiceAccount(), Date.now());
+    return { fields: list, text: (screen) => renderSecretList(list, screen, env) };
   },
 });
 
@@ -53,9 +71,9 @@ function nameFault(word: string): string | undefined {
 
 /** The value in the form that the secret needs; on a terminal it is asked for once more when it has another. */
 async function askFor({ name }: KnownSecret, check: (bytes: Uint8Array) => Secret): Promise<Secret> {
-  const { askHidden, readPiped } = await import("../../prompt.ts");
+  const { askHidden, readPiped } = await import("../prompt.ts");
   if (!(await isTerminal(STDIN))) {
-    const { MAX_SECRET_BYTES } = await import("../../../lib/platform/secrets/adapter.ts");
+    const { MAX_SECRET_BYTES } = await import("../../lib/platform/secrets/adapter.ts");
     return check(await readPiped(MAX_SECRET_BYTES));
   }
   const prompt = `${name} (nothing is shown): `;
@@ -67,7 +85,7 @@ async function askFor({ name }: KnownSecret, check: (bytes: Uint8Array) => Secre
   } catch (error) {
     const { message, hint } = error as OpsError;
     if (hint === undefined) throw error;
-    const { redact } = await import("../../../lib/platform/secrets/redact.ts");
+    const { redact } = await import("../../lib/platform/secrets/redact.ts");
     writeErr(redact(`${message}\n${hint}\nOnce more, please.\n`));
     return check((await askHidden(prompt)) ?? new Uint8Array());
   }
