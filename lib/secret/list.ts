@@ -1,7 +1,7 @@
 import { lstatSync, type Stats } from "node:fs";
 import process from "node:process";
 import { isNeeded, KNOWN_SECRETS, type KnownSecret } from "../platform/config/known-secrets.ts";
-import { readCommandSettings, settingsPath } from "../platform/config/settings-file.ts";
+import { type CommandSettings, readCommandSettings, settingsPath } from "../platform/config/settings-file.ts";
 import { commandFile } from "../platform/config/settings-table.ts";
 import { sudoLine } from "../platform/config/sudo-line.ts";
 import { type Fix, OpsError } from "../platform/errors.ts";
@@ -18,18 +18,11 @@ export type SecretList = ReturnType<typeof listSecrets>;
 export type ListedSecret = SecretList["secrets"][number];
 
 type Problem = { where: string; why: string; fix: Fix };
-type File = {
-  name: string;
-  path: string;
-  env: Environment;
-  names: readonly string[];
-  problem: Problem | null;
-};
+type File = Pick<CommandSettings, "env" | "names"> & { name: string; path: string; problem: Problem | null };
 type Look = { path: string; stats: Stats | undefined; isUnseen: boolean; problem: Problem | null };
 
 /**
- * Every secret of opsctl with its places on this host; opens no file of a secret, and holds no value and nothing that
- * tells its length.
+ * Lists the secrets of this host; opens no file of a secret, and returns no value and nothing that tells its length.
  *
  * Behaviour: root looks at its own files first, then becomes the account, and looks at the account's as that.
  * Errors:    ACCOUNT_UNAVAILABLE.
@@ -38,24 +31,19 @@ export function listSecrets(given: Environment, account: Account | null, nowMs: 
   // Root's own secrets leave the environment with root's rights.
   const env = { ...given };
   const collector = readFile("collect-metrics", env);
-  const ofRoot = new Map(
-    KNOWN_SECRETS.filter(({ reader }) => reader === "root").map((secret) => [
-      secret,
-      [lookAt(placeOf(secret, null, collector.env), secret.name)],
-    ]),
-  );
+  const ofRoot = new Map<KnownSecret, Look[]>();
+  for (const secret of KNOWN_SECRETS.filter(({ reader }) => reader === "root"))
+    ofRoot.set(secret, [lookAt(placeOf(secret, null, collector.env), secret.name)]);
   if (isRoot() && account !== null) becomeAccount(account);
   const commands = ["weekly", "webhook", "socket-monitor", "alert-rules"];
   const files = [...commands.map((command) => readFile(command, env)), collector];
   const secrets = KNOWN_SECRETS.map((secret) => {
-    const own = files.filter(({ name }) =>
-      secret.usedBy.some(({ command }) => commandFile(command) === name),
-    );
+    const names = secret.usedBy.map(({ command }) => commandFile(command));
+    const own = files.filter(({ name }) => names.includes(name));
     const places = own.map((file) => placeOf(secret, account, file.env));
-    const looks = [...new Map(places.map((place) => [place.path, place])).values()].map((place) =>
-      lookAt(place, secret.name),
-    );
-    return listed(secret, { env, files, own, looks: ofRoot.get(secret) ?? looks, nowMs });
+    const unique = places.filter(({ path }, at) => places.findIndex((one) => one.path === path) === at);
+    const looks = ofRoot.get(secret) ?? unique.map((place) => lookAt(place, secret.name));
+    return listed(secret, { env, files, own, looks, nowMs });
   });
   return { secrets, problems: files.flatMap(({ problem }) => problem ?? []) };
 }

@@ -25,22 +25,20 @@ export async function placeToSet(
   const { name } = secret;
   const refusal = (code: string, why: string, hint: string) =>
     new OpsError({ code, message: `Cannot set secret ${name}: ${why}; nothing was read or written`, hint });
-  if (!isRoot()) {
-    const line = sudoLine(`secret set ${name}${isForRoot ? " --root" : ""}`, env);
-    throw refusal("ROOT_NEEDED", "only root may write where secrets are", `Run it as root: ${line}`);
-  }
+  const line = sudoLine(`secret set ${name}${isForRoot ? " --root" : ""}`, env);
+  if (!isRoot())
+    throw refusal("ROOT_NEEDED", "only root may write where it belongs", `Run it as root: ${line}`);
   if (isForRoot || secret.reader === "root") return placeOf(secret, null, env);
   const account = await findServiceAccount();
   if (account !== null) return placeOf(secret, account, env);
-  throw refusal("ACCOUNT_UNAVAILABLE", "this host has no account opsctl, which is to read it", NO_ACCOUNT);
+  const hint =
+    "make install makes it; --root keeps the secret for root, which runs the commands where there is none";
+  throw refusal("ACCOUNT_UNAVAILABLE", "this host has no account opsctl, which is to read it", hint);
 }
 
-const NO_ACCOUNT =
-  "make install makes the account; --root keeps the secret for root, which runs the commands where there is none";
-
 /**
- * Makes the directory of a secret where it is missing, and refuses one in which an account but root could exchange the
- * file, and what is no regular file in the file's place.
+ * Makes the directory of a secret where it is missing; refuses one in which an account but root could exchange the file,
+ * and what is no regular file in the file's place.
  *
  * Errors: FILE_UNTRUSTED, SECRET_NOT_WRITTEN; then nothing was changed.
  */
@@ -64,56 +62,45 @@ export function prepareDirectory(place: Place): void {
   });
 }
 
-/**
- * The value that was typed or piped for a secret, by the rule of the commands that need it; no text about it quotes it
- * or shows its length.
- *
- * Errors: SECRET_MALFORMED.
- */
+/** The value that was typed or piped for a secret; SECRET_MALFORMED neither quotes a wrong one nor shows its length. */
 export function checkForm({ name, kind }: KnownSecret, bytes: Uint8Array, env: Environment): Secret {
-  const malformed = (problem: string) =>
-    new OpsError({
-      code: "SECRET_MALFORMED",
-      message: `Cannot set secret ${name}: the value ${problem}; nothing was changed`,
-      hint: `Expected ${kind.expected}`,
-    });
-  if (bytes.length > MAX_SECRET_BYTES) throw malformed("is longer than any secret");
-  if (!isUtf8(bytes)) throw malformed("is not UTF-8 text");
+  const refuse = (problem: string | null) => {
+    const message = `Cannot set secret ${name}: the value ${problem}; nothing was changed`;
+    if (problem !== null)
+      throw new OpsError({ code: "SECRET_MALFORMED", message, hint: `Expected ${kind.expected}` });
+  };
+  refuse(bytes.length > MAX_SECRET_BYTES ? "is longer than any secret" : null);
+  refuse(isUtf8(bytes) ? null : "is not UTF-8 text");
   const secret = new Secret(secretValue(name, new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)));
-  const fault = secret.open() === "" ? "is empty" : faultOf(kind, secret.open(), env);
-  if (fault !== null) throw malformed(fault);
+  refuse(secret.open() === "" ? "is empty" : faultOf(kind, secret.open(), env));
   return secret;
 }
 
 /**
- * Writes the file of a secret, whole and with owner and mode from the first moment, and says what comes next; call
- * `prepareDirectory` first.
+ * Writes the file of a secret, whole and with owner and mode from the first moment; call `prepareDirectory` first.
  *
+ * Shape:  what is reported: `next` are the commands to run so that the value counts.
  * Errors: SECRET_NOT_WRITTEN; the old file is unchanged.
  */
-export function writeSecret(place: Place, secret: KnownSecret, value: Secret) {
+export function writeSecret(place: Place, { name, ...secret }: KnownSecret, value: Secret) {
   const { path, reader } = place;
   const isNew = !existsSync(path);
   orNotWritten(place, () => writeFileAtomic(path, value.open(), { mode: 0o600, owner: reader }));
-  const credential = webhookCredential(secret);
-  const isPadded = value.open() !== value.open().trim();
+  const usedBy = secret.usedBy.map(({ command }) => command);
+  const service = `systemctl ${settingOf(name)?.restart ? "restart" : "reload"} opsctl-webhook.service`;
+  const credential = webhookCredential({ name, ...secret });
+  const warnings = [
+    value.open() !== value.open().trim() && "the value begins or ends with a blank",
+    credential !== null && `the webhook uses its systemd credential ${credential}, not this file`,
+  ];
   return {
-    ...{ name: secret.name, path, owner: `${reader.name}:${reader.name}`, mode: "0600", isNew },
-    usedBy: secret.usedBy.map(({ command }) => command),
-    next: [serviceStep(secret), secret.afterwards].filter((step) => step != null),
-    warnings: [
-      ...(isPadded ? ["the value begins or ends with a blank"] : []),
-      ...(credential === null
-        ? []
-        : [`the webhook uses its systemd credential ${credential}, not this file`]),
+    ...{ name, path, owner: `${reader.name}:${reader.name}`, mode: "0600", isNew, usedBy },
+    next: [
+      ...(usedBy.includes("webhook") ? [service] : []),
+      ...(secret.afterwards ? [secret.afterwards] : []),
     ],
+    warnings: warnings.filter((warning) => warning !== false),
   };
-}
-
-/** The command with which the webhook's service takes a new value; null for a secret that it does not use. */
-function serviceStep({ name, usedBy }: KnownSecret): string | null {
-  if (!usedBy.some(({ command }) => command === "webhook")) return null;
-  return `systemctl ${settingOf(name)?.restart ? "restart" : "reload"} opsctl-webhook.service`;
 }
 
 function orNotWritten(place: Place, act: () => void): void {
@@ -126,9 +113,8 @@ function orNotWritten(place: Place, act: () => void): void {
 }
 
 function notWritten({ path }: Place, reason: string): OpsError {
-  return new OpsError({
-    code: "SECRET_NOT_WRITTEN",
-    message: `Cannot write ${path}: ${reason}; what was there before is unchanged`,
-    hint: "See that the directory above it is there (make install) and its disk not full or read-only, then run it again",
-  });
+  const message = `Cannot write ${path}: ${reason}; what was there before is unchanged`;
+  const hint =
+    "See that the directory above it is there (make install) and its disk can be written to and is not full";
+  return new OpsError({ code: "SECRET_NOT_WRITTEN", message, hint });
 }

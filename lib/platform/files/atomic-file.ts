@@ -39,7 +39,7 @@ export function writeFileAtomic(
   try {
     withDescriptor(openSync(dirname(path), "r"), fsyncSync);
   } catch {
-    // The new file is in place; a directory that cannot be read or synced only lets a power cut bring the old one back.
+    // The new file is in place: only a power cut could now bring the old one back.
   }
 }
 

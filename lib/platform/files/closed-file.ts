@@ -27,35 +27,32 @@ const HINTS = {
  * Errors:    SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE.
  */
 export function readClosedText(path: string, subject: string, maxBytes = 1_048_576): string | undefined {
-  const refusal = (code: keyof typeof HINTS, why: string, cause?: unknown) =>
-    new OpsError({ code, message: `Cannot read ${subject}: file ${path}${why}`, hint: HINTS[code], cause });
-  const refuseForeign = (why: string | null) => {
-    if (why !== null) throw refusal("SECRET_FILE_UNTRUSTED", ` was not used: ${why}`);
+  const refuse = (code: keyof typeof HINTS, why: string, cause?: unknown): never => {
+    const message = `Cannot read ${subject}: file ${path}${why}`;
+    throw new OpsError({ code, message, hint: HINTS[code], cause });
   };
   const judge = (stats: Stats) => {
     const mode = octal(stats.mode & 0o777);
     if (stats.isFile() && isOpen(stats))
-      throw refusal(
-        "SECRET_FILE_EXPOSED",
-        ` has mode ${mode}, open to group or others, expected 0600 or 0400`,
-      );
+      refuse("SECRET_FILE_EXPOSED", ` has mode ${mode}, open to group or others, expected 0600 or 0400`);
     const trusted = trustedUids();
-    const isForeign = !trusted.includes(stats.uid);
-    refuseForeign(isForeign ? `it belongs to ${namesOf([stats.uid])}, expected ${namesOf(trusted)}` : null);
+    const whose = `it belongs to ${namesOf([stats.uid])}, expected ${namesOf(trusted)}`;
+    if (!trusted.includes(stats.uid)) refuse("SECRET_FILE_UNTRUSTED", ` was not used: ${whose}`);
   };
   try {
     // The directory first: in another account's a missing file does not lead to the next place.
-    refuseForeign(directoryFault(dirname(path), { mayBeSticky: true }));
+    const fault = directoryFault(dirname(path), { mayBeSticky: true });
+    if (fault !== null) refuse("SECRET_FILE_UNTRUSTED", ` was not used: ${fault}`);
     const bytes = readRegularFile(path, { maxBytes, judge, followLinks: true });
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
     if (error instanceof OpsError) throw error;
     if (code === "ENOENT") return undefined;
-    if (["ENOTFILE", "EFBIG"].includes(code)) throw refusal("SECRET_FILE_UNREADABLE", `: ${message}`);
-    if (error instanceof TypeError) throw refusal("SECRET_FILE_UNREADABLE", ": it is not UTF-8 text");
+    if (["ENOTFILE", "EFBIG"].includes(code)) return refuse("SECRET_FILE_UNREADABLE", `: ${message}`);
+    if (error instanceof TypeError) return refuse("SECRET_FILE_UNREADABLE", ": it is not UTF-8 text");
     const who = isClosedHere(error) ? "this account may not read it" : "the file system does not give it";
-    throw refusal("SECRET_FILE_UNREADABLE", `: ${who} (${code})`, error);
+    return refuse("SECRET_FILE_UNREADABLE", `: ${who} (${code})`, error);
   }
 }
 

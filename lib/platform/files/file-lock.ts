@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { isBusy, makeOwnDatabase } from "./sqlite.ts";
+import { createPrivately, isBusy, requireOwnDatabase } from "./sqlite.ts";
 
 /** A lock that this process holds; the kernel frees it when the process ends, also after a crash. */
 export type FileLock = { release(): void };
@@ -16,7 +16,8 @@ export function tryFileLock(
   path: string,
   { shared = false, waitMs = 0 }: { shared?: boolean; waitMs?: number } = {},
 ): FileLock | null {
-  makeOwnDatabase(path);
+  requireOwnDatabase(path);
+  createPrivately(path);
   const db = new DatabaseSync(path, { timeout: waitMs });
   try {
     // A journal in a file would need room on the disk.

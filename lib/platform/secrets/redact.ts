@@ -65,7 +65,7 @@ function patternOf(values: ReadonlySet<string>): RegExp {
   const known = [...new Set(forms)].filter((form) => form.length >= MIN_LENGTH);
   // The longest form first, or the rest of a URL would stay because its password was replaced before it.
   known.sort((a, b) => b.length - a.length);
-  return new RegExp(known.length === 0 ? "(?!)" : known.map(escapeRegExp).join("|"), "g");
+  return new RegExp(known.length === 0 ? "(?!)" : known.map(RegExp.escape).join("|"), "g");
 }
 
 function formsOf(value: string): string[] {
@@ -80,8 +80,4 @@ function urlPassword(value: string): string[] {
   } catch {
     return [password];
   }
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { OpsError } from "../../../platform/errors.ts";
-import { isDamaged, isDiskTrouble } from "../../../platform/files/sqlite.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { OutboxLimits } from "../contract.ts";
 import { type FileWatch, putBack, watchFile } from "./file/file-watch.ts";
 import { emptyLog } from "./file/log-keeper.ts";
 import { makeShrinkable } from "./file/make-shrinkable.ts";
 import { openStateFile, type StateFile } from "./file/open.ts";
+import { isDamaged, isDiskTrouble } from "./file/open-sqlite.ts";
 import { type Outbox, outboxOn } from "./outbox/outbox.ts";
 import { Reserve } from "./reserve/reserve.ts";
 import type { ReserveSize } from "./reserve/reserve-size.ts";

@@ -1,8 +1,9 @@
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { isBusy, isDiskFull } from "../../../../platform/files/sqlite.ts";
+import { isBusy } from "../../../../platform/files/sqlite.ts";
 import { freeBytes } from "../reserve/free-bytes.ts";
+import { isDiskFull } from "./open-sqlite.ts";
 
 /** Vacuumed in about a second; a larger file stays as it is. */
 const MOST_BYTES = 64 * 2 ** 20;

@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
-import { isRefusedRow, openSqlite } from "../../../../platform/files/sqlite.ts";
 import type { Log } from "../../../../platform/log/log.ts";
+import { isRefusedRow, openSqlite } from "./open-sqlite.ts";
 import { columnsOf, readableClaims, readableRows, readableTable } from "./salvage.ts";
 import { ensureSchema, LINE_UP, OUTBOX_COLUMNS, OUTBOX_COLUMNS_2, RANK_ROWS } from "./schema.ts";
 

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { OpsError } from "../../../../platform/errors.ts";
 import { type FileLock, tryFileLock } from "../../../../platform/files/file-lock.ts";
-import { isDamaged, isDiskFull, isReadOnly, openSqlite } from "../../../../platform/files/sqlite.ts";
 import type { Log } from "../../../../platform/log/log.ts";
 import { removeSpareFile } from "../reserve/spare-file.ts";
 import { emptyLog, forgetLog, forgetUse, isLogTaken, keepLog, markUse } from "./log-keeper.ts";
 import { mend, mendedPath } from "./mend.ts";
+import { isDamaged, isDiskFull, isReadOnly, openSqlite } from "./open-sqlite.ts";
 import { ensureSchema } from "./schema.ts";
 
 /** How to open the file of the state. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { isDiskFull } from "../../../../platform/files/sqlite.ts";
+import { isDiskFull } from "../file/open-sqlite.ts";
 import type { RoomMaker } from "../reserve/reserve.ts";
 
 /** Runs work in a transaction that may write from its start; when it throws, nothing is changed. */

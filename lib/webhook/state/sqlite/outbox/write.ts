@@ -1,6 +1,6 @@
-import { isRefusedRow } from "../../../../platform/files/sqlite.ts";
 import type { Alert } from "../../../alert/alert.ts";
 import type { AcceptOutcome, Tries } from "../../contract.ts";
+import { isRefusedRow } from "../file/open-sqlite.ts";
 import { type AcceptDependencies, acceptor } from "./accept/accept.ts";
 import type { Transaction } from "./transaction.ts";
 

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { isDiskFull } from "../../../../platform/files/sqlite.ts";
+import { isDiskFull } from "../file/open-sqlite.ts";
 
 /** More than any file has. */
 const NO_LIMIT = 4_294_967_294;

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { isDiskFull } from "../../../../platform/files/sqlite.ts";
 import type { Log } from "../../../../platform/log/log.ts";
+import { isDiskFull } from "../file/open-sqlite.ts";
 import { type FileGrowth, fileGrowth } from "./file-growth.ts";
 import { freeBytes } from "./free-bytes.ts";
 import { lengthenLog } from "./log-length.ts";

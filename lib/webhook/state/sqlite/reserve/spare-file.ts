@@ -1,5 +1,5 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
-import { isDiskFull } from "../../../../platform/files/sqlite.ts";
+import { isDiskFull } from "../file/open-sqlite.ts";
 
 /** How long the file is. */
 export const SPARE_BYTES = 2 ** 20;

@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { isDiskFull, isDiskTrouble, isReadOnly } from "../../../lib/platform/files/sqlite.ts";
+import {
+  isDiskFull,
+  isDiskTrouble,
+  isReadOnly,
+} from "../../../../lib/webhook/state/sqlite/file/open-sqlite.ts";
 
 const errorOf = (fields: object, message = "") => Object.assign(new Error(message), fields);
 const sqlite = (errcode: number) => errorOf({ code: "ERR_SQLITE_ERROR", errcode });
