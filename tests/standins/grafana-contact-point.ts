@@ -12,51 +12,39 @@ export type KeptPoint = {
 };
 
 const HIDDEN = "[REDACTED]";
-/** The secret settings of each type of integration. */
-const SECRETS: Record<string, string[]> = {
-  webhook: ["password", "authorization_credentials"],
-  email: [],
-};
+/** The settings that Grafana keeps secret. */
+const SECRETS = ["password", "authorization_credentials"];
+/** The settings of a webhook that Grafana decodes into a text. */
+const TEXTS = ["url", "httpMethod", "authorization_scheme", ...SECRETS, "username", "title", "message"];
 
 /** Why Grafana refuses a contact point with these settings, or null. */
 export function contactPointProblem(body: unknown, settings: unknown): string | null {
   if (!isObject(body)) return "bad request data";
-  const { uid, name, type, disableResolveMessage } = body;
-  if (uid !== undefined && !(typeof uid === "string" && /^[A-Za-z0-9_-]{1,40}$/.test(uid)))
-    return "invalid contact point: cannot create contact point with this UID";
-  if (typeof name !== "string" || name === "")
-    return "invalid contact point: name should not be an empty string";
-  if (typeof type !== "string" || SECRETS[type] === undefined)
-    return `invalid contact point: unknown integration type ${type}`;
-  if (disableResolveMessage !== undefined && typeof disableResolveMessage !== "boolean")
-    return "bad request data";
-  if (!isObject(settings)) return "invalid contact point: settings should not be empty";
+  const problem = pointProblem(body, settings);
+  return problem === null ? null : `invalid contact point: ${problem}`;
+}
+
+function pointProblem({ uid, name, type, disableResolveMessage = false }: Json, settings: unknown) {
+  if (uid !== undefined && !/^[A-Za-z0-9_-]{1,40}$/.test(String(uid)))
+    return "cannot create contact point with this UID";
+  if (typeof disableResolveMessage !== "boolean") return "disableResolveMessage is no boolean";
+  if (typeof name !== "string" || name === "") return "name should not be an empty string";
+  if (!["webhook", "email"].includes(String(type))) return `unknown integration type ${type}`;
+  if (!isObject(settings)) return "settings should not be empty";
   return type === "webhook" ? webhookProblem(settings) : null;
 }
 
 /** Each setting is of the type that Grafana decodes it into; the two ways of authentication exclude each other. */
 function webhookProblem(settings: Json): string | null {
-  const { url, httpMethod, maxAlerts } = settings;
-  const texts = [
-    "authorization_scheme",
-    "authorization_credentials",
-    "username",
-    "password",
-    "title",
-    "message",
-  ];
-  for (const key of ["url", "httpMethod", ...texts])
-    if (settings[key] !== undefined && typeof settings[key] !== "string")
-      return "invalid contact point: failed to unmarshal settings";
-  if (!url) return "invalid contact point: required field 'url' is not specified";
-  if (httpMethod !== undefined && !["", "POST", "PUT"].includes(httpMethod as string))
-    return "invalid contact point: invalid HTTP method";
-  if (maxAlerts !== undefined && !/^\d*$/.test(String(maxAlerts)))
-    return "invalid contact point: failed to unmarshal settings";
+  const { url, httpMethod = "", maxAlerts = "" } = settings;
+  const isWrong = (key: string) => settings[key] !== undefined && typeof settings[key] !== "string";
+  if (TEXTS.some(isWrong) || !/^\d*$/.test(String(maxAlerts))) return "failed to unmarshal settings";
+  if (!url) return "required field 'url' is not specified";
+  if (!["", "POST", "PUT"].includes(httpMethod as string)) return "invalid HTTP method";
   const isBasic = Boolean(settings.username) && Boolean(settings.password);
-  if (isBasic && settings.authorization_credentials)
-    return "invalid contact point: both HTTP Basic Authentication and Authorization Header are set, only 1 is permitted";
-  return null;
+  return isBasic && settings.authorization_credentials
+    ? "both HTTP Basic Authentication and Authorization Header are set, only 1 is permitted"
+    : null;
 }
 
 /** The settings of a replacement, in which a hidden secret stands for the one that is kept. */
@@ -77,16 +65,11 @@ export function keptPoint(body: Json, uid: string, provenance: string): KeptPoin
 
 /** The contact point as it is shown: no secret, keys in another order. */
 export function shownPoint({ settings, provenance, ...point }: KeptPoint): Json {
-  const secrets = SECRETS[point.type] ?? [];
   const shown = Object.entries(settings)
-    .filter(([key, value]) => !secrets.includes(key) || value !== "")
-    .map(([key, value]) => [key, secrets.includes(key) ? HIDDEN : value])
+    .filter(([key, value]) => !SECRETS.includes(key) || value !== "")
+    .map(([key, value]) => [key, SECRETS.includes(key) ? HIDDEN : value])
     .reverse();
-  return {
-    settings: Object.fromEntries(shown),
-    ...point,
-    ...(provenance === "" ? {} : { provenance }),
-  };
+  return { settings: Object.fromEntries(shown), ...point, ...(provenance === "" ? {} : { provenance }) };
 }
 
 function isObject(value: unknown): value is Json {
