@@ -1,5 +1,5 @@
 import process from "node:process";
-import { helpOf, helpWidth, printHelp, usageOf } from "./args/help.ts";
+import { helpOf, printHelp } from "./args/help.ts";
 import { type Found, findEntry } from "./framework/command.ts";
 import { EXIT } from "./framework/exit-status.ts";
 import { VERSION_LINE } from "./framework/version.ts";
@@ -36,14 +36,13 @@ function asksForHelp({ entry, rest }: Found): boolean {
 }
 
 /** Checks the words after the command and runs it. */
-async function call({ path, entry, rest }: Found): Promise<number> {
-  const { parseWords, unknownCommand, usageError } = await import("./args/parse.ts");
-  if (!("load" in entry)) throw unknownCommand(rest[0]!, entry, path);
-  const command = await entry.load();
-  const parsed = await parseWords(rest, command);
-  if ("problem" in parsed)
-    throw usageError(parsed.problem, path, usageOf(path, command, await helpWidth("stderr")));
-  const name = path.slice("opsctl ".length);
+async function call(found: Found): Promise<number> {
+  const { parseWords, usageError } = await import("./args/parse.ts");
+  if (!("load" in found.entry)) throw await usageError(found);
+  const command = await found.entry.load();
+  const parsed = await parseWords(found.rest, command);
+  if ("problem" in parsed) throw await usageError(found, parsed.problem);
+  const name = found.path.slice("opsctl ".length);
   if (command.answer === undefined) {
     const { runCommand } = await import("./framework/run-command.ts");
     return await runCommand(name, command, parsed);

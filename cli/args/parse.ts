@@ -1,6 +1,7 @@
 import { OpsError } from "../../lib/platform/errors.ts";
 import { nearest } from "../../lib/platform/nearest.ts";
-import type { Command, Group } from "../framework/command.ts";
+import type { Command, Found } from "../framework/command.ts";
+import { helpWidth, usageOf } from "./help.ts";
 import { listedValues, type Option, type Options, optionNames, positionalAt } from "./options.ts";
 
 /**
@@ -123,18 +124,21 @@ function didYouMean(word: string, names: readonly string[]): string {
   return near === undefined ? "" : `; did you mean ${near}?`;
 }
 
-/** The error for a wrong command line: what is wrong, the usage, and where to read more. */
-export function usageError(problem: string, path: string, usage: string): OpsError {
+/** The error for words that are not taken: a `problem` with those of a command, or a word that is no command. */
+export async function usageError(found: Found, problem = "unexpected argument"): Promise<OpsError> {
+  const { path, entry, rest } = found;
+  const isCommand = "load" in entry;
+  const wrong = isCommand ? problem : unknownWord(rest[0] ?? "", Object.keys(entry.commands));
+  const usage = isCommand
+    ? usageOf(path, await entry.load(), await helpWidth("stderr"))
+    : `${path} <command> [options]`;
   const hint = `Usage: ${usage}\nRun \`${path} --help\` for more`;
-  return new OpsError({ code: "USAGE_INVALID", message: `${path}: ${problem}`, hint });
+  return new OpsError({ code: "USAGE_INVALID", message: `${path}: ${wrong}`, hint });
 }
 
-/** The error for a word that is no command of the group. */
-export function unknownCommand(word: string, { commands }: Group, path: string): OpsError {
-  const problem = word.startsWith("-")
-    ? unknownOption(word.split("=")[0]!, ["help", "version"])
-    : `unknown command${shownName(word, '"')}${didYouMean(word, Object.keys(commands))}`;
-  return usageError(problem, path, `${path} <command> [options]`);
+function unknownWord(word: string, commands: readonly string[]): string {
+  if (word.startsWith("-")) return unknownOption(word.split("=")[0]!, ["help", "version"]);
+  return `unknown command${shownName(word, '"')}${didYouMean(word, commands)}`;
 }
 
 function unknownOption(rawName: string, names: readonly string[]): string {

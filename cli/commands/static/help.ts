@@ -1,6 +1,7 @@
-import { helpOf, helpWidth, usageOf } from "../../args/help.ts";
+import { helpOf } from "../../args/help.ts";
 import { argument } from "../../args/options.ts";
-import { defineStaticCommand, type Found, findEntry } from "../../framework/command.ts";
+import { usageError } from "../../args/parse.ts";
+import { defineStaticCommand, findEntry } from "../../framework/command.ts";
 
 /** `opsctl help`: the help of a command, as its `--help`. */
 export const help = defineStaticCommand({
@@ -10,14 +11,7 @@ export const help = defineStaticCommand({
 
   async answer(words, program) {
     const found = findEntry(program, words);
-    if (found.rest.length > 0) throw await wordTooMany(found);
+    if (found.rest.length > 0) throw await usageError(found);
     return { fields: {}, text: await helpOf(program, words) };
   },
 });
-
-async function wordTooMany({ path, entry, rest }: Found): Promise<Error> {
-  const { unknownCommand, usageError } = await import("../../args/parse.ts");
-  if (!("load" in entry)) return unknownCommand(rest[0] as string, entry, path);
-  const usage = usageOf(path, await entry.load(), await helpWidth("stderr"));
-  return usageError("unexpected argument", path, usage);
-}
