@@ -22,7 +22,7 @@ type File = Pick<CommandSettings, "env" | "names"> & { name: string; path: strin
 type Look = { path: string; stats: Stats | undefined; isUnseen: boolean; problem: Problem | null };
 
 /**
- * Lists the secrets of this host; opens no file of a secret, and returns no value and nothing that tells its length.
+ * Lists the secrets of this host; opens no file of a secret, and returns no value and nothing that shows its length.
  *
  * Behaviour: root looks at its own files first, then becomes the account, and looks at the account's as that.
  * Errors:    ACCOUNT_UNAVAILABLE.

@@ -27,7 +27,7 @@ export function renderSecretList(
   ] as const;
   const rows = secrets.map(({ name, state, ageSeconds, usedBy, sources }) => {
     const users = usedBy.map(({ command, required }) => (required ? command : `(${command})`)).join(" ");
-    const age = ageSeconds === null ? null : ageText(ageSeconds);
+    const age = ageSeconds === null ? null : `${Math.floor(ageSeconds / 86_400)} d`;
     return [name, STATES[state], age, users, singleLine(sources.map(placeText).join(", ")) || null];
   });
   const all = [...secrets.flatMap((secret) => secret.problems), ...problems];
@@ -54,13 +54,7 @@ function placeText({ kind, where }: ListedSecret["sources"][number]): string {
   const place = where.startsWith(`${DEFAULT_ENV_DIR}/`) ? where.slice(DEFAULT_ENV_DIR.length + 1) : where;
   if (kind === "credential") return "systemd credential";
   if (kind === "file") return `${dirname(place)}/`;
-  if (kind === "environment file") return place;
-  return kind === "command" ? `the command of ${place}` : `environment of ${place}`;
-}
-
-function ageText(seconds: number): string {
-  if (seconds >= 86_400) return `${Math.floor(seconds / 86_400)} d`;
-  return seconds >= 3_600 ? `${Math.floor(seconds / 3_600)} h` : `${Math.floor(seconds / 60)} min`;
+  return kind === "environment file" ? place : `${kind} of ${place}`;
 }
 
 /** What was set and what has to be done next, for people. */

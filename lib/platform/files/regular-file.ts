@@ -1,5 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
 
+type Judge = (stats: Stats) => void;
+type ReadOptions = { maxBytes?: number; judge?: Judge; isTail?: boolean; followLinks?: boolean };
+
 const { O_RDONLY, O_NONBLOCK, O_NOCTTY, O_NOFOLLOW } = constants;
 
 /**
@@ -12,15 +15,7 @@ const { O_RDONLY, O_NONBLOCK, O_NOCTTY, O_NOFOLLOW } = constants;
  * Errors:    those of the file system and of `judge`; ELOOP for a link without `followLinks`, ENOTFILE for what is no
  *            regular file, EFBIG for one too large.
  */
-export function readRegularFile(
-  path: string,
-  options: {
-    maxBytes?: number;
-    judge?: (stats: Stats) => void;
-    isTail?: boolean;
-    followLinks?: boolean;
-  } = {},
-): Uint8Array {
+export function readRegularFile(path: string, options: ReadOptions = {}): Uint8Array {
   const { maxBytes = 1_048_576, judge, isTail = false, followLinks = false } = options;
   const file = openSync(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | (followLinks ? 0 : O_NOFOLLOW));
   try {
