@@ -104,104 +104,88 @@ function part(heading: string): string[] {
   return text.split("\n").slice(0, -1);
 }
 
-onHost.describe("make install on a host, as root", () => {
-  test("runs to its end and says nothing on standard error", () => {
+const ENVIRONMENTS = ["alert-rules", "collect-metrics", "socket-monitor", "webhook", "weekly"];
+
+onHost.describe("make install and uninstall on a host, as root", () => {
+  test("run to their end and say nothing on standard error", () => {
     expect([host.stderr, host.status]).toEqual(["", 0]);
   });
 
-  test("makes the service user, without a shell, its home where it may be", () => {
-    expect(part("account")).toEqual(["/var/lib/opsctl:/usr/sbin/nologin", "opsctl"]);
+  test.each<[string, string, string[]]>([
+    [
+      "account",
+      "the service user has no shell, and its home where it may be",
+      ["/var/lib/opsctl:/usr/sbin/nologin", "opsctl"],
+    ],
+    [
+      "owners",
+      "each file belongs to the one who reads it, and the settings directory to root",
+      [
+        "644 root:root /etc/cron.d/opsctl",
+        "755 root:root /etc/opsctl",
+        ...ENVIRONMENTS.flatMap((name) => [
+          `600 ${name === "collect-metrics" ? "root:root" : "opsctl:opsctl"} /etc/opsctl/${name}.env`,
+          `644 root:root /etc/opsctl/${name}.env.example`,
+        ]),
+        "700 root:root /etc/opsctl/root-secrets",
+        "750 root:opsctl /etc/opsctl/secrets",
+        "755 root:root /usr/local/bin",
+        "755 root:root /usr/local/bin/opsctl",
+        "755 root:root /var/lib",
+        "700 opsctl:opsctl /var/lib/opsctl",
+        "755 root:root /var/log",
+        "750 opsctl:opsctl /var/log/opsctl",
+      ],
+    ],
+    ["again", "nothing changes when it is done again", ["same"]],
+    [
+      "service user",
+      "the service user reads its own files, and neither reads nor replaces root's",
+      [
+        ...["alert-rules", "socket-monitor", "webhook", "weekly"].map((name) => `reads ${name}`),
+        "replaces nothing",
+      ],
+    ],
+    ["pipe", "no pipe is waited for when everything is taken back", ["/etc/opsctl/weekly.env"]],
+    ["broken off", "nothing stays in the temporary directory after a signal", ["ended"]],
+    // webhook-unit.test.ts gives them to systemd-analyze.
+    ["units", "both units are there byte for byte", []],
+    [
+      "cron",
+      "each cron line runs as its user, with logs that belong to the service user",
+      [
+        ...["collect-metrics", "socket-monitor-cron", "weekly"].map(
+          (name) => `opsctl /var/log/opsctl/${name}.log`,
+        ),
+        ...["collect-metrics", "socket-monitor", "weekly"].map((name) => `called with: ${name} --json`),
+      ],
+    ],
+    [
+      "left",
+      "secrets, edited files, logs, state and the user stay",
+      [
+        "/etc/opsctl/secrets/DATABASE_URL",
+        "/etc/opsctl/weekly.env",
+        "/var/lib/opsctl/state.db",
+        ...["collect-metrics", "socket-monitor-cron", "weekly"].map((name) => `/var/log/opsctl/${name}.log`),
+        "opsctl",
+      ],
+    ],
+  ])("%s: %s", (heading, _what, lines) => {
+    expect(part(heading).sort()).toEqual(lines.sort());
   });
 
-  test("gives each file to the one who reads it, and the settings directory to root", () => {
-    expect(part("owners")).toEqual([
-      "644 root:root /etc/cron.d/opsctl",
-      "755 root:root /etc/opsctl",
-      "600 opsctl:opsctl /etc/opsctl/alert-rules.env",
-      "644 root:root /etc/opsctl/alert-rules.env.example",
-      "600 root:root /etc/opsctl/collect-metrics.env",
-      "644 root:root /etc/opsctl/collect-metrics.env.example",
-      "700 root:root /etc/opsctl/root-secrets",
-      "750 root:opsctl /etc/opsctl/secrets",
-      "600 opsctl:opsctl /etc/opsctl/socket-monitor.env",
-      "644 root:root /etc/opsctl/socket-monitor.env.example",
-      "600 opsctl:opsctl /etc/opsctl/webhook.env",
-      "644 root:root /etc/opsctl/webhook.env.example",
-      "600 opsctl:opsctl /etc/opsctl/weekly.env",
-      "644 root:root /etc/opsctl/weekly.env.example",
-      "755 root:root /usr/local/bin",
-      "755 root:root /usr/local/bin/opsctl",
-      "755 root:root /var/lib",
-      "700 opsctl:opsctl /var/lib/opsctl",
-      "755 root:root /var/log",
-      "750 opsctl:opsctl /var/log/opsctl",
-    ]);
-  });
-
-  test("changes nothing when it is done again", () => {
-    expect(part("again")).toEqual(["same"]);
-  });
-
-  test("lets the service user read its own files, and neither read nor replace root's", () => {
-    expect(part("service user")).toEqual([
-      "reads weekly",
-      "reads webhook",
-      "reads alert-rules",
-      "reads socket-monitor",
-      "replaces nothing",
-    ]);
-  });
-
-  test("waits for no pipe when it takes everything back", () => {
-    expect(part("pipe")).toEqual(["/etc/opsctl/weekly.env"]);
-  });
-
-  test("leaves nothing in the temporary directory when it is told to end", () => {
-    expect(part("broken off")).toEqual(["ended"]);
-  });
-
-  test("starts and enables nothing, and says what remains", () => {
+  test("install starts and enables nothing, and says what remains", () => {
     const said = part("install").join("\n");
     expect(said).not.toMatch(/^systemctl/m);
     for (const words of ["opsctl migrate", "systemctl daemon-reload", "enable --now", "opsctl doctor"])
       expect(said).toContain(words);
   });
 
-  test("puts both units there byte for byte: webhook-unit.test.ts gives them to systemd-analyze", () => {
-    expect(part("units")).toEqual([]);
-  });
-
-  test("lets each cron line run as its user, with logs that belong to the service user", () => {
-    expect(part("cron")).toEqual([
-      "opsctl /var/log/opsctl/collect-metrics.log",
-      "opsctl /var/log/opsctl/socket-monitor-cron.log",
-      "opsctl /var/log/opsctl/weekly.log",
-      "called with: collect-metrics --json",
-      "called with: socket-monitor --json",
-      "called with: weekly --json",
-    ]);
-  });
-});
-
-onHost.describe("make uninstall on a host, as root", () => {
-  test("stops the units first and tells systemd last", () => {
+  test("uninstall stops the units first and has systemd reload last", () => {
     expect(part("uninstall").filter((line) => line.startsWith("systemctl"))).toEqual([
       "systemctl disable --now opsctl-webhook.socket opsctl-webhook.service",
       "systemctl daemon-reload",
     ]);
-  });
-
-  test("leaves secrets, edited files, logs, state and the user", () => {
-    expect(part("left").sort()).toEqual(
-      [
-        "/etc/opsctl/secrets/DATABASE_URL",
-        "/etc/opsctl/weekly.env",
-        "/var/lib/opsctl/state.db",
-        "/var/log/opsctl/collect-metrics.log",
-        "/var/log/opsctl/socket-monitor-cron.log",
-        "/var/log/opsctl/weekly.log",
-        "opsctl",
-      ].sort(),
-    );
   });
 });

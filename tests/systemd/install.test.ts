@@ -13,7 +13,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import { readEnvFile } from "../../lib/platform/config/env-file.ts";
 import {
@@ -29,61 +29,39 @@ import {
   treeOf,
 } from "./support/clone.ts";
 
+const ENVIRONMENTS = ["alert-rules", "collect-metrics", "socket-monitor", "webhook", "weekly"];
 const isRoot = process.geteuid?.() === 0;
 const NOBODY = 65534;
 
+const SHARE = "usr/local/share";
+/** The files that are installed with the default paths, by their modes; every directory is 755 but those named. */
+const FILES = {
+  "600": ENVIRONMENTS.map((name) => `etc/opsctl/${name}.env`),
+  "644": [
+    ...["etc/cron.d/opsctl", "etc/logrotate.d/opsctl"],
+    ...ENVIRONMENTS.map((name) => `etc/opsctl/${name}.env.example`),
+    ...["service", "socket"].map((kind) => `etc/systemd/system/opsctl-webhook.${kind}`),
+    ...[`${SHARE}/bash-completion/completions/opsctl`, `${SHARE}/zsh/site-functions/_opsctl`],
+    ...[`${SHARE}/fish/vendor_completions.d/opsctl.fish`],
+    ...[`${SHARE}/man/man1/opsctl-weekly.1`, `${SHARE}/man/man1/opsctl.1`],
+    ...["alloy.env.example", "config.alloy", "dashboard.json"].map((name) => `${SHARE}/opsctl/agent/${name}`),
+    ...[`${SHARE}/opsctl/firewall/opsctl-webhook.nft`, `${SHARE}/opsctl/proxy/opsctl-alerts.yml`],
+  ],
+  "755": ["usr/local/bin/opsctl", `${SHARE}/opsctl/firewall/opsctl-webhook.ufw.sh`],
+};
+const OWN_DIRECTORIES = { "etc/opsctl/root-secrets": "d700", "etc/opsctl/secrets": "d750" };
+
+/** A directory and those above it. */
+const upward = (path: string): string[] => (path === "." ? [] : [path, ...upward(dirname(path))]);
 /** What is installed with the default paths, and nothing else. */
 const TREE = {
-  etc: "d755",
-  "etc/cron.d": "d755",
-  "etc/cron.d/opsctl": "644",
-  "etc/logrotate.d": "d755",
-  "etc/logrotate.d/opsctl": "644",
-  "etc/opsctl": "d755",
-  "etc/opsctl/alert-rules.env": "600",
-  "etc/opsctl/alert-rules.env.example": "644",
-  "etc/opsctl/collect-metrics.env": "600",
-  "etc/opsctl/collect-metrics.env.example": "644",
-  "etc/opsctl/root-secrets": "d700",
-  "etc/opsctl/secrets": "d750",
-  "etc/opsctl/socket-monitor.env": "600",
-  "etc/opsctl/socket-monitor.env.example": "644",
-  "etc/opsctl/webhook.env": "600",
-  "etc/opsctl/webhook.env.example": "644",
-  "etc/opsctl/weekly.env": "600",
-  "etc/opsctl/weekly.env.example": "644",
-  "etc/systemd": "d755",
-  "etc/systemd/system": "d755",
-  "etc/systemd/system/opsctl-webhook.service": "644",
-  "etc/systemd/system/opsctl-webhook.socket": "644",
-  usr: "d755",
-  "usr/local": "d755",
-  "usr/local/bin": "d755",
-  "usr/local/bin/opsctl": "755",
-  "usr/local/share": "d755",
-  "usr/local/share/bash-completion": "d755",
-  "usr/local/share/bash-completion/completions": "d755",
-  "usr/local/share/bash-completion/completions/opsctl": "644",
-  "usr/local/share/fish": "d755",
-  "usr/local/share/fish/vendor_completions.d": "d755",
-  "usr/local/share/fish/vendor_completions.d/opsctl.fish": "644",
-  "usr/local/share/man": "d755",
-  "usr/local/share/man/man1": "d755",
-  "usr/local/share/man/man1/opsctl-weekly.1": "644",
-  "usr/local/share/man/man1/opsctl.1": "644",
-  "usr/local/share/opsctl": "d755",
-  "usr/local/share/opsctl/agent": "d755",
-  "usr/local/share/opsctl/agent/alloy.env.example": "644",
-  "usr/local/share/opsctl/agent/config.alloy": "644",
-  "usr/local/share/opsctl/agent/dashboard.json": "644",
-  "usr/local/share/opsctl/firewall": "d755",
-  "usr/local/share/opsctl/firewall/opsctl-webhook.nft": "644",
-  "usr/local/share/opsctl/firewall/opsctl-webhook.ufw.sh": "755",
-  "usr/local/share/opsctl/proxy": "d755",
-  "usr/local/share/opsctl/proxy/opsctl-alerts.yml": "644",
-  "usr/local/share/zsh": "d755",
-  "usr/local/share/zsh/site-functions": "d755",
-  "usr/local/share/zsh/site-functions/_opsctl": "644",
+  ...Object.fromEntries(
+    Object.values(FILES).flatMap((paths) =>
+      paths.flatMap((path) => upward(dirname(path)).map((one) => [one, "d755"])),
+    ),
+  ),
+  ...Object.fromEntries(Object.entries(FILES).flatMap(([mode, paths]) => paths.map((path) => [path, mode]))),
+  ...OWN_DIRECTORIES,
 };
 
 let clone: Clone;
@@ -129,10 +107,7 @@ describe("make install", () => {
       expect(readFileSync(at(installed), "utf8")).toBe(
         readFileSync(join(clone.clone, "systemd", source), "utf8"),
       );
-  });
-
-  test("installs every file of systemd/ but the installer itself", () => {
-    install();
+    // Every file of systemd/ but the installer itself.
     const texts = new Set(filesIn(clone.destdir).map((path) => readFileSync(at(path), "utf8")));
     const sources = filesIn(join(clone.clone, "systemd")).filter((path) => path !== "install.sh");
     expect(sources.length).toBeGreaterThan(10);
@@ -140,8 +115,10 @@ describe("make install", () => {
       expect(texts).toContain(readFileSync(join(clone.clone, "systemd", path), "utf8"));
   });
 
-  test("changes nothing when it is done again", () => {
+  test("changes nothing when it is done again, also not the mode of a directory that was there", () => {
+    mkdirSync(at("etc/cron.d"), { recursive: true, mode: 0o700 });
     install();
+    expect(treeOf(clone.destdir)["etc/cron.d"]).toBe("d700");
     const before = stateOf(clone.destdir);
     const { stdout } = install([], { umask: "077" });
     expect(stateOf(clone.destdir)).toEqual(before);
@@ -173,12 +150,6 @@ describe("make install", () => {
     expect(readFileSync(at("etc/opsctl/webhook.env.example"), "utf8")).toBe("NEW=\n");
   });
 
-  test("leaves the modes of directories that are there", () => {
-    mkdirSync(at("etc/cron.d"), { recursive: true, mode: 0o700 });
-    install();
-    expect(treeOf(clone.destdir)["etc/cron.d"]).toBe("d700");
-  });
-
   test("puts the paths of PREFIX and SYSCONFDIR into the files, and nothing elsewhere", () => {
     install(["PREFIX=/opt/ops", "SYSCONFDIR=/opt/etc"]);
     const files = filesIn(clone.destdir);
@@ -197,7 +168,7 @@ describe("make install", () => {
     expect(cron).toContain("PATH=/usr/local/sbin:/usr/local/bin:");
     const monitor = readEnvFile(readFileSync(at("opt/etc/opsctl/socket-monitor.env"), "utf8")).variables;
     expect(monitor.get("OPSCTL_WEBHOOK_ENV_FILE")).toBe("/opt/etc/opsctl/webhook.env");
-    for (const name of ["webhook", "alert-rules", "weekly", "collect-metrics", "socket-monitor"]) {
+    for (const name of ENVIRONMENTS) {
       const variables = readEnvFile(readFileSync(at(`opt/etc/opsctl/${name}.env`), "utf8")).variables;
       const secrets = name === "collect-metrics" ? "root-secrets" : "secrets";
       expect(variables.get("OPSCTL_SECRETS_DIR")).toBe(`/opt/etc/opsctl/${secrets}`);
@@ -294,13 +265,9 @@ describe("make install and the build", () => {
 describe("man pages and completions", () => {
   const man = (page: string) => at(`usr/local/share/man/man1/${page}`);
 
-  test("are installed as they are", () => {
+  test("are installed as they are; the page of a command that is gone is removed, and no other", () => {
     install();
     expect(readFileSync(man("opsctl.1"), "utf8")).toBe("dist/man/opsctl.1\n");
-  });
-
-  test("the page of a command that is gone is removed by the next installation, and no other", () => {
-    install();
     for (const page of ["opsctl-gone.1", "opsctlx.1"]) writeFileSync(man(page), "");
     install();
     expect([existsSync(man("opsctl-gone.1")), existsSync(man("opsctlx.1"))]).toEqual([false, true]);
@@ -322,20 +289,16 @@ describe("man pages and completions", () => {
 });
 
 describe("make uninstall", () => {
-  test("takes back every file, and directories of its own", () => {
-    install();
-    uninstall();
-    expect(filesIn(clone.destdir)).toEqual([]);
-    expect(existsSync(at("etc/opsctl"))).toBe(false);
-    expect(existsSync(at("usr/local/share/opsctl"))).toBe(false);
-  });
-
-  test("takes back what other paths were installed to", () => {
-    const words = ["PREFIX=/opt/ops", "SYSCONFDIR=/opt/etc"];
-    install(words);
-    uninstall(words);
-    expect(filesIn(clone.destdir)).toEqual([]);
-  });
+  test.each([[[]], [["PREFIX=/opt/ops", "SYSCONFDIR=/opt/etc"]]])(
+    "takes back every file, and directories of its own: %j",
+    (words) => {
+      install(words);
+      uninstall(words);
+      expect(filesIn(clone.destdir)).toEqual([]);
+      for (const folder of ["etc/opsctl", "usr/local/share/opsctl", "opt/etc/opsctl", "opt/ops/share/opsctl"])
+        expect([folder, existsSync(at(folder))]).toEqual([folder, false]);
+    },
+  );
 
   test("leaves secrets, edited environment files, logs, state, and what others put beside its own", () => {
     install();
