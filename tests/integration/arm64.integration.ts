@@ -12,7 +12,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { debianPackages } from "../support/debian-packages.ts";
 import { findDebianTool } from "../support/debian-tool.ts";
-import { notTried } from "./not-tried.ts";
+import { notTried } from "./program.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const BINARY = join(ROOT, "dist/opsctl-linux-arm64");

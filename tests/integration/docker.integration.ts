@@ -9,7 +9,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { until } from "../support/until.ts";
 import { type RealEngine, startRealEngine } from "./docker/real-engine.ts";
-import { notTried } from "./not-tried.ts";
+import { notTried } from "./program.ts";
 
 const OPSCTL = join(import.meta.dirname, "../../dist/opsctl");
 /** A container keeps the pages of a file that it has written in memory, which `docker stats` takes off. */

@@ -1,14 +1,13 @@
 /** The Debian package on a booted Debian: see `package/scenario.ts`. It needs root, and nothing of it stays. */
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import process from "node:process";
 import { opsctlBinary } from "../support/binary.ts";
 import { putOnPath } from "../support/debian-tool.ts";
 import { IPROUTE2 } from "../support/iproute2.ts";
 import { debianRoot } from "./debian-root.ts";
-import { notTried } from "./not-tried.ts";
 import { findLintian } from "./package/lintian.ts";
+import { endAs, notTried } from "./program.ts";
 import { canBoot, MACHINE_PACKAGES } from "./systemd/machine.ts";
 
 if (process.getuid?.() !== 0) notTried("a booted Debian needs root: sudo make integration");
@@ -24,10 +23,6 @@ findLintian();
 
 // In a network of its own, in which nothing is reached.
 const scenario = [process.execPath, join(import.meta.dirname, "package/scenario.ts"), root.path, binary];
-const child = spawn("setpriv", ["--pdeathsig", "TERM", "unshare", "--net", ...scenario], {
-  stdio: "inherit",
+await endAs("setpriv", ["--pdeathsig", "TERM", "unshare", "--net", ...scenario], {
   detached: true,
 });
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill("SIGTERM"));
-const [status] = (await once(child, "close")) as [number | null];
-process.exit(status ?? 1);

@@ -1,12 +1,11 @@
 /** The webhook behind Debian's nginx, haproxy and Caddy, posted to by its Alertmanager: see `tests/proxies/proxies.ts`. */
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import process from "node:process";
 import { findAlertmanager } from "../e2e/support/monitoring-process.ts";
 import { PROXY_TOOLS } from "../proxies/proxy.ts";
 import { putOnPath } from "../support/debian-tool.ts";
-import { notTried } from "./not-tried.ts";
+import { endAs, notTried } from "./program.ts";
 
 for (const tool of PROXY_TOOLS) {
   if (!putOnPath(tool)) notTried(`${tool.program} cannot be had`);
@@ -16,10 +15,6 @@ for (const tool of PROXY_TOOLS) {
 const alertmanager = findAlertmanager();
 if (alertmanager === null) notTried("Alertmanager cannot be had");
 console.log(spawnSync(alertmanager, ["--version"], { encoding: "utf8" }).stdout.split("\n")[0]);
-const tests = spawn(process.execPath, ["test", "--timeout", "240000", "./tests/proxies/proxies.ts"], {
+await endAs(process.execPath, ["test", "--timeout", "240000", "./tests/proxies/proxies.ts"], {
   cwd: join(import.meta.dirname, "../.."),
-  stdio: "inherit",
 });
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => tests.kill("SIGTERM"));
-const [status] = (await once(tests, "close")) as [number | null];
-process.exit(status ?? 1);

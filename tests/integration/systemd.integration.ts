@@ -1,13 +1,11 @@
 /** A booted Debian with the installed units: see `systemd/scenario.ts`. It needs root, and nothing of it stays. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
 import process from "node:process";
 import { opsctlBinary } from "../support/binary.ts";
 import { putOnPath } from "../support/debian-tool.ts";
 import { IPROUTE2 } from "../support/iproute2.ts";
 import { debianRoot } from "./debian-root.ts";
-import { notTried } from "./not-tried.ts";
+import { endAs, notTried } from "./program.ts";
 import { canBoot, MACHINE_PACKAGES } from "./systemd/machine.ts";
 
 if (process.getuid?.() !== 0) notTried("a booted systemd needs root: sudo make integration");
@@ -20,12 +18,8 @@ await opsctlBinary();
 
 // In a network of its own, where the machine's neighbours have the addresses that they need.
 const scenario = [process.execPath, join(import.meta.dirname, "systemd/scenario.ts"), root.path];
-const child = spawn("setpriv", ["--pdeathsig", "TERM", "unshare", "--net", ...scenario], {
+await endAs("setpriv", ["--pdeathsig", "TERM", "unshare", "--net", ...scenario], {
   env: { ...process.env, NO_PROXY: "*" },
-  stdio: "inherit",
   // A terminal's interrupt reaches this process alone, which asks that one to clear up.
   detached: true,
 });
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill("SIGTERM"));
-const [status] = (await once(child, "close")) as [number | null];
-process.exit(status ?? 1);

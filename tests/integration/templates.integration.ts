@@ -9,7 +9,7 @@ import process from "node:process";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
 import { VALUE_CASES, withValue } from "../alert-rules/support/value-cases.ts";
 import { debianPackages, TOOLS } from "../support/debian-packages.ts";
-import { notTried } from "./not-tried.ts";
+import { notTried } from "./program.ts";
 
 type Job = { text: string; sample: string | null };
 
