@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { HEARTBEAT_FILE } from "../host/heartbeat-file-name.ts";
+import { HEARTBEAT_FILE } from "../last-run/file-name.ts";
 import { hasWorked } from "../last-run/has-worked.ts";
 import type { Waiting } from "../last-run/last-run.ts";
 import { type LastRunReading, readLastRun } from "../last-run/read.ts";

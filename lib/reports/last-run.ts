@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { HEARTBEAT_FILE } from "../host/heartbeat-file-name.ts";
 import { failureRank, RANK } from "../last-run/failure-rank.ts";
+import { HEARTBEAT_FILE } from "../last-run/file-name.ts";
 import { hasWorked } from "../last-run/has-worked.ts";
 import type { LastRun, Waiting } from "../last-run/last-run.ts";
 import { hasEnded } from "../last-run/process-mark.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { HEARTBEAT_FILE } from "../host/heartbeat-file-name.ts";
+import { HEARTBEAT_FILE } from "../last-run/file-name.ts";
 import { writeFileAtomic } from "../platform/files/atomic-file.ts";
 import type { WeeklySummary } from "./context/summary.ts";
 

@@ -3,8 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { HEARTBEAT_FILE } from "../../lib/host/heartbeat-file-name.ts";
-import { LAST_RUN_FILE } from "../../lib/last-run/file-name.ts";
+import { HEARTBEAT_FILE, LAST_RUN_FILE } from "../../lib/last-run/file-name.ts";
 import { renderReport } from "../../lib/metrics/render.ts";
 import { collectMetrics } from "../../lib/metrics/run.ts";
 import { lastRun } from "../status/support/run.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { lstatSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { HEARTBEAT_FILE } from "../../lib/host/heartbeat-file-name.ts";
+import { HEARTBEAT_FILE } from "../../lib/last-run/file-name.ts";
 import { findDebianTool } from "../support/debian-tool.ts";
 import { requires } from "../support/requires.ts";
 import { type Clone, makeClone, type Ran, removeClone, run } from "./support/clone.ts";

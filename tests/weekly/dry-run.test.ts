@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { HEARTBEAT_FILE } from "../../lib/host/heartbeat-file-name.ts";
+import { HEARTBEAT_FILE } from "../../lib/last-run/file-name.ts";
 import type { WeeklySummary } from "../../lib/weekly/context/summary.ts";
 import type { SetupPeers } from "../../lib/weekly/setup/peers.ts";
 import { renderSummary } from "../../lib/weekly/texts/summary-text.ts";

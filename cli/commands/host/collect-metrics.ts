@@ -19,13 +19,12 @@ export const collectMetrics = defineCommand({
 
   async run({ stdout }, context) {
     // All at once: one after the other, each import delays the first call by a turn of its own.
-    const [{ loadCollectConfig }, run, { renderCollected, renderReport }, { writeMetrics }, { SOURCES }] =
+    const [{ loadCollectConfig, SOURCES }, run, { renderCollected, renderReport }, { writeMetrics }] =
       await Promise.all([
-        import("../../../lib/metrics/config.ts"),
+        import("../../../lib/metrics/sources.ts"),
         import("../../../lib/metrics/run.ts"),
         import("../../../lib/metrics/render.ts"),
         import("../../../lib/metrics/write.ts"),
-        import("../../../lib/metrics/sources.ts"),
       ]);
     const { env, log } = context;
     return await pinged(context, stdout !== true, async () => {

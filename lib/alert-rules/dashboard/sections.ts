@@ -1,5 +1,5 @@
 import { METRIC } from "../../host/metric-names.ts";
-import { type WebhookMetric, webhookMetric } from "../../host/webhook-metric-names.ts";
+import { type WebhookMetric, webhookMetric } from "../../host/webhook-names.ts";
 import { alertRules } from "../rules/all.ts";
 import type { AlertRule } from "../rules/rule.ts";
 

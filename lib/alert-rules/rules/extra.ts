@@ -1,5 +1,5 @@
 import { METRIC } from "../../host/metric-names.ts";
-import { WEBHOOK_KIND, webhookMetric } from "../../host/webhook-metric-names.ts";
+import { WEBHOOK_KIND, webhookMetric } from "../../host/webhook-names.ts";
 import { NEWEST_VALUE, type RuleRow } from "./rule.ts";
 
 const LEADING = webhookMetric("leading");

@@ -1,6 +1,6 @@
 import { loadAlertRulesConfig } from "../../alert-rules/config.ts";
 import { loadLookUpConfig } from "../../deliveries/config.ts";
-import { loadWholeCollectConfig } from "../../metrics/config.ts";
+import { loadWholeCollectConfig } from "../../metrics/sources.ts";
 import { loadSettings } from "../../platform/config/load.ts";
 import { SERVICE_ACCOUNT } from "../../platform/privileges.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";

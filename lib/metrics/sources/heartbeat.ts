@@ -1,8 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { HEARTBEAT_FILE } from "../../host/heartbeat-file-name.ts";
 import { METRIC } from "../../host/metric-names.ts";
-import { LAST_RUN_FILE } from "../../last-run/file-name.ts";
+import { HEARTBEAT_FILE, LAST_RUN_FILE } from "../../last-run/file-name.ts";
 import type { LastRun } from "../../last-run/last-run.ts";
 import { readLastRun } from "../../last-run/read.ts";
 import { DELIVERY_CHANNELS, OPEN_STATES } from "../../last-run/week-counts.ts";

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { WEBHOOK_QUESTION } from "../../host/webhook-question.ts";
+import { WEBHOOK_QUESTION } from "../../host/webhook-names.ts";
 import type { Log } from "../../platform/log/log.ts";
 import type { Origin } from "../../platform/server/connection.ts";
 import { parseAlerts } from "../alert/parse.ts";

@@ -1,4 +1,4 @@
-import { WEBHOOK_KIND, type WebhookMetric, webhookMetric } from "../../host/webhook-metric-names.ts";
+import { WEBHOOK_KIND, type WebhookMetric, webhookMetric } from "../../host/webhook-names.ts";
 import { type MetricFamily, type MetricSample, renderMetrics } from "../../text/prometheus-text.ts";
 import type { ChannelStops } from "../delivery/attempts/attempt.ts";
 import { OUTBOX_KINDS, type OutboxKind, type OutboxStats } from "../state/contract.ts";

@@ -1,4 +1,4 @@
-import { WEBHOOK_QUESTION } from "../../host/webhook-question.ts";
+import { WEBHOOK_QUESTION } from "../../host/webhook-names.ts";
 import { callPeer } from "../../platform/http/call-peer.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 

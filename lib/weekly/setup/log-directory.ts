@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { access, constants, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import { HEARTBEAT_FILE } from "../../host/heartbeat-file-name.ts";
+import { HEARTBEAT_FILE } from "../../last-run/file-name.ts";
 
 /**
  * Why this process could not write the success heartbeat, or null when it could.

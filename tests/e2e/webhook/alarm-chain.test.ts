@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { alertRules } from "../../../lib/alert-rules/rules/all.ts";
 import { type AlertRule, comparisonText } from "../../../lib/alert-rules/rules/rule.ts";
-import { HEARTBEAT_FILE } from "../../../lib/host/heartbeat-file-name.ts";
+import { HEARTBEAT_FILE } from "../../../lib/last-run/file-name.ts";
 import { openCollectArena } from "../../metrics/support/dependencies.ts";
 import { projectOf } from "../../standins/hosting.ts";
 import { requires } from "../../support/requires.ts";

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { VERSION } from "../../../cli/framework/version.ts";
-import { WEBHOOK_METRIC_NAMES, webhookMetric } from "../../../lib/host/webhook-metric-names.ts";
+import { WEBHOOK_METRIC_NAMES, webhookMetric } from "../../../lib/host/webhook-names.ts";
 import type { Scripted } from "../../standins/standin.ts";
 import { trackerError } from "../../standins/tracker.ts";
 import { findPromtool } from "../../support/promtool.ts";

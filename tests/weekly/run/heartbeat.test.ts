@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { HEARTBEAT_FILE } from "../../../lib/host/heartbeat-file-name.ts";
+import { HEARTBEAT_FILE } from "../../../lib/last-run/file-name.ts";
 import type { WeeklyOptions } from "../../../lib/weekly/context/dependencies.ts";
 import { seedOwner, setClock } from "../../support/seed.ts";
 import { deliveryStates, isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";

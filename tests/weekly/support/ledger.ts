@@ -1,7 +1,7 @@
 /** What a weekly run left behind: its rows, its heartbeat, and what its peers saw. */
 import { readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { HEARTBEAT_FILE } from "../../../lib/host/heartbeat-file-name.ts";
+import { HEARTBEAT_FILE } from "../../../lib/last-run/file-name.ts";
 import type { WeeklyFixture } from "./weekly-fixture.ts";
 
 /** One delivery as the ledger has it. */

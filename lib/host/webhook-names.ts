@@ -41,3 +41,6 @@ export type WebhookMetric = (typeof WEBHOOK_METRIC_NAMES)[number];
 export function webhookMetric(name: WebhookMetric): string {
   return `opsctl_webhook_${name}`;
 }
+
+/** The content type of a request that only asks the webhook whether it takes the secret: answered 204 and not kept. */
+export const WEBHOOK_QUESTION = "application/vnd.opsctl.question";
