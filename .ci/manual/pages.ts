@@ -1,5 +1,5 @@
 import { nameOf, type Row, rowOf } from "../../cli/args/help.ts";
-import { type Option, optionNames, positionalNames } from "../../cli/args/options.ts";
+import { namesOf, type Option } from "../../cli/args/options.ts";
 import { codes } from "../../cli/commands/static/explain.ts";
 import type { Command, Group } from "../../cli/framework/command.ts";
 import { VERSION } from "../../cli/framework/version.ts";
@@ -63,8 +63,8 @@ function groupSections(path: string, { commands }: Group): Section[] {
 
 function commandSections(path: string, description: string, command: Command): Section[] {
   const { args, notes = "", example, isVariadic } = command;
-  const words = positionalNames(args).map((name): Row => [italic(name), args[name]?.description ?? ""]);
-  const named = optionNames(args).map((name) => rowOf(name, args[name] as Option));
+  const words = namesOf("positional", args).map((name): Row => [italic(name), args[name]?.description ?? ""]);
+  const named = namesOf("option", args).map((name) => rowOf(name, args[name] as Option));
   const usage = Object.entries(args).map(([name, arg]) => {
     if (arg.type === "positional") return `${roff(nameOf(name, arg))}${isVariadic ? " ..." : ""}`;
     const option = optionHead(nameOf(name, arg));

@@ -1,7 +1,7 @@
 import process from "node:process";
 import { wrapText } from "../../lib/text/wrap.ts";
 import { type Command, findEntry, type Group } from "../framework/command.ts";
-import { type Option, optionNames, positionalNames } from "./options.ts";
+import { namesOf, type Option } from "./options.ts";
 
 /** In a file or a pipe, where help is the same everywhere. */
 const WIDTH = 80;
@@ -55,8 +55,8 @@ export async function helpOf(program: Group, words: readonly string[]): Promise<
   return lines(
     ...wrapped([entry.description, ...(notes === undefined ? [] : ["", ...notes.split("\n")])]),
     `\nUsage: ${usageOf(path, command, width)}`,
-    ...section("Arguments:", rowsOf(positionalNames(args)), width),
-    ...section("Options:", [...rowsOf(optionNames(args)), HELP], width),
+    ...section("Arguments:", rowsOf(namesOf("positional", args)), width),
+    ...section("Options:", [...rowsOf(namesOf("option", args)), HELP], width),
     // It is copied, and so never broken.
     `\nExample:\n  ${example}`,
   );

@@ -36,41 +36,29 @@ export const JSON_OPTION = flag("Print the result as one line of JSON");
 export const aUuid: ValueCheck = (value) =>
   /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value) ? undefined : "expects a UUID";
 
+/** Accepts a whole number within these bounds; `what` names it. */
+export function wholeNumber(least: number, most: number, what: string): ValueCheck {
+  return (value) => {
+    const isOne = /^[0-9]{1,9}$/.test(value) && Number(value) >= least && Number(value) <= most;
+    return isOne ? undefined : `expects ${what}`;
+  };
+}
+
 /** Accepts a whole number from 1. */
 export const aPositiveInteger = wholeNumber(1, 999_999_999, "a positive whole number");
-
-/** Accepts a whole number from 0. */
-export const aWholeNumber = wholeNumber(0, 999_999_999, "a whole number");
-
-/** Accepts a whole number of minutes, up to a day. */
-export const aMinuteCount = wholeNumber(0, 1440, "a whole number of minutes, 0 to 1440");
-
-/** Accepts a TCP port; 0 lets the system choose a free one. */
-export const aPort = wholeNumber(0, 65_535, "a port, 0 to 65535");
 
 /** Accepts an http or https URL. */
 export const aWebUrl: ValueCheck = (value) =>
   /^https?:\/\//i.test(value) && URL.canParse(value) ? undefined : "expects an http or https URL";
-
-function wholeNumber(least: number, most: number, what: string): ValueCheck {
-  const isOne = (value: string) =>
-    /^[0-9]{1,9}$/.test(value) && Number(value) >= least && Number(value) <= most;
-  return (value) => (isOne(value) ? undefined : `expects ${what}`);
-}
 
 /** The values of an option or argument, or their kind; undefined where that is not known. */
 export function listedValues(option: Option): Values | undefined {
   return option.type === "enum" ? option.options : option.values;
 }
 
-/** The names of a command's positional arguments, in their order. */
-export function positionalNames(args: Options): string[] {
-  return Object.keys(args).filter((name) => args[name]!.type === "positional");
-}
-
-/** The names of a command's options. */
-export function optionNames(args: Options): string[] {
-  return Object.keys(args).filter((name) => args[name]!.type !== "positional");
+/** The names of a command's positional arguments, in their order, or of its options. */
+export function namesOf(kind: "positional" | "option", args: Options): string[] {
+  return Object.keys(args).filter((name) => (args[name]!.type === "positional") === (kind === "positional"));
 }
 
 /** The name of the positional argument at this place; undefined for one too many. */
@@ -78,6 +66,6 @@ export function positionalAt(
   at: number,
   { args, isVariadic }: { args: Options; isVariadic?: boolean },
 ): string | undefined {
-  const names = positionalNames(args);
+  const names = namesOf("positional", args);
   return names[at] ?? (isVariadic ? names.at(-1) : undefined);
 }

@@ -2,7 +2,7 @@ import { OpsError } from "../../lib/platform/errors.ts";
 import { nearest } from "../../lib/platform/nearest.ts";
 import type { Command, Found } from "../framework/command.ts";
 import { helpWidth, usageOf } from "./help.ts";
-import { listedValues, type Option, type Options, optionNames, positionalAt } from "./options.ts";
+import { listedValues, namesOf, type Option, type Options, positionalAt } from "./options.ts";
 
 /**
  * The words after a command, checked.
@@ -77,7 +77,7 @@ async function tokensOf(words: readonly string[], args: Options): Promise<readon
 function optionProblem({ name = "", rawName = "", value, inlineValue }: Token, args: Options) {
   const arg = Object.hasOwn(args, name) && rawName.startsWith("--") ? args[name]! : undefined;
   if (arg === undefined || arg.type === "positional")
-    return unknownOption(rawName, [...optionNames(args), "help"]);
+    return unknownOption(rawName, [...namesOf("option", args), "help"]);
   if (arg.type === "boolean") return value === undefined ? undefined : `option ${rawName} takes no value`;
   // A value that looks like an option is taken for the next option; --name=-value is the way to write it. No option
   // begins with a digit.

@@ -1,9 +1,10 @@
 import type { RunRecord } from "../../lib/weekly/announce/run-record.ts";
-import { aMinuteCount, aPositiveInteger, aUuid, flag, option } from "../args/options.ts";
+import { aPositiveInteger, aUuid, flag, option, wholeNumber } from "../args/options.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { statusWord } from "../framework/exit-status.ts";
 import { VERSION } from "../framework/version.ts";
 
+const aMinuteCount = wholeNumber(0, 1440, "a whole number of minutes, 0 to 1440");
 const PATIENCE = "How long to wait for an application that does not answer; 0 breaks off at once";
 
 /** The record of a run, also for its end by an exception that nothing caught. */

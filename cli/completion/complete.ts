@@ -1,4 +1,4 @@
-import { listedValues, type Option, type Options, optionNames, positionalAt } from "../args/options.ts";
+import { listedValues, namesOf, type Option, type Options, positionalAt } from "../args/options.ts";
 import { type Command, findEntry, type Group } from "../framework/command.ts";
 import { writeOut } from "../output.ts";
 
@@ -73,7 +73,7 @@ async function inCommand(
       ? await offeredValues(args[name]!, positionals, program)
       : [];
   if (open !== null) return await valuesOf(open);
-  const options = optionNames(args)
+  const options = namesOf("option", args)
     .filter((name) => !given.includes(name))
     .map((name) => ({ value: `--${name}`, about: args[name]!.description ?? "" }));
   if (typed.startsWith("-") && !isPastOptions) {

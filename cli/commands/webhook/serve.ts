@@ -1,8 +1,9 @@
 import type { Reading } from "../../../lib/webhook/need-restart.ts";
-import { aPort, aPositiveInteger, aWholeNumber, option } from "../../args/options.ts";
+import { aPositiveInteger, option, wholeNumber } from "../../args/options.ts";
 import { defineCommand } from "../../framework/command.ts";
 
 const MIB = 1_048_576;
+const aPort = wholeNumber(0, 65_535, "a port, 0 to 65535");
 
 /**
  * `opsctl webhook serve`: alerts in; WhatsApp messages, issues and their comments out.
@@ -33,7 +34,7 @@ export const webhookServe = defineCommand({
     "digest-after": option(
       "seconds",
       "Combine messages into a digest that would wait longer than this at the rate limit; 0 never does",
-      { default: "0", check: aWholeNumber },
+      { default: "0", check: wholeNumber(0, 999_999_999, "a whole number") },
     ),
     "issues-per-hour": option("n", "Issues an hour, after a burst of 100", {
       default: "300",
