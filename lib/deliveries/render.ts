@@ -1,5 +1,5 @@
 import { singleLine } from "../text/single-line.ts";
-import { fieldLines, prose, proseLines, stepLines, unbroken } from "../text/terminal/prose.ts";
+import { fieldLines, prose, proseLines, unbroken } from "../text/terminal/prose.ts";
 import { NO_TERMINAL, type Screen, stateTone } from "../text/terminal/screen.ts";
 import { type Column, renderTable } from "../text/terminal/table.ts";
 import { REPORT_ZONE } from "../time/local-date.ts";
@@ -73,9 +73,10 @@ export function renderDelivery(
     const line = `  ${localTime(at)}  ${state} by ${singleLine(actor)}${login(sessionUser)}: ${singleLine(reason)}`;
     return proseLines(line, screen, { indent: "    " });
   });
-  const steps = nextSteps(delivery).flatMap(({ text, command }) =>
-    stepLines(stepText({ text, ...(command === undefined ? {} : { command: unbroken(command) }) }), screen),
-  );
+  const steps = nextSteps(delivery).flatMap(({ text, command }) => {
+    const step = stepText({ text, ...(command === undefined ? {} : { command: unbroken(command) }) });
+    return proseLines(`  ${step}`, screen, { indent: "    " });
+  });
   return [
     ...shown,
     ...(history.length === 0 ? [] : ["", "Reconciled:", ...history]),

@@ -1,8 +1,8 @@
-import { fitToWidth } from "../text/display-width.ts";
 import { singleLine } from "../text/single-line.ts";
 import { prose } from "../text/terminal/prose.ts";
 import { NO_TERMINAL, type Screen, stateTone } from "../text/terminal/screen.ts";
 import { type Column, renderTable } from "../text/terminal/table.ts";
+import { boundedLine } from "../text/truncate.ts";
 import type { ListedDelivery, ListedOwner, OwnerList } from "./list.ts";
 
 const COLUMNS: Column[] = [
@@ -29,7 +29,7 @@ export function renderOwnerList(
 }
 
 function cells(owner: ListedOwner): (string | null)[] {
-  const name = fitToWidth(singleLine(owner.tenantName ?? ""), NAME_COLUMNS);
+  const name = boundedLine(owner.tenantName ?? "", NAME_COLUMNS);
   return [
     name === "" ? null : name,
     owner.tenantId,

@@ -1,7 +1,7 @@
-import { fitToWidth } from "../text/display-width.ts";
 import { singleLine } from "../text/single-line.ts";
 import { fieldLines, hangingLines, prose } from "../text/terminal/prose.ts";
 import { NO_TERMINAL, paint, type Screen } from "../text/terminal/screen.ts";
+import { boundedLine } from "../text/truncate.ts";
 import { REPORT_ZONE } from "../time/local-date.ts";
 import { localTime } from "../time/local-time.ts";
 import type { ReportDetails, StoredDelivery } from "./details.ts";
@@ -32,7 +32,7 @@ function renderOne(
 ): string {
   const entries = timeline.flatMap((entry) => entryLines(entry, screen));
   const steps = next.map((command) => `  ${command}`);
-  const name = fitToWidth(singleLine(tenantName ?? ""), NAME_COLUMNS) || "Tenant without a name";
+  const name = boundedLine(tenantName ?? "", NAME_COLUMNS) || "Tenant without a name";
   const fields: [string, string][] = [
     ["Tenant", owner.tenantId + (owner.eligible ? "" : ", gets no reports any more")],
     ["User", owner.userId],

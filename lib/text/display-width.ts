@@ -3,8 +3,6 @@ import stringWidth from "string-width";
 /** Every character is one column wide. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
-const ELLIPSIS = "…";
-
 /** Made at the first text that is not plain: a segmenter costs milliseconds. */
 let graphemes: Intl.Segmenter | undefined;
 
@@ -17,49 +15,29 @@ export function displayWidth(text: string): number {
   return PLAIN.test(text) ? text.length : stringWidth(text);
 }
 
-/** `text` padded with blanks to `columns` columns; a wider one is left as it is. */
-export function padToWidth(text: string, columns: number): string {
-  return text + " ".repeat(Math.max(0, columns - displayWidth(text)));
-}
-
-/**
- * `text` in at most `columns` columns, with "…" at the end where something was left out.
- *
- * Behaviour: never cuts inside a visible character; returns the empty string where not even the "…" fits.
- */
-export function fitToWidth(text: string, columns: number): string {
-  if (displayWidth(text) <= columns) return text;
-  const room = columns - ELLIPSIS.length;
-  return room < 0 ? "" : startOf(text, room).trimEnd() + ELLIPSIS;
-}
-
-/** `text` in pieces of at most `columns` columns, broken between visible characters; one alone may be wider. */
-export function piecesOf(text: string, columns: number): string[] {
-  const pieces: string[] = [];
-  let [piece, taken] = ["", 0];
-  for (const character of visibleCharacters(text)) {
-    const width = displayWidth(character);
-    if (piece !== "" && taken + width > columns) {
-      pieces.push(piece);
-      [piece, taken] = ["", 0];
-    }
-    piece += character;
-    taken += width;
-  }
-  return [...pieces, piece];
-}
-
-function startOf(text: string, columns: number): string {
-  let [kept, left] = ["", columns];
-  for (const character of visibleCharacters(text)) {
-    left -= displayWidth(character);
-    if (left < 0) break;
-    kept += character;
-  }
-  return kept;
-}
-
-function visibleCharacters(text: string): string[] {
+/** The characters that a person sees, each of one or more code points. */
+export function visibleCharacters(text: string): string[] {
   graphemes ??= new Intl.Segmenter("und", { granularity: "grapheme" });
   return Array.from(graphemes.segment(text), ({ segment }) => segment);
+}
+
+/** `text` with blanks in each word that is wider than `columns`, so that every piece fits. */
+export function breakWords(text: string, columns: number): string {
+  const most = Math.max(1, columns);
+  return text.replace(/[^ ]+/g, (word) =>
+    displayWidth(word) <= most ? word : piecesOf(word, most).join(" "),
+  );
+}
+
+function piecesOf(word: string, columns: number): string[] {
+  const pieces: string[] = [];
+  let piece = "";
+  for (const character of visibleCharacters(word)) {
+    if (piece !== "" && displayWidth(piece + character) > columns) {
+      pieces.push(piece);
+      piece = "";
+    }
+    piece += character;
+  }
+  return [...pieces, piece];
 }

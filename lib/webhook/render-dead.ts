@@ -1,7 +1,6 @@
-import { fitToWidth } from "../text/display-width.ts";
-import { singleLine } from "../text/single-line.ts";
 import { NO_TERMINAL, type Screen, stateTone } from "../text/terminal/screen.ts";
 import { type Column, renderTable } from "../text/terminal/table.ts";
+import { boundedLine } from "../text/truncate.ts";
 import type { DeadRow } from "./state/contract.ts";
 
 const LONGEST_NAME = 48;
@@ -24,7 +23,7 @@ export function renderDead(rows: readonly DeadRow[], screen: Screen = NO_TERMINA
   return renderTable(
     COLUMNS,
     rows.map(({ id, kind, status, alertname, squad, attempts, code, acceptedAt, diedAt }) => {
-      const name = alertname === null ? null : fitToWidth(singleLine(alertname), LONGEST_NAME);
+      const name = alertname === null ? null : boundedLine(alertname, LONGEST_NAME);
       return [String(id), kind, SHOWN[status], name, squad, String(attempts), code, acceptedAt, diedAt];
     }),
     screen,

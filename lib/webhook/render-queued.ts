@@ -1,8 +1,7 @@
-import { fitToWidth } from "../text/display-width.ts";
-import { singleLine } from "../text/single-line.ts";
 import { prose } from "../text/terminal/prose.ts";
 import { NO_TERMINAL, type Screen } from "../text/terminal/screen.ts";
 import { type Column, renderTable } from "../text/terminal/table.ts";
+import { boundedLine } from "../text/truncate.ts";
 import { OUTBOX_KINDS, type OutboxKind, type QueuedRow } from "./state/contract.ts";
 
 const LONGEST_NAME = 48;
@@ -49,5 +48,5 @@ export function renderQueued(
 }
 
 function short(text: string | null, columns: number): string | null {
-  return text === null ? null : fitToWidth(singleLine(text), columns);
+  return text === null ? null : boundedLine(text, columns);
 }

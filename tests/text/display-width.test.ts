@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
-import { displayWidth, fitToWidth, padToWidth, piecesOf } from "../../lib/text/display-width.ts";
+import { breakWords, displayWidth } from "../../lib/text/display-width.ts";
+import { boundedLine } from "../../lib/text/truncate.ts";
 
 describe("displayWidth()", () => {
   test.each([
@@ -30,55 +30,21 @@ describe("displayWidth()", () => {
   });
 });
 
-describe("fitToWidth()", () => {
+test("breakWords() breaks between visible characters, and only words that are too wide", () => {
+  expect(breakWords("a 株式会社", 5)).toBe("a 株式 会社");
+  expect(breakWords("👨‍👩‍👧👨‍👩‍👧", 3)).toBe("👨‍👩‍👧 👨‍👩‍👧");
+  expect(breakWords("株式", 1)).toBe("株 式");
+  expect(breakWords("abc", 3)).toBe("abc");
+});
+
+describe("boundedLine()", () => {
   test.each([
     ["Padaria", 7, "Padaria"],
     ["Padaria", 6, "Padar…"],
-    ["Padaria do Zé", 9, "Padaria…"],
-    ["株式会社", 7, "株式会…"],
-    ["株式会社", 6, "株式…"],
-    ["👨‍👩‍👧👨‍👩‍👧", 3, "👨‍👩‍👧…"],
-    ["Padaria", 1, "…"],
-    ["Padaria", 0, ""],
-  ])("the text %p in %p columns becomes %p", (text, columns, expected) => {
-    expect(fitToWidth(text, columns)).toBe(expected);
-  });
-
-  test("never takes more columns than there are, and keeps what fits", () => {
-    fc.assert(
-      fc.property(fc.string({ unit: "grapheme", maxLength: 40 }), fc.nat(40), (text, columns) => {
-        const fitted = fitToWidth(text, columns);
-        expect(displayWidth(fitted)).toBeLessThanOrEqual(columns);
-        if (displayWidth(text) <= columns) expect(fitted).toBe(text);
-      }),
-    );
-  });
-});
-
-test("padToWidth() fills up by columns, not by characters", () => {
-  expect(padToWidth("株", 4)).toBe("株  ");
-  expect(padToWidth("Padaria", 4)).toBe("Padaria");
-});
-
-describe("piecesOf()", () => {
-  test("breaks between visible characters, one that is wider than the piece alone", () => {
-    expect(piecesOf("株式会社", 5)).toEqual(["株式", "会社"]);
-    expect(piecesOf("👨‍👩‍👧👨‍👩‍👧", 3)).toEqual(["👨‍👩‍👧", "👨‍👩‍👧"]);
-    expect(piecesOf("株式", 1)).toEqual(["株", "式"]);
-    expect(piecesOf("abc", 3)).toEqual(["abc"]);
-  });
-
-  test("loses nothing, whatever the text", () => {
-    fc.assert(
-      fc.property(
-        fc.string({ unit: "grapheme", maxLength: 40 }),
-        fc.integer({ min: 12, max: 40 }),
-        (text, columns) => {
-          const pieces = piecesOf(text, columns);
-          expect(pieces.join("")).toBe(text);
-          expect(pieces.filter((piece) => displayWidth(piece) > columns)).toEqual([]);
-        },
-      ),
-    );
+    ["Padaria\ndo Zé", 9, "Padaria…"],
+    ["👨‍👩‍👧👨‍👩‍👧", 10, "👨‍👩‍👧…"],
+    ["Padaria", 1, ""],
+  ])("the text %p in %p units becomes %p", (text, units, expected) => {
+    expect(boundedLine(text, units)).toBe(expected);
   });
 });

@@ -10,11 +10,6 @@ test("wrapText() breaks between words, indents what follows, and breaks no word"
   expect(wrapText("", 8)).toEqual([""]);
 });
 
-test("wrapText() gives a word less indentation where only that makes it too long", () => {
-  expect(wrapText("a 3f2b8c1e b", 9, "    ")).toEqual(["a", " 3f2b8c1e", "    b"]);
-  expect(wrapText("    3f2b8c1e", 9)).toEqual([" 3f2b8c1e"]);
-});
-
 test("wrapText() counts as it is told to", () => {
   expect(wrapText("株式 会社 b", 6, "", displayWidth)).toEqual(["株式", "会社 b"]);
 });

@@ -1,5 +1,5 @@
 import { gatewayAdvice, WEEKLY_GATEWAY } from "../../providers/evolution/advice.ts";
-import { prose, stepLines, unbroken } from "../../text/terminal/prose.ts";
+import { prose, unbroken } from "../../text/terminal/prose.ts";
 import { NO_TERMINAL, type Screen, stateTone } from "../../text/terminal/screen.ts";
 import { type Column, renderTable } from "../../text/terminal/table.ts";
 import { wrapText } from "../../text/wrap.ts";
@@ -137,6 +137,6 @@ function nextOf(lookUps: readonly LookUp[], screen: Screen): string {
       ? [`All that is in doubt: ${unbroken("opsctl deliveries list --state unknown")}`]
       : []),
   ];
-  const steps = lines.flatMap((line) => stepLines(line, screen));
-  return lines.length === 0 ? "" : `\nNext:\n${steps.map((line) => `${line}\n`).join("")}`;
+  const steps = lines.map((line) => `  ${line}`);
+  return lines.length === 0 ? "" : `\nNext:\n${prose(steps, screen, { indent: "    " })}`;
 }

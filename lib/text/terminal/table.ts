@@ -1,6 +1,7 @@
-import { displayWidth } from "../display-width.ts";
+import { breakWords, displayWidth } from "../display-width.ts";
 import { singleLine } from "../single-line.ts";
-import { brokenWords, cellLines, proseLines, unbroken } from "./prose.ts";
+import { wrapText } from "../wrap.ts";
+import { proseLines, unbroken } from "./prose.ts";
 import { paint, type Screen, type Tone } from "./screen.ts";
 
 /**
@@ -16,13 +17,11 @@ export type Column = {
 };
 
 type Row = readonly (string | null)[];
-type Style = Parameters<typeof paint>[0];
+type Styled = readonly [cell: string, style: Parameters<typeof paint>[0]];
 
 const GAP = "  ";
 const INDENT = "    ";
 const ABSENT = "-";
-/** Nothing in such a text can break a line or move the cursor. */
-const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 /** A word up to this is whole in any table, so that an id or a code in a note can be copied; a longer one may break. */
 const LONGEST_WHOLE_WORD = 40;
 /** A column of words that is narrower would have a word or two a line. */
@@ -32,38 +31,26 @@ const NARROWEST_WORDS = 16;
  * Rows under the titles of their columns, for people.
  *
  * Shape:     on a terminal a table where it fits, with cells of columns that wrap on several lines. Where none fits,
- *            each row is a block of `name: value`, without what is absent. In a file or a pipe each row is one line.
+ *            each row is a block of `name: value`, without what is absent. In a file or a pipe each row is one
+ *            line.
  * Behaviour: no line is wider than the terminal unless a single id is; ids are whole, and every word is there. Line
  *            breaks, control characters and hidden ones in a cell become blanks or go.
  */
 export function renderTable(columns: readonly Column[], rows: readonly Row[], screen: Screen): string {
-  const cells = rows.map((row) => columns.map((_, at) => cellText(row[at] ?? null, screen)));
+  const cells = rows.map((row) =>
+    columns.map((_, at) => (row[at] == null ? null : singleLine(screen.clean(row[at])))),
+  );
   const widths = columnWidths(columns, cells, screen.width);
+  const titles = columns.map(({ title }): Styled => [title, "title"]);
   const lines =
     widths === null
       ? cells.flatMap((row) => blockLines(columns, row, screen))
-      : [
-          ...rowLines(
-            columns.map(({ title }) => [title, "title"]),
-            widths,
-            screen,
-          ),
-          ...cells.flatMap((row) => rowLines(styledCells(columns, row), widths, screen)),
-        ];
+      : [titles, ...cells.map((row) => styled(columns, row))].flatMap((row) => rowLines(row, widths, screen));
   return lines.map((line) => `${line}\n`).join("");
 }
 
-function cellText(cell: string | null, { clean }: Screen): string | null {
-  if (cell === null) return null;
-  const text = clean(cell);
-  return PLAIN.test(text) ? text : singleLine(text);
-}
-
-function styledCells(columns: readonly Column[], row: Row): [string, Style][] {
-  return columns.map(({ tone }, at) => {
-    const cell = row[at] ?? ABSENT;
-    return [cell, tone?.(cell) ?? null];
-  });
+function styled(columns: readonly Column[], row: Row): Styled[] {
+  return columns.map(({ tone }, at) => [row[at] ?? ABSENT, tone?.(row[at] ?? ABSENT) ?? null]);
 }
 
 /**
@@ -94,8 +81,7 @@ function columnWidths(
 function shortestOf({ title, wraps }: Column, cells: readonly string[]): number {
   const wordOfTitle = widest(title.split(" "));
   if (!wraps) return Math.max(wordOfTitle, widest(cells));
-  const words = cells.flatMap((text) => text.split(" "));
-  const whole = words.filter((word) => displayWidth(word) <= LONGEST_WHOLE_WORD);
+  const whole = cells.flatMap((text) => text.split(" ")).filter((word) => word.length <= LONGEST_WHOLE_WORD);
   return Math.max(wordOfTitle, NARROWEST_WORDS, widest(whole));
 }
 
@@ -104,37 +90,31 @@ function widest(texts: readonly string[]): number {
 }
 
 /** A row on as many lines as its longest cell has; no blanks at a line's end. */
-function rowLines(row: readonly [string, Style][], widths: readonly number[], screen: Screen): string[] {
-  const parts = row.map(([cell], at) => cellLines(cell, widths[at]!));
+function rowLines(row: readonly Styled[], widths: readonly number[], screen: Screen): string[] {
+  const parts = row.map(([cell], at) => linesOf(cell, widths[at]!));
   const height = Math.max(1, ...parts.map(({ length }) => length));
   return Array.from({ length: height }, (_, line) => {
-    const shown = parts.map((part, at) => {
-      const text = part[line] ?? "";
-      return paint(row[at]![1], text, screen) + " ".repeat(widths[at]! - displayWidth(text));
+    const shown = parts.map(({ [line]: text = "" }, at) => {
+      return paint(row[at]![1], text, screen) + " ".repeat(Math.max(0, widths[at]! - displayWidth(text)));
     });
     return shown.join(GAP).trimEnd();
   });
 }
 
-/**
- * A row as `name: value` on as many lines as it needs, all but the first indented; a value that is longer than a line
- * has lines of its own.
- */
+function linesOf(cell: string, width: number): string[] {
+  return displayWidth(cell) <= width ? [cell] : wrapText(breakWords(cell, width), width, "", displayWidth);
+}
+
+/** A row as `name: value` on as many lines as it needs, all but the first indented. */
 function blockLines(columns: readonly Column[], row: Row, screen: Screen): string[] {
   const room = (screen.width ?? 0) - INDENT.length;
-  const parts: string[][] = [[]];
-  for (const [at, { title, name = title.toLowerCase(), wraps, tone }] of columns.entries()) {
-    const value = row[at] ?? "";
-    if (value === "") continue;
-    const isWhole = displayWidth(`${name}: ${value}`) <= room;
-    const text = wraps && !isWhole ? brokenWords(value, room) : value;
-    const shown = `${paint("label", `${name}:`, screen)} ${paint(tone?.(value) ?? null, text, screen)}`;
-    if (isWhole) parts.at(-1)?.push(unbroken(shown));
-    else parts.push([shown], []);
-  }
-  const paragraphs = parts.filter(({ length }) => length > 0).map((part) => part.join(GAP));
-  const cleaned = { ...screen, clean: (text: string) => text };
-  return [paragraphs[0] ?? ABSENT, ...paragraphs.slice(1).map((text) => INDENT + text)].flatMap((text) =>
-    proseLines(text, cleaned, { indent: INDENT }),
-  );
+  const parts = styled(columns, row).map(([cell, style], at) => {
+    const { title, name = title.toLowerCase(), wraps } = columns[at]!;
+    const isWhole = displayWidth(`${name}: ${cell}`) <= room;
+    const value = paint(style, wraps && !isWhole ? breakWords(cell, room) : cell, screen);
+    const part = `${paint("label", `${name}:`, screen)} ${value}`;
+    return isWhole ? unbroken(part) : part;
+  });
+  const block = parts.filter((_, at) => row[at]).join(GAP) || ABSENT;
+  return proseLines(block, { ...screen, clean: (text) => text }, { indent: INDENT });
 }

@@ -1,5 +1,4 @@
 import type { Log } from "../../platform/log/log.ts";
-import { shownProviderId } from "../../text/provider-id.ts";
 import { isOwnerErased } from "../context/erasure.ts";
 import type { Stop } from "../context/run-stop.ts";
 import type { Failure } from "../context/summary.ts";
@@ -9,6 +8,7 @@ import type { Store } from "../database/store.ts";
 import { type DeliveryInProgress, SETTLE_MS } from "./attempt.ts";
 import type { DeliveryOutcome } from "./channel.ts";
 import type { Count } from "./count.ts";
+import { shownProviderId } from "./provider-id.ts";
 
 type Facts = Pick<Failure, "deliveryId" | "providerMessageId" | "cause">;
 

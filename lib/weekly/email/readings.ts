@@ -1,5 +1,5 @@
-import { boundedLine } from "../../text/bounded-line.ts";
 import { formatNumber, formatPercent, joinNames } from "../../text/pt-br.ts";
+import { boundedLine } from "../../text/truncate.ts";
 import { CHANNELS, type Channel, type ChannelName, type Insight, type Payload } from "../payload.ts";
 import { CHANNEL_LABELS } from "../texts/channel-label.ts";
 

@@ -1,4 +1,4 @@
-import { boundedLine } from "../../text/bounded-line.ts";
+import { boundedLine } from "../../text/truncate.ts";
 import { CHANNELS, type ChannelName, type Payload } from "../payload.ts";
 import { coverageText } from "../texts/coverage-text.ts";
 import { appLink, reportLink } from "../texts/report-link.ts";

@@ -1,5 +1,4 @@
-import { fitToWidth } from "../../text/display-width.ts";
-import { singleLine } from "../../text/single-line.ts";
+import { boundedLine } from "../../text/truncate.ts";
 import type { Preview } from "../preview.ts";
 
 /** A tenant's name in a heading. */
@@ -20,7 +19,7 @@ function heading(
   { tenantName, week, userId, source, reportId, version, email }: Preview,
   own: string,
 ): string {
-  const name = fitToWidth(singleLine(tenantName ?? ""), NAME_COLUMNS) || "Tenant without a name";
+  const name = boundedLine(tenantName ?? "", NAME_COLUMNS) || "Tenant without a name";
   const what =
     source === "stored"
       ? `Stored report ${reportId}: what was sent, or will be.`

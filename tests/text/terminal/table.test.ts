@@ -87,20 +87,6 @@ describe("renderTable()", () => {
     expect(renderTable(COLUMNS, [[null, null, null, null]], terminal(20))).toBe("-\n");
   });
 
-  test("gives an id less indentation before it makes a line too wide", () => {
-    expect(
-      renderTable(
-        COLUMNS,
-        [
-          [null, null, "sent", null],
-          ["a", ID, null, null],
-        ],
-        terminal(38),
-      ),
-    ).toBe(`state: sent\ntenant: a\n    id:\n  ${ID}\n`);
-    expect(renderTable([{ title: "ID" }], [[ID]], terminal(20))).toBe(`id:\n    ${ID}\n`);
-  });
-
   test("a table without rows shows the titles", () => {
     expect(renderTable(COLUMNS, [], NO_TERMINAL)).toBe("TENANT  ID  STATE  NOTES\n");
     expect(renderTable(COLUMNS, [], terminal(10))).toBe("");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Buffer } from "node:buffer";
-import { shownProviderId } from "../../lib/text/provider-id.ts";
+import { shownProviderId } from "../../lib/weekly/delivery/provider-id.ts";
 
 describe("shownProviderId()", () => {
   test("leaves the ids that hold no number as they are", () => {
