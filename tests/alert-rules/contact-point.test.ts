@@ -117,7 +117,7 @@ describe("applyPoint()", () => {
     expect(kept(open)[0]!.settings).toMatchObject({ authorization_credentials: "canary-bearer-4712" });
   });
 
-  test("refuses to choose between several webhooks of the name, of which none is opsctl's", async () => {
+  test("refuses to choose between several webhooks of the name when none is opsctl's", async () => {
     await using open = await openPlatform();
     open.platform.points.push(pointOf(NAME), pointOf(NAME, { uid: "second" }));
     const { code, message } = await failureOf(run(open.client));

@@ -115,7 +115,7 @@ function waitOf(uid: string): number {
 }
 
 tested.test.each(EDGES)(
-  "$uid never fires inside its threshold, fires beyond it once its time is over, and begins anew after a healthy minute",
+  "$uid never fires inside its threshold, fires beyond it once its time is over, and waits again after a healthy minute",
   (edge) => {
     const cases = [
       ...edge.fine.map((value) => atRest(edge, value)),

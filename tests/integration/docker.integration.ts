@@ -48,7 +48,7 @@ async function compare(engine: RealEngine): Promise<void> {
 
   const { keys, usage, inactive } = await sampleOf(engine, "traefik");
   const says = keys.includes("name") || keys.includes("id") ? "says whose it is" : "has no id and no name";
-  console.log(`a sample ${says}; usage ${usage}, of which ${inactive} inactive_file`);
+  console.log(`a sample ${says}; usage ${usage}, ${inactive} of it inactive_file`);
   for (const name of ["traefik", "traefik-dev", "decade"]) sameAsShown(engine, name);
   docker("pause", "traefik");
   sameAsShown(engine, "traefik", "paused");

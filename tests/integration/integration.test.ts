@@ -76,7 +76,7 @@ describe("make integration", () => {
     ["SIGHUP", "its whole group", 129],
   ] as const)(
     "at %s to %s asks the running integration test to clear up, and starts no other",
-    async (name, whom, end) => {
+    async (name, target, end) => {
       const place = arrange("interrupted", {
         a: `process.on("SIGTERM", () => { require("fs").writeFileSync(__dirname + "/cleared", ""); process.exit(1) });
         console.log("a runs"); setInterval(() => {}, 1000);`,
@@ -89,7 +89,7 @@ describe("make integration", () => {
       let output = "";
       child.stdout.on("data", (text) => (output += text));
       await until("the first test runs", () => output.includes("a runs"));
-      process.kill(whom === "the run alone" ? child.pid! : -child.pid!, name);
+      process.kill(target === "the run alone" ? child.pid! : -child.pid!, name);
       const [status] = await once(child, "close");
       expect(status).toBe(end);
       expect(existsSync(join(place, "cleared"))).toBe(true);

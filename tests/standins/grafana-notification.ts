@@ -7,13 +7,13 @@ import type { Json } from "./grafana-rule.ts";
 /** An alert of a rule; `value` is that of the steps A and B. */
 export type FiredAlert = { status: "firing" | "resolved"; value: number; startsAt: string; endsAt?: string };
 
-/** How one integration of the receiver was told: the status of its answer. */
+/** The status with which one integration of the receiver answered. */
 export type Notified = { uid: string; status: number };
 
 /**
  * Tells the receiver of a rule.
  *
- * Behaviour: a rule without a receiver goes to that of the policies' root. Only webhooks are told. The address, the
+ * Behaviour: a rule without a receiver goes to that of the policies' root. Only webhooks are posted to. The address, the
  *            method and the authentication are those of the contact point and nothing else.
  */
 export async function notify(platform: Monitoring, uid: string, alert: FiredAlert): Promise<Notified[]> {
@@ -21,11 +21,11 @@ export async function notify(platform: Monitoring, uid: string, alert: FiredAler
   if (rule === undefined) throw new Error(`no rule ${uid} in Grafana`);
   const settings = rule.notification_settings as Json | null | undefined;
   const receiver = String(settings?.receiver ?? platform.policies.receiver);
-  const told = platform.points.filter(
+  const webhooks = platform.points.filter(
     ({ name, type, disableResolveMessage }) =>
       name === receiver && type === "webhook" && !(alert.status === "resolved" && disableResolveMessage),
   );
-  return await Promise.all(told.map((point) => post(point, bodyOf(rule, receiver, alert))));
+  return await Promise.all(webhooks.map((point) => post(point, bodyOf(rule, receiver, alert))));
 }
 
 async function post({ uid, settings }: KeptPoint, body: object): Promise<Notified> {

@@ -56,7 +56,7 @@ describe("the agent's configuration", () => {
     expect(block("prometheus.scrape.host")).toMatch(/scrape_interval\s*=\s*"60s"/);
   });
 
-  test("reads the webhook's admin port under the host's name, with a job that the rules can tell apart", () => {
+  test("reads the webhook's admin port under the host's name, with a job of its own", () => {
     const scrape = block("prometheus.scrape.webhook");
     for (const pair of [
       /__address__\s*=\s*"127\.0\.0\.1:9301"/,

@@ -98,7 +98,7 @@ describe("the log rotation", () => {
     expect(lstatSync(join(folder, HEARTBEAT_FILE)).mtimeMs).toBe(1_000_000);
   });
 
-  tried.test("a forced rotation leaves the heartbeat, too, and compresses the one before the last", () => {
+  tried.test("a forced rotation also leaves the heartbeat and compresses the one before the last", () => {
     const { folder, rotate } = makePlace("forced", { "weekly.log": "1\n", [HEARTBEAT_FILE]: "{}\n" });
     expect(rotate("-f").status).toBe(0);
     writeFileSync(join(folder, "weekly.log"), "2\n");

@@ -32,7 +32,7 @@ export function findingsOf(
   return findingsOfAll(rules, [{ name: "series", series, expectations }], evaluationInterval);
 }
 
-/** The same for many cases, each by itself: a start of the tester costs as much as two of them. */
+/** The same for many cases, each on its own: a start of the tester costs as much as two of them. */
 export function findingsOfAll(
   rules: readonly AlertRule[],
   cases: readonly Case[],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -34,13 +35,8 @@ describe.concurrent("opsctl collect-metrics that is well", () => {
     const written = await opsctl(["collect-metrics", "--json"], { env });
     expect(written.exitCode, written.stderr).toBe(0);
     const file = join(arena.folder, "custom_metrics.prom");
-    expect(written.json).toMatchObject({
-      command: "collect-metrics",
-      status: "success",
-      exitCode: 0,
-      file,
-      skipped: null,
-    });
+    const result = { command: "collect-metrics", status: "success", exitCode: 0, file, skipped: null };
+    expect(written.json).toMatchObject(result);
     expect(upOf(read(arena))).toEqual(ALL_UP);
     expect(statSync(file).mode & 0o777).toBe(0o644);
 
@@ -107,13 +103,8 @@ describe.concurrent("opsctl collect-metrics that may fail", () => {
     expect(ends.map(({ exitCode }) => exitCode)).toEqual([0, 0, 1, 3, 3]);
     check.routes.ping.script = () => ({ status: 503 });
     expect((await collect()).exitCode).toBe(0);
-    expect(check.ledger.map(({ path }) => path)).toEqual([
-      "/canary-uuid",
-      "/canary-uuid/fail",
-      "/canary-uuid/fail",
-      "/canary-uuid/fail",
-      "/canary-uuid",
-    ]);
+    const paths = ["", "/fail", "/fail", "/fail", ""].map((end) => `/canary-uuid${end}`);
+    expect(check.ledger.map(({ path }) => path)).toEqual(paths);
     for (const { stdout, stderr } of ends) expect(stdout + stderr).not.toContain("canary-uuid");
     await check.stop();
   });
@@ -137,62 +128,29 @@ describe.concurrent("opsctl collect-metrics that may fail", () => {
 });
 
 describe.concurrent("opsctl collect-metrics", () => {
-  test("needs the directory, and does not make it", async () => {
-    await using arena = await openCollectArena();
-    const missing = join(arena.folder, "missing");
-    const { exitCode, json } = await opsctl(["collect-metrics", "--json"], {
-      env: { ...arena.env, TEXTFILE_DIR: missing },
-    });
-    expect(exitCode).toBe(3);
-    expect(json).toMatchObject({ status: "not_ready", error: { code: "TEXTFILE_DIR_MISSING" } });
-    expect(existsSync(missing)).toBe(false);
-    expect([...arena.engine.ledger, ...arena.hosting.ledger]).toEqual([]);
-  });
-
-  test.each<[string, (folder: string) => string, string, RegExp]>([
-    [
-      "is not there",
-      (folder) => join(folder, "missing $(id)"),
-      "TEXTFILE_DIR_MISSING",
-      /or create it with mode 0755$/,
-    ],
-    [
-      "is a file",
-      (folder) => {
-        writeFileSync(join(folder, "file"), "");
-        return join(folder, "file");
-      },
-      "TEXTFILE_DIR_MISSING",
-      /or create it with mode 0755$/,
-    ],
-    ...[0o775, 0o757, 0o1777].map((mode): [string, (folder: string) => string, string, RegExp] => [
-      `has mode 0${mode.toString(8)}`,
-      (folder) => {
-        chmodSync(folder, mode);
-        return folder;
-      },
-      "TEXTFILE_DIR_UNTRUSTED",
-      /no other account can exchange/,
+  const CREATE = /or create it with mode 0755$/;
+  const EXCHANGE = /no other account can exchange/;
+  test.each<[string, string, string, string, RegExp]>([
+    ["is not there", "inner $(id)", "true", "TEXTFILE_DIR_MISSING", CREATE],
+    ["is a file", "inner", "touch inner", "TEXTFILE_DIR_MISSING", CREATE],
+    ...["0775", "0757", "1777"].map((mode): [string, string, string, string, RegExp] => [
+      ...([`has mode ${mode}`, "inner", `mkdir inner; chmod ${mode} inner`] as const),
+      ...(["TEXTFILE_DIR_UNTRUSTED", EXCHANGE] as const),
     ]),
     [
-      "lies in a directory that others may write to",
-      (folder) => {
-        mkdirSync(join(folder, "inner"));
-        chmodSync(folder, 0o775);
-        return join(folder, "inner");
-      },
-      "TEXTFILE_DIR_UNTRUSTED",
-      /no other account can exchange/,
+      ...(["lies in a directory that others may write to", "inner", "mkdir inner; chmod 0775 ."] as const),
+      ...(["TEXTFILE_DIR_UNTRUSTED", EXCHANGE] as const),
     ],
-  ])("refuses a text-file directory that %s", async (_what, make, code, hint) => {
+  ])("refuses a text-file directory that %s, and asks nobody", async (_what, name, make, code, hint) => {
     await using arena = await openCollectArena();
     const folder = mkdtempSync(join(arena.folder, "text-"));
-    chmodSync(folder, 0o755);
-    const env = { ...arena.env, TEXTFILE_DIR: make(folder) };
+    execFileSync("sh", ["-c", `umask 022; chmod 0755 .; ${make}`], { cwd: folder });
+    const env = { ...arena.env, TEXTFILE_DIR: join(folder, name) };
     const { exitCode, json } = await opsctl(["collect-metrics", "--json"], { env });
-    expect([exitCode, json.error]).toMatchObject([3, { code }]);
+    expect({ exitCode, json }).toMatchObject({ exitCode: 3, json: { status: "not_ready", error: { code } } });
     expect((json.error as { hint: string }).hint).toMatch(hint);
-    expect(readdirSync(arena.folder)).not.toContain("custom_metrics.prom");
+    expect(existsSync(join(folder, "inner $(id)"))).toBe(false);
+    expect([...arena.engine.ledger, ...arena.hosting.ledger]).toEqual([]);
   });
 
   test("warns when the account has another number of projects than the setting says", async () => {
@@ -219,13 +177,9 @@ describe.concurrent("opsctl collect-metrics", () => {
     const script = join(mkdtempSync(join(arena.folder, "bin-")), "run");
     writeFileSync(script, `#!/bin/sh\numask 077\nexec "$@"\n`);
     chmodSync(script, 0o755);
-    const command = [
-      script,
-      process.execPath,
-      join(import.meta.dir, "../../../cli/main.ts"),
-      "collect-metrics",
-    ];
-    const { exitCode, stderr } = await startProgram(command, { env: arena.env }).ended;
+    const main = join(import.meta.dir, "../../../cli/main.ts");
+    const words = [script, process.execPath, main, "collect-metrics"];
+    const { exitCode, stderr } = await startProgram(words, { env: arena.env }).ended;
     expect(exitCode, stderr).toBe(0);
     expect(statSync(join(arena.folder, "custom_metrics.prom")).mode & 0o777).toBe(0o644);
     expect(readdirSync(arena.folder).filter((name) => name.endsWith(".tmp"))).toEqual([]);

@@ -74,7 +74,7 @@ describe.each(Object.keys(ENGINES) as EngineName[])("readContainerMemory() of %s
     ["goes", (containers) => containers.delete("cafe")],
     ["is replaced", (containers) => containers.set("cafe", replacement)],
   ])(
-    "is not known when the container %s between the two calls, be another's id its name",
+    "is not known when the container %s between the two calls, even if another's id is its name",
     async (_how, change) => {
       const stranger = runningContainer({ id: "cafe".padEnd(64, "1"), usage: 7 });
       const containers = { cafe: runningContainer(), other: stranger };

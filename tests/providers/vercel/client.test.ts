@@ -165,7 +165,7 @@ describe("listDeploys()", () => {
     expect({ problem, unknownStates }).toEqual({ problem: null, unknownStates: ["HIBERNATING", "?"] });
   });
 
-  test("knows nothing when a page fails, be it the last", async () => {
+  test("knows nothing when a page fails, even the last", async () => {
     hosting.projects.push(...Array.from({ length: 150 }, (_, n) => projectOf(`p${n}`, "READY")));
     hosting.routes.projects.script = ({ path }) =>
       path.includes("until") ? { status: 502, text: "<html>" } : undefined;
