@@ -2,7 +2,7 @@ import process from "node:process";
 import { setImmediate } from "node:timers/promises";
 import type { DatabaseLogin } from "../../lib/platform/config/owner-login.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
-import type { MigrationStatus } from "../../lib/schema/recorded.ts";
+import type { MigrationStatus } from "../../lib/schema/migrations.ts";
 import { flag } from "../args/options.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";

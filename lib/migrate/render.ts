@@ -1,4 +1,4 @@
-import type { MigrationStatus } from "../schema/recorded.ts";
+import type { MigrationStatus } from "../schema/migrations.ts";
 import { NO_TERMINAL, type Screen, stateTone } from "../text/terminal/screen.ts";
 import { type Column, renderTable } from "../text/terminal/table.ts";
 

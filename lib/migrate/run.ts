@@ -4,16 +4,17 @@ import { classifyDatabaseError } from "../platform/database/error.ts";
 import { liftSessionLimits } from "../platform/database/session-limits.ts";
 import { OpsError } from "../platform/errors.ts";
 import { readCatalog } from "../schema/catalog.ts";
-import { MIGRATIONS, type Migration } from "../schema/migrations.ts";
-import { catalogProblems, unusable } from "../schema/readiness.ts";
 import {
   compareMigrations,
+  MIGRATIONS,
+  type Migration,
   type MigrationStatus,
   migrationChecksum,
   namesIn,
   readRecordedMigrations,
   recordAccess,
-} from "../schema/recorded.ts";
+} from "../schema/migrations.ts";
+import { catalogProblems, unusable } from "../schema/readiness.ts";
 import { APPLICATION_TABLES } from "../schema/requirements.ts";
 
 /** The dependencies of a migration run; `known` and `lockTimeoutMs` have defaults that only tests change. */

@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { recordAccess } from "./recorded.ts";
+import { recordAccess } from "./migrations.ts";
 import type { TableRequirement } from "./requirements.ts";
 
 /** `login` connects for the weekly run, `owner` owns opsctl's functions. */

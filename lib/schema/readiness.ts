@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import { type Catalog, readCatalog } from "./catalog.ts";
-import { compareMigrations, type MigrationStatus, namesIn, readRecordedMigrations } from "./recorded.ts";
+import { compareMigrations, type MigrationStatus, namesIn, readRecordedMigrations } from "./migrations.ts";
 import { APPLICATION_TABLES, FUNCTIONS, OWN_TABLES } from "./requirements.ts";
 
 /** One reason why opsctl cannot work on a database; `hint` is SQL for grants and row security, else what to run. */

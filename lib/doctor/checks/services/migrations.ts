@@ -1,6 +1,5 @@
 import type postgres from "postgres";
-import { MIGRATIONS } from "../../../schema/migrations.ts";
-import { compareMigrations, readRecordedMigrations } from "../../../schema/recorded.ts";
+import { compareMigrations, MIGRATIONS, readRecordedMigrations } from "../../../schema/migrations.ts";
 import type { Check } from "../../context/check.ts";
 import { type CheckResult, command, fail, pass, warn } from "../../finding.ts";
 import { checkOfDatabase } from "./database.ts";
