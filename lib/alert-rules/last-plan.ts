@@ -5,9 +5,6 @@ import { writeFileAtomic } from "../platform/files/atomic-file.ts";
 /** Name of the file in the log directory with the result of the last `plan` or `apply`. */
 export const LAST_PLAN_FILE = "alert-rules.last.json";
 
-/** The largest file that is read; it has far less. */
-export const LAST_PLAN_MAX_BYTES = 4_096;
-
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const lastPlanSchema = v.object({
   command: v.picklist(["plan", "apply"]),

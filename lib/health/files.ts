@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { LAST_PLAN_FILE, LAST_PLAN_MAX_BYTES, parseLastPlan } from "../alert-rules/last-plan.ts";
+import { LAST_PLAN_FILE, parseLastPlan } from "../alert-rules/last-plan.ts";
 import { METRICS_FILE } from "../host/metrics-file-name.ts";
 import { failedSources, lastPassMs, STALE_PASS_MS } from "../metrics/last-pass.ts";
 import { loadSettings } from "../platform/config/load.ts";
@@ -8,7 +8,6 @@ import type { Environment } from "../platform/secrets/adapter.ts";
 import { lastReadings, SOCKET_LOG_FILE, STALE_READINGS_MS } from "../sockets/readings.ts";
 import { isToCome } from "../time/to-come.ts";
 import {
-  ageResult,
   type CheckResult,
   command,
   fail,
@@ -22,44 +21,21 @@ import {
   warn,
 } from "./result.ts";
 
-/** The file of a part: by which setting its directory is named, and how the end of its text is judged. */
-type LeftFile = {
-  of: "collect-metrics" | "socket-monitor" | "alert-rules";
-  directory: "TEXTFILE_DIR" | "OPSCTL_LOG_DIR";
-  name: string;
-  maxBytes: number;
-  missing: CheckResult;
-  judge(text: string, nowMs: number): Health;
-};
-
 const CRON = command("grep opsctl /etc/cron.d/opsctl; systemctl status cron; ls -l /var/log/opsctl");
-const NEVER_RUN = warn("LAST_RUN_MISSING", "it has not run yet", CRON);
+/** What is read of the end of a file. */
+const MAX_BYTES = 1_048_576;
 const PLAN = "opsctl alert-rules plan";
 const APPLY = "opsctl alert-rules apply";
 const EXTRAS = " --with-extras";
 /** A plan older than this may be outdated: people change rules in Grafana as well. */
 const PLAN_LIMIT_MS = 30 * 86_400_000;
 
+/** The command of each part, the setting that names its directory, and the file that its last run leaves there. */
 const FILES = {
-  collector: {
-    ...{ of: "collect-metrics", directory: "TEXTFILE_DIR", name: METRICS_FILE, maxBytes: 1_048_576 },
-    ...{ missing: NEVER_RUN, judge: judgeMetrics },
-  },
-  "socket-monitor": {
-    ...{ of: "socket-monitor", directory: "OPSCTL_LOG_DIR", name: SOCKET_LOG_FILE, maxBytes: 4_096 },
-    ...{ missing: NEVER_RUN, judge: judgeReadings },
-  },
-  "alert-rules": {
-    ...{
-      of: "alert-rules",
-      directory: "OPSCTL_LOG_DIR",
-      name: LAST_PLAN_FILE,
-      maxBytes: LAST_PLAN_MAX_BYTES,
-    },
-    missing: warn("RULES_NOT_PLANNED", "never planned on this host", command(PLAN + EXTRAS)),
-    judge: judgePlan,
-  },
-} as const satisfies Record<string, LeftFile>;
+  collector: ["collect-metrics", "TEXTFILE_DIR", METRICS_FILE, judgeMetrics],
+  "socket-monitor": ["socket-monitor", "OPSCTL_LOG_DIR", SOCKET_LOG_FILE, judgeReadings],
+  "alert-rules": ["alert-rules", "OPSCTL_LOG_DIR", LAST_PLAN_FILE, judgePlan],
+} as const;
 
 /** A part that is judged by the file that its last run left. */
 export type FilePart = keyof typeof FILES;
@@ -73,13 +49,16 @@ export async function fileHealth(
   part: FilePart,
   { env, isSetUp, nowMs }: { env: Environment; isSetUp: boolean; nowMs: number },
 ): Promise<Health> {
-  const { of, directory, name, maxBytes, missing, judge } = FILES[part];
+  const [of, directory, name, judge] = FILES[part];
   const settings = await loadSettings(of, { optional: [directory] }, env);
   try {
-    return judge(await readTextEnd(join(settings[directory], name), maxBytes), nowMs);
+    return judge(await readTextEnd(join(settings[directory], name), MAX_BYTES), nowMs);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    return isSetUp ? only(missing) : NOT_SET_UP;
+    if (!isSetUp) return NOT_SET_UP;
+    return part === "alert-rules"
+      ? only(warn("RULES_NOT_PLANNED", "never planned on this host", command(PLAN + EXTRAS)))
+      : only(warn("LAST_RUN_MISSING", "it has not run yet", CRON));
   }
 }
 
@@ -87,16 +66,13 @@ function judgeMetrics(text: string, nowMs: number): Health {
   const lastMs = lastPassMs(text);
   if (lastMs === null) return only(fail("LAST_RUN_UNREADABLE", "the metrics file has no time", CRON));
   const failing = failedSources(text);
-  const due = { every: "every minute", limitMs: STALE_PASS_MS, fault: fail, fix: CRON };
   const fix = command("opsctl collect-metrics --stdout");
   const sources =
     failing.length === 0
       ? pass("every source read")
       : warn("SOURCE_FAILED", `not read: ${failing.join(", ")}`, fix);
-  return {
-    results: [ageResult(nowMs - lastMs, due), sources],
-    facts: { ageSeconds: Math.max(0, Math.round((nowMs - lastMs) / 1000)), failing },
-  };
+  const age = ageOf(nowMs - lastMs, { every: "every minute", limitMs: STALE_PASS_MS, fault: fail });
+  return { results: [age.result, sources], facts: { ageSeconds: age.seconds, failing } };
 }
 
 function judgeReadings(text: string, nowMs: number): Health {
@@ -104,22 +80,30 @@ function judgeReadings(text: string, nowMs: number): Health {
   if (last === null)
     return only(warn("LAST_RUN_UNREADABLE", "the last line of its log cannot be read", CRON));
   const { timeMs, total, threshold } = last;
-  const due = { every: "every five minutes", limitMs: STALE_READINGS_MS, fault: warn, fix: CRON };
-  return {
-    results: [ageResult(nowMs - timeMs, due), socketsResult(total, threshold)],
-    facts: { ageSeconds: Math.max(0, Math.round((nowMs - timeMs) / 1000)), total, threshold },
-  };
+  const counted = `${total} TCP sockets`;
+  const sockets =
+    total === null
+      ? warn("SOCKETS_UNREADABLE", "the sockets could not be counted", command("apt-get install iproute2"))
+      : threshold !== null && total > threshold
+        ? warn("SOCKETS_ABOVE_THRESHOLD", `${counted}, more than ${threshold}`, command("ss -s"))
+        : pass(counted);
+  const due = { every: "every five minutes", limitMs: STALE_READINGS_MS, fault: warn };
+  const age = ageOf(nowMs - timeMs, due);
+  return { results: [age.result, sockets], facts: { ageSeconds: age.seconds, total, threshold } };
 }
 
-function socketsResult(total: number | null, threshold: number | null): CheckResult {
-  if (total === null)
-    return warn(
-      "SOCKETS_UNREADABLE",
-      "the sockets could not be counted",
-      command("apt-get install iproute2"),
-    );
-  if (threshold === null || total <= threshold) return pass(`${total} TCP sockets`);
-  return warn("SOCKETS_ABOVE_THRESHOLD", `${total} TCP sockets, more than ${threshold}`, command("ss -s"));
+/** How often something runs, and what a run that is too old, or dated in the future, means. */
+type Due = { every: string; limitMs: number; fault: typeof warn };
+
+function ageOf(ageMs: number, { every, limitMs, fault }: Due): { result: CheckResult; seconds: number } {
+  const text = `last run ${shortTime(ageMs)} ago`;
+  const ahead = `last run dated ${shortTime(-ageMs)} in the future: a clock is wrong`;
+  const result = isToCome(ageMs)
+    ? fault("CLOCK_WRONG", ahead, SET_CLOCK)
+    : ageMs > limitMs
+      ? fault("LAST_RUN_STALE", `${text}, one is due ${every}`, CRON)
+      : pass(text);
+  return { result, seconds: Math.max(0, Math.round(ageMs / 1000)) };
 }
 
 /** Grafana is not called: this is what the last `plan` or `apply` found. */

@@ -1,5 +1,4 @@
 import { type Fix, inWords, type OpsError } from "../platform/errors.ts";
-import { isToCome } from "../time/to-come.ts";
 
 /**
  * The result of one check: `not_set_up` is something that this host does not use, which is no fault; `fix` puts it right
@@ -32,7 +31,9 @@ export type Health = { results: CheckResult[]; facts: object | null; isOutdated?
 /** A fix, or one in words alone. */
 type Advice = Fix | string | null;
 
-const fixOf = (advice: Advice): Fix | null => (typeof advice === "string" ? inWords(advice) : advice);
+function fixOf(advice: Advice): Fix | null {
+  return typeof advice === "string" ? inWords(advice) : advice;
+}
 
 /** A fix that is a command of the program; `text` says more, where that is needed. */
 export function command(line: string, text: string | null = null): Fix {
@@ -85,21 +86,6 @@ export const NOT_SET_UP: Health = only({ status: "not_set_up", code: null, reaso
 
 /** What sets the clock of a host right. */
 export const SET_CLOCK = command("timedatectl set-ntp true");
-
-/** How often something runs, and what a run that is too old, or dated in the future, means. */
-export type Due = { every: string; limitMs: number; fault: typeof warn; fix: Fix };
-
-/** The result for something that runs on a schedule and last ran this long ago. */
-export function ageResult(ageMs: number, { every, limitMs, fault, fix }: Due): CheckResult {
-  if (isToCome(ageMs))
-    return fault(
-      "CLOCK_WRONG",
-      `last run dated ${shortTime(-ageMs)} in the future: a clock is wrong`,
-      SET_CLOCK,
-    );
-  const reason = `last run ${shortTime(ageMs)} ago`;
-  return ageMs > limitMs ? fault("LAST_RUN_STALE", `${reason}, one is due ${every}`, fix) : pass(reason);
-}
 
 /** How long something has lasted, for people: `12 s`, `3 min`, `5 h`, `2 days`; a clock a little ahead counts as now. */
 export function shortTime(ms: number): string {

@@ -20,6 +20,10 @@ import {
 export const JOURNAL = command("journalctl -u opsctl-webhook.service -n 50");
 
 const LIST_DEAD = "opsctl webhook dead list";
+const RETRY_ALL = "Retry all with opsctl webhook dead retry --all";
+const CORRECT_TOKEN =
+  "Correct ISSUE_TRACKER_TOKEN (opsctl secret set), then systemctl reload opsctl-webhook.service";
+const NOT_ACKNOWLEDGED = "messages that the gateway accepted are not acknowledged by WhatsApp";
 const REFUSED_SENDER = command(
   'journalctl -u opsctl-webhook.service -g "A request was refused" -n 5',
   "If Grafana sent it, write it the secret again (opsctl alert-rules contact-point apply --rotate --url " +
@@ -49,92 +53,60 @@ export async function readWebhookHealth(
 
 /** The health of a service that reports this. */
 export function webhookHealth(service: ServiceHealth): Health {
-  const { isReady, isLeading, holds, outbox, secretRefusedAt, ...facts } = service;
+  const { isReady, isLeading, holds, outbox, secretRefusedAt, gatewayOpen, pendingMessages } = service;
   const up = pass(isLeading ? "up" : "up, another host delivers");
-  return {
-    results: [
-      isReady ? up : fail("WEBHOOK_NOT_READY", "it runs and cannot accept alerts", JOURNAL),
-      ...gatewayResults(service),
-      ...(outbox === null
-        ? [fail("STATE_UNREADABLE", "the queue cannot be counted", JOURNAL)]
-        : queueResults(outbox)),
-      ...OUTBOX_KINDS.flatMap((kind) => pausedResults(kind, holds[kind])),
-      ...refusalResults(secretRefusedAt),
-    ],
-    facts: {
-      ...{ isReady, isLeading, ...facts },
-      outbox: outbox === null ? null : countsOf(outbox),
-      holds: OUTBOX_KINDS.flatMap((kind) => (holds[kind] === null ? [] : [{ kind, code: holds[kind] }])),
-    },
-  };
+  const results = [isReady ? up : fail("WEBHOOK_NOT_READY", "it runs and cannot accept alerts", JOURNAL)];
+  // What the service has not asked yet is not known.
+  if (gatewayOpen === false) results.push(fail("sem_instancia_gateway", "gateway disconnected"));
+  else if (pendingMessages !== null && pendingMessages > 0)
+    results.push(warn("MESSAGES_NOT_ACKNOWLEDGED", `${pendingMessages} ${NOT_ACKNOWLEDGED}`));
+  else if (gatewayOpen) results.push(pass("gateway connected"));
+  if (outbox === null) results.push(fail("STATE_UNREADABLE", "the queue cannot be counted", JOURNAL));
+  else results.push(...queueResults(outbox));
+  const paused = OUTBOX_KINDS.flatMap((kind) => (holds[kind] === null ? [] : [{ kind, code: holds[kind] }]));
+  for (const { kind, code } of paused) {
+    const of = kind === "message" ? "the gateway" : "the issue tracker";
+    const fix = kind === "message" ? gatewayAdvice({ code }, ALERT_GATEWAY)?.fix : CORRECT_TOKEN;
+    results.push(fail(code, `${kind}s are paused until ${of} accepts them again`, fix ?? null));
+  }
+  // A stranger's post looks the same as one of a Grafana that has another secret.
+  if (secretRefusedAt !== null) {
+    const reason = `the last post from another host, at ${secretRefusedAt}, was refused: it had another secret`;
+    results.push(note("WEBHOOK_SECRET_REFUSED", reason, REFUSED_SENDER));
+  }
+  const facts = { isReady, isLeading, gatewayOpen, pendingMessages, holds: paused };
+  return { results, facts: { ...facts, outbox: outbox === null ? null : countsOf(outbox) } };
 }
-
-/** What the service knows of the gateway; nothing where it has not asked yet. */
-function gatewayResults({ gatewayOpen, pendingMessages }: ServiceHealth): CheckResult[] {
-  if (gatewayOpen === false) return [fail("sem_instancia_gateway", "gateway disconnected")];
-  if (pendingMessages !== null && pendingMessages > 0)
-    return [warn("MESSAGES_NOT_ACKNOWLEDGED", `${pendingMessages} ${NOT_ACKNOWLEDGED}`)];
-  return gatewayOpen === null ? [] : [pass("gateway connected")];
-}
-
-const NOT_ACKNOWLEDGED = "messages that the gateway accepted are not acknowledged by WhatsApp";
 
 /** What is queued, and what is not delivered or of an unknown result. */
 function queueResults(queues: Record<OutboxKind, KindStats>): CheckResult[] {
   const { queued, oldestSeconds, inDoubt } = countsOf(queues);
-  const isLate = oldestSeconds !== null && oldestSeconds * 1000 > LONG_WAIT_MS;
   const oldest = oldestSeconds === null ? "" : `, the oldest for ${shortTime(oldestSeconds * 1000)}`;
+  const isLate = oldestSeconds !== null && oldestSeconds * 1000 > LONG_WAIT_MS;
   const text = queued === 0 ? "nothing queued" : `${queued} queued${oldest}`;
+  const results = [isLate ? warn("OUTBOX_DELAYED", text, command("opsctl webhook queue list")) : pass(text)];
   // `--all` includes what is unknown, and would send that again.
   const retry = inDoubt > 0 ? "Retry each with opsctl webhook dead retry --row <id>" : RETRY_ALL;
-  const failed = OUTBOX_KINDS.flatMap((kind) => {
+  for (const kind of OUTBOX_KINDS) {
     const { dead, inDoubt: unknown } = queues[kind];
     const named = (count: number) => `${count} ${count === 1 ? kind : `${kind}s`}`;
-    const givenUp = warn(
-      "OUTBOX_DEAD",
-      `${named(dead)} not delivered`,
-      command(LIST_DEAD, `${retry}; first see them:`),
-    );
-    const doubtful = `${named(unknown)} unknown: ${unknown === 1 ? "it" : "they"} may have arrived`;
-    return [
-      ...(dead === 0 ? [] : [givenUp]),
-      ...(unknown === 0 ? [] : [warn("OUTBOX_UNKNOWN", doubtful, command(LIST_DEAD, DECIDE))]),
-    ];
-  });
-  return [
-    isLate ? warn("OUTBOX_DELAYED", text, command("opsctl webhook queue list")) : pass(text),
-    ...failed,
-  ];
+    if (dead > 0)
+      results.push(
+        warn("OUTBOX_DEAD", `${named(dead)} not delivered`, command(LIST_DEAD, `${retry}; first see them:`)),
+      );
+    if (unknown > 0) {
+      const reason = `${named(unknown)} unknown: ${unknown === 1 ? "it" : "they"} may have arrived`;
+      results.push(warn("OUTBOX_UNKNOWN", reason, command(LIST_DEAD, "Retry or drop each; first see them:")));
+    }
+  }
+  return results;
 }
 
-const RETRY_ALL = "Retry all with opsctl webhook dead retry --all";
-const DECIDE = "Retry or drop each; first see them:";
-
-function pausedResults(kind: OutboxKind, code: string | null): CheckResult[] {
-  if (code === null) return [];
-  const service = kind === "message" ? "the gateway" : "the issue tracker";
-  const fix = kind === "message" ? gatewayAdvice({ code }, ALERT_GATEWAY)?.fix : CORRECT_TOKEN;
-  return [fail(code, `${kind}s are paused until ${service} accepts them again`, fix ?? null)];
-}
-
-const CORRECT_TOKEN =
-  "Correct ISSUE_TRACKER_TOKEN (opsctl secret set), then systemctl reload opsctl-webhook.service";
-
-/** A stranger's post looks the same as one of a Grafana that has another secret. */
-function refusalResults(at: string | null): CheckResult[] {
-  if (at === null) return [];
-  const reason = `the last post from another host, at ${at}, was refused: it had another secret`;
-  return [note("WEBHOOK_SECRET_REFUSED", reason, REFUSED_SENDER)];
-}
-
+/** What is queued and open over all kinds. */
 function countsOf(queues: Record<OutboxKind, KindStats>) {
   const kinds = OUTBOX_KINDS.map((kind) => queues[kind]);
   const sum = (key: "queued" | "dead" | "inDoubt") => kinds.reduce((total, kind) => total + kind[key], 0);
   const ages = kinds.map(({ oldestQueuedAgeMs }) => oldestQueuedAgeMs).filter((age) => age !== null);
-  return {
-    queued: sum("queued"),
-    oldestSeconds: ages.length === 0 ? null : Math.round(Math.max(...ages) / 1000),
-    givenUp: sum("dead"),
-    inDoubt: sum("inDoubt"),
-  };
+  const oldestSeconds = ages.length === 0 ? null : Math.round(Math.max(...ages) / 1000);
+  return { queued: sum("queued"), oldestSeconds, givenUp: sum("dead"), inDoubt: sum("inDoubt") };
 }

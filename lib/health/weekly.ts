@@ -14,17 +14,7 @@ import { localTime } from "../time/local-time.ts";
 import { Temporal } from "../time/temporal.ts";
 import { isToCome } from "../time/to-come.ts";
 import { weekWindow } from "../time/week-window.ts";
-import {
-  type CheckResult,
-  command,
-  fail,
-  type Health,
-  NOT_SET_UP,
-  note,
-  pass,
-  SET_CLOCK,
-  warn,
-} from "./result.ts";
+import { type CheckResult, command, fail, type Health, NOT_SET_UP, note, SET_CLOCK, warn } from "./result.ts";
 
 const DAY_MS = 86_400_000;
 /** There is a run every week; one more day to notice a missing one. */
@@ -54,27 +44,19 @@ export async function weeklyHealth(
   const lastRun = readLastRun(logDir);
   if (!isSetUp && !hasWorked(lastRun)) return NOT_SET_UP;
   const heartbeat = statSync(join(logDir, HEARTBEAT_FILE), { throwIfNoEntry: false });
-  const successAgeMs = heartbeat === undefined ? null : nowMs - heartbeat.mtimeMs;
-  const judgement = week === null ? null : judgementOf(week, lastRun, successAgeMs);
+  const isHeartbeatGone = heartbeat === undefined;
+  const look = week && { week: week.week, isClean: week.clean, isHeartbeatGone };
+  const judgement = look && judgeWeek(week, lastRunOfWeek(lastRun, look));
   const lastWeek = week?.week ?? weekWindow(Temporal.Instant.fromEpochMilliseconds(nowMs)).week;
   const results = [
-    judgement === null ? problem : weekResult(judgement),
+    judgement?.result ?? problem,
     runResult(lastRun, judgement, lastWeek),
-    successResult(successAgeMs, lastRun, judgement),
+    isHeartbeatGone ? null : successResult(nowMs - heartbeat.mtimeMs, judgement),
   ];
   return {
     results: results.filter((result) => result !== null),
     facts: judgement === null ? factsOfRun(lastRun) : factsOfWeek(week!, judgement),
   };
-}
-
-function judgementOf(ledger: LedgerWeek, lastRun: LastRunReading, successAgeMs: number | null) {
-  const week = { week: ledger.week, isClean: ledger.clean, isHeartbeatGone: successAgeMs === null };
-  return judgeWeek(ledger, lastRunOfWeek(lastRun, week));
-}
-
-function weekResult({ severity, code, text, fix }: WeekJudgement): CheckResult {
-  return severity === "pass" ? pass(text) : { status: severity, code, reason: text, fix };
 }
 
 /** What is wrong with the last run of this host; what is open of its week is the result of the week. */
@@ -94,14 +76,14 @@ function runResult(
   const week = weekOf(reading.run)?.week;
   const reason = `${endText(run)}${week === undefined ? "" : `, week of ${week}`}`;
   const settled =
-    week === lastWeek ? SETTLED[judgement?.status ?? "open"] : "another week has closed since then";
+    week === lastWeek ? SETTLED[judgement?.state ?? "open"] : "another week has closed since then";
   return settled === null
-    ? fail("LAST_RUN_FAILED", reason, judgement?.fix ?? FIX_FIRST)
+    ? fail("LAST_RUN_FAILED", reason, judgement?.result.fix ?? FIX_FIRST)
     : note("LAST_RUN_FAILED", `${reason}; ${settled}`);
 }
 
 /** Why nobody has to mind a run that failed, by the state of its week. */
-const SETTLED: Readonly<Record<WeekJudgement["status"], string | null>> = {
+const SETTLED: Readonly<Record<WeekJudgement["state"], string | null>> = {
   clean: "nothing of that week is open any more",
   running: "a run works on it",
   ...{ awaited: null, late: null, open: null },
@@ -121,30 +103,20 @@ function endText({ status, waiting, code }: LastRunFacts): string {
 }
 
 /** What is wrong with the last full success; the run of the next Monday renews it where its week is settled. */
-function successResult(
-  ageMs: number | null,
-  lastRun: LastRunReading,
-  judgement: WeekJudgement | null,
-): CheckResult | null {
-  if (ageMs === null) {
-    const isGone = lastRun.status === "found" && lastRun.run.heartbeat === "written";
-    return isGone
-      ? note("HEARTBEAT_MISSING", "the file of the last full success is gone", NEXT_MONDAY)
-      : null;
-  }
+function successResult(ageMs: number, judgement: WeekJudgement | null): CheckResult | null {
   const days = (Math.abs(ageMs) / DAY_MS).toFixed(1);
   if (isToCome(ageMs))
     return warn("CLOCK_WRONG", `the last full success is dated ${days} days in the future`, SET_CLOCK);
   if (ageMs <= SUCCESS_LIMIT_DAYS * DAY_MS) return null;
   const text = `the last full success was ${days} days ago`;
-  return ["clean", "awaited", "running"].includes(judgement?.status ?? "")
+  return ["clean", "awaited", "running"].includes(judgement?.state ?? "")
     ? note("HEARTBEAT_STALE", `${text}; the next run on a Monday renews it`, NEXT_MONDAY)
     : fail("HEARTBEAT_STALE", text, SEE_LOG);
 }
 
-function factsOfWeek(ledger: LedgerWeek, { openCount, run }: WeekJudgement): object {
-  const { week, clean, counts, retryableUntil } = ledger;
-  return { week, clean, open: openCount, owners: counts.owners, retryableUntil, lastRun: run };
+function factsOfWeek({ week, clean, counts, retryableUntil }: LedgerWeek, judgement: WeekJudgement): object {
+  const { openCount: open, run: lastRun } = judgement;
+  return { week, clean, open, owners: counts.owners, retryableUntil, lastRun };
 }
 
 /** Without the ledger, what the last run counted. */

@@ -43,9 +43,9 @@ export function renderStatus(
 }
 
 /** What is open, each with its command; while a run works no command hastens it. */
-function openText({ open }: WeekStatus, { status, prospect }: WeekJudgement, screen: Screen): string {
-  if (open.length === 0 || status === "awaited") return "";
-  const isRunning = status === "running";
+function openText({ open }: WeekStatus, { state, prospect }: WeekJudgement, screen: Screen): string {
+  if (open.length === 0 || state === "awaited") return "";
+  const isRunning = state === "running";
   const items = open.flatMap((item) => [
     ...proseLines(`  ${itemText(item)}`, screen, { indent: "    " }),
     // A command stays whole, so that it can be copied.
@@ -56,13 +56,17 @@ function openText({ open }: WeekStatus, { status, prospect }: WeekJudgement, scr
 }
 
 /** What comes next, where the open items do not say it. */
-function nextText({ week }: WeekStatus, { status, prospect, fix }: WeekJudgement, screen: Screen): string {
+function nextText(
+  { week }: WeekStatus,
+  { state, prospect, result: { fix } }: WeekJudgement,
+  screen: Screen,
+): string {
   // The command has a line of its own, so that it stays whole and can be copied.
   const list = `  opsctl reports list --week ${week} --state open\n`;
   if (fix === FIX_FIRST) return prose([FIX_CAUSES, "Who lacks what:"], screen) + list;
-  if (fix === null || (status === "open" && fix.text === null)) return "";
+  if (fix === null || (state === "open" && fix.text === null)) return "";
   const command = fix.command === null ? [] : [unbroken(fix.command)];
-  const why = status === "clean" && prospect !== null ? [`Nothing is open; ${prospect}.`] : [];
+  const why = state === "clean" && prospect !== null ? [`Nothing is open; ${prospect}.`] : [];
   return prose(["", ...why, [...(fix.text === null ? [] : [fix.text]), ...command].join(" ")], screen);
 }
 

@@ -20,22 +20,23 @@ import { weekStage } from "./week-stage.ts";
 /**
  * What `opsctl status`, `opsctl doctor` and `opsctl reports status` say of a week.
  *
- * Shape: `status`: its run is still to come, works on it, or has not begun though it was due; of what a run has made,
- *        something is `open`, or it is `clean`. `run` is this host's last run about it, `openCount` counts reports and
- *        deliveries, `head` is the state in a few words, `prospect` what can still come of it, `text` all in one line.
+ * Shape: `state`: its run is still to come, works on it, or has not begun though it was due; of what a run has made,
+ *        something is `open`, or it is `clean`. `result` is all of it in one line, with its fix; `head` is the state in a
+ *        few words, `prospect` what can still come of it. `run` is this host's last run about it; `openCount` counts
+ *        reports and deliveries.
  */
-export type WeekJudgement = Verdict & {
-  status: "awaited" | "running" | "late" | "open" | "clean";
+export type WeekJudgement = Pick<Verdict, "head" | "prospect"> & {
+  state: "awaited" | "running" | "late" | "open" | "clean";
+  result: Urgency & { reason: string };
   run: LastRunFacts | null;
   openCount: number;
-  text: string;
 };
 
-/** How urgent it is, with the code and the fix; a code of null is nothing to do. */
-type Verdict = (
-  | { severity: "pass"; code: null; fix: null }
-  | { severity: "warn" | "fail"; code: string; fix: Fix }
-) & { head: string; prospect: string | null };
+type Urgency =
+  | { status: "pass"; code: null; fix: null }
+  | { status: "warn" | "fail"; code: string; fix: Fix };
+
+type Verdict = { urgency: Urgency; head: string; prospect: string | null };
 
 const RUN_TODAY: Fix = {
   text: "See with opsctl doctor weekly what it needs, then:",
@@ -66,56 +67,61 @@ export function judgeWeek(ledger: LedgerWeek, lastRun: LastRunFinding): WeekJudg
   const run = lastRun.status === "found" ? lastRun.run : null;
   const hasHostWorked = lastRun.status === "none" && lastRun.hasHostWorked;
   const stage = weekStage(counts, { isRunDue: runDue, lastRun: run, hasHostWorked, hasRun });
-  const madeStatus = clean ? "clean" : "open";
-  const status = stage === "made" ? madeStatus : stage;
-  const verdict = VERDICTS[status](ledger, run);
+  const made = clean ? "clean" : "open";
+  const state = stage === "made" ? made : stage;
+  const { urgency, head, prospect } = VERDICTS[state](ledger, run);
   const isUndecided = ledger.retryableUntil !== null && run?.code === "LEDGER_WENT_BACK";
-  const fix = isUndecided && verdict.fix !== null ? { fix: DECIDE } : {};
+  const decided: Urgency = isUndecided && urgency.code !== null ? { ...urgency, fix: DECIDE } : urgency;
   const counted = { clean: `, ${ownersText(ledger)}`, open: `: ${openText(ledger)}` };
-  const rest = verdict.prospect === null ? "" : `; ${verdict.prospect}`;
-  const text = `week of ${week}: ${verdict.head}${stage === "made" ? counted[madeStatus] : ""}${rest}`;
+  const rest = prospect === null ? "" : `; ${prospect}`;
+  const reason = `week of ${week}: ${head}${stage === "made" ? counted[made] : ""}${rest}`;
   const openCounts = Object.values(openInWeek(counts)).flatMap((of) => Object.values(of));
   const openCount = openCounts.reduce((sum, count) => sum + count, 0);
-  return { ...({ ...verdict, ...fix } as Verdict), status, run, openCount, text };
+  return { result: { ...decided, reason }, state, head, prospect, run, openCount };
 }
 
-const VERDICTS: Record<WeekJudgement["status"], (ledger: LedgerWeek, run: LastRunFacts | null) => Verdict> = {
+const VERDICTS: Record<WeekJudgement["state"], (ledger: LedgerWeek, run: LastRunFacts | null) => Verdict> = {
   awaited: () => well("the run is due at 08:00 (São Paulo)"),
   running: (_ledger, run) => well(runningText(run)),
   late({ retryableUntil: until, hasRun }, run) {
     const isFirst = !hasRun && run === null;
     if (isFirst && until === null) return well("no run yet; the first is on Monday at 08:00 (São Paulo)");
-    const late = { code: "WEEK_NOT_RUN", head: "no run has begun" };
-    if (until === null) return { ...late, severity: "fail", fix: SEE_LOG, prospect: CLOSED };
-    const prospect = `it can be made until ${localTime(until)} (São Paulo)`;
-    return { ...late, severity: isFirst ? "warn" : "fail", fix: RUN_TODAY, prospect };
+    const fix = until === null ? SEE_LOG : RUN_TODAY;
+    const prospect = until === null ? CLOSED : `it can be made until ${localTime(until)} (São Paulo)`;
+    const urgency = { status: isFirst ? "warn" : "fail", code: "WEEK_NOT_RUN", fix } as const;
+    return { urgency, head: "no run has begun", prospect };
   },
   open({ counts, retryableUntil: until }) {
-    const { missing = 0, ...otherReports } = openInWeek(counts).reports;
-    const { reports: _, ...deliveries } = openInWeek(counts);
-    const others = [otherReports, ...Object.values(deliveries)].flatMap((of) => Object.keys(of));
-    const isOnlyMissing = missing > 0 && others.length === 0 && socialVerdict(counts) === null;
+    const { reports, ...deliveries } = openInWeek(counts);
+    const states = [reports, ...Object.values(deliveries)].flatMap((of) => Object.keys(of));
+    // On a closed week an owner without a report cannot be helped.
+    const isOnlyMissing = states.length === 1 && "missing" in reports && socialVerdict(counts) === null;
     const steps = weekSteps(counts, { isClosed: until === null });
-    return {
-      // On a closed week an owner without a report cannot be helped.
-      severity: until === null && isOnlyMissing ? "warn" : "fail",
-      ...{ code: "WEEK_OPEN", head: "OPEN", prospect: repeatText(steps, until), fix: fixOf(steps) },
-    };
+    const urgency = {
+      status: until === null && isOnlyMissing ? "warn" : "fail",
+      code: "WEEK_OPEN",
+      fix: fixOf(steps),
+    } as const;
+    return { urgency, head: "OPEN", prospect: repeatText(steps, until) };
   },
   clean({ counts, retryableUntil: until }, run) {
-    const isRenewed = run === null || isFullSuccess(run) || until === null;
-    if (!isRenewed) {
+    if (run !== null && !isFullSuccess(run) && until !== null) {
       const cause = run.beside === null ? "" : `, once what failed beside it is fixed (${run.beside})`;
       const prospect = `another run today renews the last success${cause}`;
-      return { severity: "warn", code: "HEARTBEAT_STALE", head: "clean", prospect, fix: RUN_TODAY };
+      return {
+        urgency: { status: "warn", code: "HEARTBEAT_STALE", fix: RUN_TODAY },
+        head: "clean",
+        prospect,
+      };
     }
     if (ownersDropped(counts) === null) return well("clean");
-    return { severity: "warn", code: OWNERS_DROPPED, head: "clean", prospect: null, fix: WHY_DROPPED };
+    const urgency = { status: "warn", code: OWNERS_DROPPED, fix: WHY_DROPPED } as const;
+    return { urgency, head: "clean", prospect: null };
   },
 };
 
 function well(head: string): Verdict {
-  return { severity: "pass", code: null, fix: null, head, prospect: null };
+  return { urgency: { status: "pass", code: null, fix: null }, head, prospect: null };
 }
 
 function runningText(run: LastRunFacts | null): string {

@@ -60,7 +60,6 @@ const HANGING = [
   "alert-rules: folder",
   "alert-rules: metrics data source",
   "alert-rules: logs data source",
-  "alert-rules: receivers",
   "migrate: database",
   "migrate: migrations",
   "reports: database",

@@ -75,7 +75,7 @@ describe("runDoctor() on a healthy host", () => {
         "issue tracker",
         "state directory",
       ],
-      ...["unit", "status", "port"],
+      ...["unit", "status"],
     ]);
     expect(namesOf("collect-metrics")).toEqual([
       ...[
@@ -95,7 +95,7 @@ describe("runDoctor() on a healthy host", () => {
       ...["directories", "status", "cron"],
     ]);
     expect(namesOf("alert-rules")).toEqual([
-      ...[...settings, "secrets", "rules", "folder", "metrics data source", "logs data source", "receivers"],
+      ...[...settings, "secrets", "rules", "folder", "metrics data source", "logs data source"],
       "status",
     ]);
     expect(namesOf("migrate")).toEqual([...settings, "secrets", "database", "migrations"]);

@@ -51,7 +51,7 @@ describe("renderSummary()", () => {
     expect(at(of("weekly", ["cron", pass("starts")]))).toEndWith(
       ":\n  opsctl doctor --all --env-dir /etc/opsctl/staging\n",
     );
-    expect(at(of("weekly", ["port", warn("PORT_CLOSED", "nothing listens")]))).toContain(
+    expect(at(of("weekly", ["status", warn("WEBHOOK_NOT_ANSWERING", "nothing listens")]))).toContain(
       "\n  opsctl doctor weekly --env-dir /etc/opsctl/staging\n",
     );
     expect(at(of("weekly", ["part", notSetUp("it", "Set it")]))).toEndWith(
@@ -93,7 +93,7 @@ describe("renderSummary()", () => {
         "webhook",
         ["unit", warn("UNIT_DISABLED", "it is disabled", "systemctl enable it")],
         ["issue tracker", fail("tracker_unauthorized", "refused", "Correct ISSUE_TRACKER_TOKEN")],
-        ["port", warn("PORT_CLOSED", "nothing listens", "systemctl start it")],
+        ["status", warn("WEBHOOK_NOT_ANSWERING", "nothing listens", "systemctl start it")],
       ),
     ];
     expect(renderSummary(findings)).toBe(
@@ -119,7 +119,7 @@ describe("renderSummary()", () => {
       ...of("weekly", ["last success", warn("LAST_RUN_MISSING", "no run has ended yet")]),
       ...of(
         "webhook",
-        ["port", warn("PORT_CLOSED", "nothing listens")],
+        ["status", warn("WEBHOOK_NOT_ANSWERING", "nothing listens")],
         ["unit", warn("UNIT_DISABLED", "it is disabled", "systemctl enable it")],
       ),
     ]);
@@ -129,8 +129,8 @@ describe("renderSummary()", () => {
   test("begins with what a person can do today, and with Monday's run where nothing else is left", () => {
     const onMonday = run("opsctl weekly --dry-run", "The run of a Monday does it; on any day:");
     const settled = of("weekly", ["status", note("HEARTBEAT_STALE", "it is 9 days old", onMonday)]);
-    const monday = of("weekly", ["status", note("HEARTBEAT_MISSING", "the file is gone", onMonday)]);
-    const port = of("webhook", ["port", warn("PORT_CLOSED", "nothing listens")]);
+    const monday = of("weekly", ["status", note("HEARTBEAT_STALE", "it is 12 days old", onMonday)]);
+    const port = of("webhook", ["status", warn("WEBHOOK_NOT_ANSWERING", "nothing listens")]);
     const unit = of("webhook", ["unit", warn("UNIT_DISABLED", "it is disabled", "systemctl enable it")]);
     expect(renderSummary([...monday, ...unit])).toContain("Next, for webhook:\n  systemctl enable it\n");
     expect(renderSummary([...settled, ...unit])).toContain("Next, for webhook:\n  systemctl enable it\n");
@@ -158,7 +158,7 @@ describe("renderSummary()", () => {
         "host time zone",
         warn("TIME_ZONE_NOT_UTC", "the host is not on UTC", "timedatectl set-timezone UTC"),
       ]),
-      ...of("webhook", ["port", fail("PORT_CLOSED", "nothing listens")]),
+      ...of("webhook", ["status", fail("WEBHOOK_NOT_ANSWERING", "nothing listens")]),
     ]);
     expect(text).toContain("Next, for webhook:\n  opsctl doctor webhook\n");
   });

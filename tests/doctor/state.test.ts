@@ -1,8 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { dirname } from "node:path";
-import { requires } from "../support/requires.ts";
-import { smallDisk } from "../support/small-disk.ts";
-import { ofCheck, openHost, silenceWebhook, unitOpens } from "./support/host.ts";
+import { ofCheck, openHost, silenceWebhook } from "./support/host.ts";
 
 describe("a shared state", () => {
   test("doctor names a state database that cannot keep every text", async () => {
@@ -26,34 +23,5 @@ describe("a shared state", () => {
       { status: "pass", reason: "the state is kept in a database that answers" },
     ]);
     expect(await host.db.sql`select 1 from pg_namespace where nspname = 'opsctl_state'`).toHaveLength(0);
-  });
-});
-
-requires("mount").test(
-  "doctor finds that the disk of the state is full, and says nothing of one with room",
-  async () => {
-    const disk = smallDisk(20);
-    try {
-      await using host = await openHost();
-      host.setting("webhook", "OPSCTL_STATE_DIR", disk.directory);
-      const low = async () => (await host.examine("webhook")).filter(({ code }) => code === "DISK_LOW");
-      expect(await low()).toEqual([]);
-      disk.fill();
-      expect(await low()).toMatchObject([{ check: "state directory", status: "warn" }]);
-    } finally {
-      disk.remove();
-    }
-  },
-);
-
-describe("doctor finds no fault with a unit that", () => {
-  test.each<[string, (state: string) => string]>([
-    ["opens the state directory", (state) => state],
-    ["opens it where it is there", (state) => `/srv/other -${state}`],
-    ["opens a directory above it", (state) => `+${dirname(state)}/`],
-  ])("%s", async (_name, openedOf) => {
-    await using host = await openHost();
-    unitOpens(host, openedOf(host.path("state")));
-    expect(ofCheck(await host.examine("webhook"), "state directory").slice(1)).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { forbiddenSettings } from "../../alert-rules/contact-point.ts";
 import { type RuleReach, ruleReach } from "../../alert-rules/routing.ts";
 import { alertRules } from "../../alert-rules/rules/all.ts";
 import type { Settings } from "../../platform/config/load.ts";
-import { type GrafanaReading, grafanaClient, type ListedRule } from "../../providers/grafana/client.ts";
+import { grafanaClient, type ListedRule } from "../../providers/grafana/client.ts";
 import type { ContactPoint, Policy } from "../../providers/grafana/notifications.ts";
 import { singleLine } from "../../text/single-line.ts";
 import type { Check } from "../context/check.ts";
@@ -16,7 +16,6 @@ const of = "alert-rules";
 const service = "Grafana";
 const GRAFANA = { required: ["MONITORING_URL", "MONITORING_TOKEN"] } as const;
 type Grafana = Settings<(typeof GRAFANA)["required"][number]>;
-const FOLDER = { required: [...GRAFANA.required, "MONITORING_FOLDER_UID"] } as const;
 const NO_POLICIES: Policy = { receiver: null, matchers: [], goesOn: false, policies: [] };
 
 const OURS = new Map(alertRules({ withExtras: true }).map((rule) => [rule.uid, rule]));
@@ -30,37 +29,20 @@ const APPLY = command(
 );
 const ROUTE = { ...APPLY, command: `${POINT.command} && ${APPLY.command}` };
 
-/** What the alert rules need in Grafana: a token, their folder, their data sources, receivers and contact point. */
+/** What the alert rules need in Grafana: to be there and to reach somebody, their folder, their data sources. */
 export const RULES_CHECKS: readonly Check[] = [
-  checkWithSettings({ command: of, service, name: "rules" }, GRAFANA, async (settings, context) => {
-    const listed = await rulesOf(settings, context);
-    if (listed.status === "ok") return [pass("Grafana answers, and the token may read alert rules")];
-    return [await failureOf(context, listed.problem, "alert rules")];
-  }),
-  checkWithSettings({ command: of, service, name: "folder" }, FOLDER, async (settings, context) => {
-    const folder = settings.MONITORING_FOLDER_UID;
-    const found = await clientOf(settings, context).folderPath(folder);
-    if (found.status !== "ok") return [await failureOf(context, found.problem, "folders")];
-    if (found.value !== null) return [pass(`folder ${folder} exists`)];
-    const { file } = await context.environment(of);
-    const fix = `Create it, or correct MONITORING_FOLDER_UID in ${file.path}`;
-    return [fail("MONITORING_FOLDER_NOT_FOUND", `Grafana has no folder ${folder}`, fix)];
-  }),
-  dataSourceCheck("metrics data source", "prometheus", "MONITORING_PROMETHEUS_UID"),
-  dataSourceCheck("logs data source", "loki", "MONITORING_LOKI_UID"),
   checkWithSettings(
-    { command: of, service, name: "receivers" },
-    { ...FOLDER, optional: ["MONITORING_RECEIVER"] },
+    { command: of, service, name: "rules" },
+    { ...GRAFANA, optional: ["MONITORING_FOLDER_UID", "MONITORING_RECEIVER"] },
     async (settings, context) => {
       const client = clientOf(settings, context);
       const [listed, points, policies, folder] = await Promise.all([
-        rulesOf(settings, context),
+        client.listRules(),
         client.contactPoints(),
         client.policies(),
-        client.folderPath(settings.MONITORING_FOLDER_UID),
+        client.folderPath(settings.MONITORING_FOLDER_UID ?? ""),
       ]);
-      // The check `rules` says why they cannot be read.
-      if (listed.status !== "ok") return [notChecked("PREREQUISITE_FAILED", "the rules cannot be read")];
+      if (listed.status !== "ok") return [await failureOf(context, listed.problem, "alert rules")];
       if (points.status !== "ok") return [await unread(context, points.problem, "contact points")];
       if (policies.status !== "ok") return [await unread(context, policies.problem, "notification policies")];
       const routing = {
@@ -73,6 +55,21 @@ export const RULES_CHECKS: readonly Check[] = [
       return [...reachResults(routed), ...pointResults(settings.MONITORING_RECEIVER, routed, routing.points)];
     },
   ),
+  checkWithSettings(
+    { command: of, service, name: "folder" },
+    { required: [...GRAFANA.required, "MONITORING_FOLDER_UID"] },
+    async (settings, context) => {
+      const folder = settings.MONITORING_FOLDER_UID;
+      const found = await clientOf(settings, context).folderPath(folder);
+      if (found.status !== "ok") return [await failureOf(context, found.problem, "folders")];
+      if (found.value !== null) return [pass(`folder ${folder} exists`)];
+      const { file } = await context.environment(of);
+      const fix = `Create it, or correct MONITORING_FOLDER_UID in ${file.path}`;
+      return [fail("MONITORING_FOLDER_NOT_FOUND", `Grafana has no folder ${folder}`, fix)];
+    },
+  ),
+  dataSourceCheck("metrics data source", "prometheus", "MONITORING_PROMETHEUS_UID"),
+  dataSourceCheck("logs data source", "loki", "MONITORING_LOKI_UID"),
   statusCheck(of),
 ];
 
@@ -157,10 +154,6 @@ function pointResults(
     if (wrong.length === 0) return pass(`${name} posts everything, with a secret`);
     return fail("CONTACT_POINT_DIFFERS", `${name} differs: ${wrong.join(", ")}`, POINT);
   });
-}
-
-function rulesOf(settings: Grafana, context: CheckContext): Promise<GrafanaReading<ListedRule[]>> {
-  return context.once("grafana rules", () => clientOf(settings, context).listRules());
 }
 
 function dataSourceCheck(

@@ -1,4 +1,3 @@
-import { join, relative } from "node:path";
 import { JOURNAL } from "../../health/webhook.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
@@ -13,7 +12,6 @@ const NO_NUMBER = String(2n ** 64n - 1n);
 
 const PROPERTIES = [
   ...(["Id", "LoadState", "UnitFileState", "ActiveState", "EnvironmentFiles"] as const),
-  ...(["ProtectSystem", "ReadWritePaths", "StateDirectory"] as const),
   ...(["IPAddressAllow", "IPAddressDeny", "IPIngressBytes"] as const),
 ] as const;
 
@@ -24,8 +22,8 @@ type Unit = Record<(typeof PROPERTIES)[number], string>;
 export const WEBHOOK_UNIT_CHECK: Check = {
   command: "webhook",
   name: "unit",
-  async run(context) {
-    const units = await unitsOf(context);
+  async run(context, signal) {
+    const units = await readUnits(context, signal);
     const socket = units.find(({ Id }) => Id === SOCKET);
     const service = units.find(({ Id }) => Id === SERVICE);
     if (socket === undefined || service === undefined) return [NO_SYSTEMD];
@@ -55,15 +53,15 @@ const LOADS_SETTINGS = warn(
 );
 
 /** Both units as systemd shows them; none where it does not run. */
-function unitsOf(context: CheckContext): Promise<Unit[]> {
-  return context.once("webhook units", async () => {
-    const words = ["show", SOCKET, SERVICE, `--property=${PROPERTIES.join(",")}`];
-    const signal = AbortSignal.timeout(context.limitMs);
-    const end = await context.dependencies.runProgram("systemctl", words, signal);
-    return (end?.stdout ?? "").split("\n\n").map((text) => {
-      const read = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(text)?.[1] ?? "";
-      return Object.fromEntries(PROPERTIES.map((name) => [name, read(name)])) as Unit;
-    });
+async function readUnits(
+  { dependencies: { runProgram } }: CheckContext,
+  signal: AbortSignal,
+): Promise<Unit[]> {
+  const words = ["show", SOCKET, SERVICE, `--property=${PROPERTIES.join(",")}`];
+  const end = await runProgram("systemctl", words, signal);
+  return (end?.stdout ?? "").split("\n\n").map((text) => {
+    const read = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(text)?.[1] ?? "";
+    return Object.fromEntries(PROPERTIES.map((name) => [name, read(name)])) as Unit;
   });
 }
 
@@ -88,8 +86,7 @@ function activeResult({ Id, ActiveState: state }: Unit): CheckResult {
   );
 }
 
-/** What starts the webhook. */
-export const START = command("systemctl start opsctl-webhook.socket opsctl-webhook.service");
+const START = command("systemctl start opsctl-webhook.socket opsctl-webhook.service");
 
 /**
  * Whether systemd keeps strange addresses from the socket, as its unit asks.
@@ -118,27 +115,4 @@ const UNFILTERED = command(
   `systemctl daemon-reload && ${RESTART}`,
   "Take out of its unit (systemctl cat) what changes IPAddressDeny, IPAddressAllow or IPAccounting; if systemd cannot " +
     "filter, see that the firewall closes the port (rules are in /usr/share/opsctl/firewall), then:",
-);
-
-/**
- * A failure when systemd lets the service write nowhere in this directory, whatever its owner and mode are.
- *
- * Source: systemd.exec(5), ProtectSystem=strict, ReadWritePaths= (each path may begin with - and +), StateDirectory=.
- */
-export async function readOnlyResults(context: CheckContext, directory: string): Promise<CheckResult[]> {
-  const service = (await unitsOf(context)).find(({ Id }) => Id === SERVICE);
-  if (service?.ProtectSystem !== "strict") return [];
-  const words = (value: string) => value.split(" ").filter((word) => word !== "");
-  const open = [
-    ...words(service.ReadWritePaths).map((path) => path.replace(/^[-+]+/, "")),
-    ...words(service.StateDirectory).map((name) => join("/var/lib", name)),
-  ];
-  if (open.some((path) => !/^\.\.(\/|$)/.test(relative(path, directory)))) return [];
-  const reason = `${directory}: the unit lets the service write nowhere but in ${open.join(" and ")}`;
-  return [fail("STATE_DIRECTORY_READ_ONLY", reason, OPEN_DIRECTORY)];
-}
-
-const OPEN_DIRECTORY = command(
-  `systemctl edit opsctl-webhook.service && ${RESTART}`,
-  "Write ReadWritePaths= with that directory below [Service]:",
 );

@@ -1,10 +1,7 @@
-import { isListening } from "../../host/tcp-port.ts";
 import { stateDirectoryOf } from "../../platform/config/directories.ts";
 import { linearTracker } from "../../providers/linear/client.ts";
 import { STATE_URL } from "../../webhook/state/postgres/opener.ts";
 import { checkEncoding } from "../../webhook/state/postgres/schema.ts";
-import { freeBytes } from "../../webhook/state/sqlite/reserve/free-bytes.ts";
-import { RESERVE } from "../../webhook/state/sqlite/reserve/reserve-size.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { type CheckResult, command, fail, notChecked, notSetUp, pass, warn } from "../finding.ts";
@@ -14,7 +11,7 @@ import { alertGatewayCheck } from "./services/gateway.ts";
 import { checkWithSettings } from "./settings/configuration.ts";
 import { correctSecret, correctSetting } from "./settings/correct-setting.ts";
 import { statusCheck } from "./status.ts";
-import { readOnlyResults, START, WEBHOOK_UNIT_CHECK } from "./webhook-unit.ts";
+import { WEBHOOK_UNIT_CHECK } from "./webhook-unit.ts";
 
 const of = "webhook";
 const TRACKER = {
@@ -27,9 +24,6 @@ const SECOND_CHANNEL = {
     ...(["ALERT_EMAIL_API_URL", "OPSCTL_PING_URL"] as const),
   ],
 } as const;
-const MIB = 1_048_576;
-/** With less than half its reserve left on the disk, the service keeps alerts in the reserve. */
-const LOW_BYTES = (RESERVE.rows * RESERVE.rowBytes) / 2;
 
 /** What the webhook needs besides its settings: external services, state, units, and a service that answers. */
 export const WEBHOOK_CHECKS: readonly Check[] = [
@@ -70,27 +64,11 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
         return [pass("the state is kept in a database that answers")];
       }
       const directory = stateDirectoryOf(given, (await context.environment(of)).env);
-      return [
-        await privateResult(of, context, directory),
-        ...(await readOnlyResults(context, directory)),
-        ...spaceResults(directory),
-      ];
+      return [await privateResult(of, context, directory)];
     },
   ),
   WEBHOOK_UNIT_CHECK,
   statusCheck(of),
-  {
-    command: of,
-    name: "port",
-    async run(context) {
-      const { port } = await context.webhookPorts();
-      const listens = await isListening(port, context.dependencies.paths.procNet);
-      if (listens === null)
-        return [notChecked("SOCKETS_UNREADABLE", "the kernel's table of sockets cannot be read")];
-      if (listens) return [pass(`something listens on port ${port}`)];
-      return [warn("PORT_CLOSED", `nothing listens on port ${port}`, START)];
-    },
-  },
 ];
 
 const NO_KEY = notChecked("PREREQUISITE_FAILED", "it needs ALERT_EMAIL_API_KEY, see configuration");
@@ -115,14 +93,6 @@ function noPing(path: string): CheckResult {
       `Set OPSCTL_PING_URL in ${path} to the address of a check, then:`,
     ),
   );
-}
-
-/** Whether the service will soon need the reserve that it keeps for a full disk. */
-function spaceResults(directory: string): CheckResult[] {
-  const free = freeBytes(directory);
-  if (free === null || free >= LOW_BYTES) return [];
-  const reason = `the disk of ${directory} has ${Math.floor(free / MIB)} MiB left; a full one leaves the service its reserve`;
-  return [warn("DISK_LOW", reason, "Make room on it (df -h)")];
 }
 
 async function trackerResult(context: CheckContext, code: string | null): Promise<CheckResult> {

@@ -15,13 +15,15 @@ import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
 import { type CheckResult, command, fail, notChecked, notSetUp, pass, warn } from "../finding.ts";
 import { writableResult } from "./host/directory.ts";
-import { withDatabase } from "./services/database.ts";
+import { checkOfDatabase, withDatabase } from "./services/database.ts";
 import { emailKeyResult } from "./services/email-key.ts";
 import { gatewayFailure, keyResult } from "./services/gateway.ts";
 import { checkWithSettings, withoutSettings } from "./settings/configuration.ts";
 import { statusCheck } from "./status.ts";
 
 const of = "weekly";
+const WHATSAPP_SENDER = "WHATSAPP_REPORT_SENDER_TENANT_ID";
+const EMAIL_SENDER = "WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID";
 const GATEWAY = { required: ["GATEWAY_URL", "GATEWAY_ADMIN_KEY"] } as const;
 
 /** What the weekly run needs besides settings and database: senders, external services, log directory, last success. */
@@ -35,11 +37,11 @@ export const WEEKLY_CHECKS: readonly Check[] = [
   ),
   checkWithSettings(
     { command: of, name: "whatsapp sender", service: "the messaging gateway" },
-    { ...GATEWAY, optional: ["WHATSAPP_REPORT_SENDER_TENANT_ID"] },
+    { ...GATEWAY, optional: [WHATSAPP_SENDER] },
     async (settings, context, signal) => {
-      const tenantId = settings.WHATSAPP_REPORT_SENDER_TENANT_ID;
-      if (tenantId === undefined)
-        return [await noSender("sender_tenant_missing", "WHATSAPP_REPORT_SENDER_TENANT_ID", context)];
+      const tenantId = settings[WHATSAPP_SENDER];
+      // The run itself misses it only at its step, so that no other check names it.
+      if (tenantId === undefined) return await missing("sender_tenant_missing", WHATSAPP_SENDER, context);
       return await withDatabase(of, context, async (sql) => {
         const { instanceName } = await weeklyStore(sql).readSenders(tenantId, null);
         const gateway = gatewayOf(settings, context);
@@ -52,12 +54,9 @@ export const WEEKLY_CHECKS: readonly Check[] = [
   ),
   checkWithSettings(
     { command: of, name: "e-mail sender", service: "the database" },
-    { optional: ["WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID"] },
-    async ({ WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID: tenantId }, context) => {
-      if (tenantId === undefined)
-        return [
-          await noSender("email_sender_tenant_missing", "WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID", context),
-        ];
+    { optional: [EMAIL_SENDER] },
+    async ({ [EMAIL_SENDER]: tenantId }, context) => {
+      if (tenantId === undefined) return await missing("email_sender_tenant_missing", EMAIL_SENDER, context);
       return await withDatabase(of, context, async (sql) => {
         const sender = emailSenderOf((await weeklyStore(sql).readSenders(null, tenantId)).emailSender);
         return sender.status === "ready"
@@ -75,12 +74,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
       return [await emailKeyResult({ of, url, apiKey, names, unclear: fail }, context, signal)];
     },
   ),
-  {
-    command: of,
-    name: "recipients",
-    service: "the database",
-    run: (context) => withDatabase(of, context, async (sql) => [await recipientsResult(sql)]),
-  },
+  checkOfDatabase(of, "recipients", async (sql) => [await recipientsResult(sql)]),
   checkWithSettings(
     { command: of, name: "application", service: "the application" },
     { required: ["APP_BASE_URL"] },
@@ -138,10 +132,9 @@ function gatewayOf(settings: Settings<(typeof GATEWAY)["required"][number]>, con
   return evolutionClient({ baseUrl: new URL(GATEWAY_URL), adminKey, timeoutMs });
 }
 
-/** The tenant that sends is missed by the run only at its step, so that no other check names it. */
-async function noSender(code: string, variable: string, context: CheckContext): Promise<CheckResult> {
+async function missing(code: string, variable: string, context: CheckContext): Promise<CheckResult[]> {
   const { file } = await context.environment(of);
-  return fail(code, `${variable} is not set`, `Set ${variable} in ${file.path}`);
+  return [fail(code, `${variable} is not set`, `Set ${variable} in ${file.path}`)];
 }
 
 /** Judged as the dry run judges it. */
@@ -150,12 +143,7 @@ async function logDirectoryResult(context: CheckContext, logDir: string): Promis
   const problem = writable.status === "pass" ? await logDirectoryProblem(logDir) : null;
   if (problem === null) return writable;
   const reason = `the success heartbeat cannot be written in ${logDir} (${problem})`;
-  const isFull = problem === "ENOSPC";
-  return fail(
-    "HEARTBEAT_UNWRITABLE",
-    reason,
-    isFull ? "Make room on its disk (df -h)" : "Make it a directory that this account may write to",
-  );
+  return fail("HEARTBEAT_UNWRITABLE", reason, "Make room on its disk, or open it to this account");
 }
 
 async function recipientsResult(sql: postgres.Sql): Promise<CheckResult> {
@@ -164,12 +152,11 @@ async function recipientsResult(sql: postgres.Sql): Promise<CheckResult> {
   const counted = owners === 1 ? "1 owner" : `${owners} owners`;
   if (withoutPhone + withoutEmail === 0)
     return pass(`${counted}, ${owners === 1 ? "" : "all "}with a usable phone and e-mail`);
-  return warn(
-    "RECIPIENTS_UNUSABLE",
-    `${counted}: ${withoutPhone} without a usable phone, ${withoutEmail} without a usable e-mail`,
-    command(
-      "opsctl weekly --dry-run --json",
-      "Correct users.phone and users.email of the tenants that this names:",
-    ),
-  );
+  const unusable = `${withoutPhone} without a usable phone, ${withoutEmail} without a usable e-mail`;
+  return warn("RECIPIENTS_UNUSABLE", `${counted}: ${unusable}`, NAME_THEM);
 }
+
+const NAME_THEM = command(
+  "opsctl weekly --dry-run --json",
+  "Correct users.phone and users.email of the tenants that this names:",
+);

@@ -12,11 +12,11 @@ function leaveToPolicies({ monitoring }: Host, policies: object): void {
 /** Faults that doctor finds of the rules' receivers. */
 export const RECEIVERS: Faults = {
   "no rule of ours is in Grafana": {
-    finds: ["alert-rules", "receivers", "fail", "RULES_MISSING"],
+    finds: ["alert-rules", "rules", "fail", "RULES_MISSING"],
     spoil: ({ monitoring }) => monitoring.rules.clear(),
   },
   "no rule of ours is in Grafana, and no setting names a receiver": {
-    finds: ["alert-rules", "receivers", "fail", "RULES_MISSING"],
+    finds: ["alert-rules", "rules", "fail", "RULES_MISSING"],
     about: "--receiver <contact point>",
     spoil: (host) => {
       host.setting("alert-rules", "MONITORING_RECEIVER", null);
@@ -24,7 +24,7 @@ export const RECEIVERS: Faults = {
     },
   },
   "some of the rules are missing": {
-    finds: ["alert-rules", "receivers", "warn", "RULES_MISSING"],
+    finds: ["alert-rules", "rules", "warn", "RULES_MISSING"],
     about: "VPS Load Average Alto, SSH Brute Force ->",
     spoil: ({ monitoring }) => {
       for (const uid of ["opsctl-vps-load", "opsctl-ssh-brute-force", "opsctl-tcp-sockets"])
@@ -32,11 +32,11 @@ export const RECEIVERS: Faults = {
     },
   },
   "the rules reach only the default e-mail": {
-    finds: ["alert-rules", "receivers", "fail", "RULES_DEFAULT_EMAIL_ONLY"],
+    finds: ["alert-rules", "rules", "fail", "RULES_DEFAULT_EMAIL_ONLY"],
     spoil: (host) => leaveToPolicies(host, { receiver: DEFAULT_POINT.name }),
   },
   "the rules on the webhook itself reach only the default e-mail": {
-    finds: ["alert-rules", "receivers", "fail", "RULES_DEFAULT_EMAIL_ONLY"],
+    finds: ["alert-rules", "rules", "fail", "RULES_DEFAULT_EMAIL_ONLY"],
     about: "--fallback-receiver",
     spoil: ({ monitoring }) => {
       for (const { labels, notification_settings: settings } of monitoring.rules.values())
@@ -44,7 +44,7 @@ export const RECEIVERS: Faults = {
     },
   },
   "a policy routes to the default e-mail before the webhook": {
-    finds: ["alert-rules", "receivers", "fail", "RULES_DEFAULT_EMAIL_ONLY"],
+    finds: ["alert-rules", "rules", "fail", "RULES_DEFAULT_EMAIL_ONLY"],
     about: "SSH Brute Force, Log de segurança parado ->",
     spoil: (host) =>
       leaveToPolicies(host, {
@@ -53,21 +53,21 @@ export const RECEIVERS: Faults = {
       }),
   },
   "the receiver of a rule is gone": {
-    finds: ["alert-rules", "receivers", "fail", "RULES_WITHOUT_RECEIVER"],
+    finds: ["alert-rules", "rules", "fail", "RULES_WITHOUT_RECEIVER"],
     spoil: ({ monitoring }) => {
       const at = monitoring.points.findIndex(({ name }) => name === "plantão");
       monitoring.points.splice(at, 1);
     },
   },
   "the rules on the webhook reach the webhook alone": {
-    finds: ["alert-rules", "receivers", "warn", "RULES_SHARE_RECEIVER"],
+    finds: ["alert-rules", "rules", "warn", "RULES_SHARE_RECEIVER"],
     spoil: ({ monitoring }) => {
       for (const rule of monitoring.rules.values())
         rule.notification_settings = { receiver: "opsctl-webhook" };
     },
   },
   "a policy cannot be judged": {
-    finds: ["alert-rules", "receivers", "warn", "POLICY_UNKNOWN"],
+    finds: ["alert-rules", "rules", "warn", "POLICY_UNKNOWN"],
     spoil: (host) =>
       leaveToPolicies(host, {
         receiver: "opsctl-webhook",
@@ -75,17 +75,17 @@ export const RECEIVERS: Faults = {
       }),
   },
   "the token may not read contact points": {
-    finds: ["alert-rules", "receivers", "warn", "TOKEN_LACKS_PERMISSION"],
+    finds: ["alert-rules", "rules", "warn", "TOKEN_LACKS_PERMISSION"],
     spoil: ({ monitoring }) => {
       monitoring.routes.points.script = () => ({ status: 403, json: { message: "Access denied" } });
     },
   },
   "the webhook's contact point is missing": {
-    finds: ["alert-rules", "receivers", "fail", "MONITORING_RECEIVER_NOT_FOUND"],
+    finds: ["alert-rules", "rules", "fail", "MONITORING_RECEIVER_NOT_FOUND"],
     spoil: (host) => host.setting("alert-rules", "MONITORING_RECEIVER", "outro"),
   },
   "the webhook's contact point leaves something out, and shows no secret": {
-    finds: ["alert-rules", "receivers", "fail", "CONTACT_POINT_DIFFERS"],
+    finds: ["alert-rules", "rules", "fail", "CONTACT_POINT_DIFFERS"],
     about:
       "disableResolveMessage, settings.maxAlerts, settings.payload, settings.authorization_credentials ->",
     spoil: ({ monitoring }) => {
@@ -96,14 +96,14 @@ export const RECEIVERS: Faults = {
     },
   },
   "the contact point that the rules name leaves something out, where no setting names it": {
-    finds: ["alert-rules", "receivers", "fail", "CONTACT_POINT_DIFFERS"],
+    finds: ["alert-rules", "rules", "fail", "CONTACT_POINT_DIFFERS"],
     spoil: (host) => {
       host.setting("alert-rules", "MONITORING_RECEIVER", null);
       host.monitoring.points.find(({ name }) => name === "opsctl-webhook")!.disableResolveMessage = true;
     },
   },
   "the contact point that the policies choose has no secret, where no setting and no rule names it": {
-    finds: ["alert-rules", "receivers", "fail", "CONTACT_POINT_DIFFERS"],
+    finds: ["alert-rules", "rules", "fail", "CONTACT_POINT_DIFFERS"],
     about: "settings.authorization_credentials",
     spoil: (host) => {
       host.setting("alert-rules", "MONITORING_RECEIVER", null);
@@ -113,7 +113,7 @@ export const RECEIVERS: Faults = {
     },
   },
   "the notification policies cannot be read": {
-    finds: ["alert-rules", "receivers", "fail", "MONITORING_HTTP_500"],
+    finds: ["alert-rules", "rules", "fail", "MONITORING_HTTP_500"],
     spoil: ({ monitoring }) => {
       monitoring.routes.policies.script = () => ({ status: 500, json: { message: "boom" } });
     },

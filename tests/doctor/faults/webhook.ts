@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
-import { type Host, NOW_MS, setUnit, silenceWebhook, unitOpens } from "../support/host.ts";
+import { type Host, NOW_MS, setUnit, silenceWebhook } from "../support/host.ts";
 import type { Fault, Faults } from "./fault.ts";
 
 /** As systemd 252 says that it cannot filter, and others; the unit without its list, by a drop-in, and an older one. */
@@ -198,43 +198,16 @@ export const WEBHOOK: Faults = {
     about: "systemctl start",
     spoil: (host) => silent(host, "inactive"),
   },
-  "nothing listens": {
-    finds: ["webhook", "port", "warn", "PORT_CLOSED"],
-    spoil: (host) => host.put("proc/tcp", "   0: 00000000:2454 0100007F:9999 01\n"),
-  },
-  "the unit does not let the service write where its state is": {
-    finds: ["webhook", "state directory", "fail", "STATE_DIRECTORY_READ_ONLY"],
-    about: "/srv/state and /var/lib/opsctl",
-    spoil: (host) => unitOpens(host, "-/srv/state"),
-  },
   "the service ends over and over": {
     finds: ["webhook", "unit", "warn", "UNIT_INACTIVE"],
     about: "journalctl",
     spoil: (host) => silent(host, "activating"),
-  },
-  "the kernel's table of sockets cannot be read": {
-    finds: ["webhook", "port", "warn", "SOCKETS_UNREADABLE"],
-    spoil: ({ path }) => rmSync(path("proc/tcp")),
-  },
-  "it listens on IPv6 alone, which is no fault": {
-    finds: ["webhook", "port", "pass", null],
-    spoil: (host) => {
-      rmSync(host.path("proc/tcp"));
-      host.put("proc/tcp6", "  0: 00000000000000000000000000000000:2454 0:0 0A\n");
-    },
   },
   "the admin port is off, which is no fault": {
     finds: ["webhook", "status", "pass", null],
     about: "its admin port is off",
     spoil({ dependencies }) {
       dependencies.env = { ...dependencies.env, WEBHOOK_ADMIN_PORT: "0" };
-    },
-  },
-  "nothing listens on the port that a setting names": {
-    finds: ["webhook", "port", "warn", "PORT_CLOSED"],
-    about: "port 9400",
-    spoil({ dependencies }) {
-      dependencies.env = { ...dependencies.env, WEBHOOK_PORT: "9400" };
     },
   },
   "a unit is not installed": {

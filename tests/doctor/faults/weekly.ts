@@ -135,13 +135,6 @@ export const WEEKLY: Faults = {
       utimesSync(path("log/weekly_performance_reports.success"), seconds, seconds);
     },
   },
-  "the file of the last success is gone": {
-    finds: ["weekly", "status", "warn", "HEARTBEAT_MISSING"],
-    spoil: (host) => {
-      leftBehind(host, { heartbeat: "written" });
-      rmSync(host.path("log/weekly_performance_reports.success"));
-    },
-  },
   "the last run failed": {
     finds: ["weekly", "status", "fail", "LAST_RUN_FAILED"],
     about: "APP_HTTP_401",

@@ -269,12 +269,6 @@ export function setUnit(host: Host, unit: string, properties: Readonly<Record<st
   };
 }
 
-/** Has systemd say that the service's unit closes all of the disk but these paths, and the state directory of its own. */
-export function unitOpens(host: Host, opened: string): void {
-  const closed = { ProtectSystem: "strict", ReadWritePaths: opened, StateDirectory: "opsctl" };
-  setUnit(host, "opsctl-webhook.service", closed);
-}
-
 /** Status and reason of what one check found. */
 export function ofCheck(findings: readonly Finding[], check: string) {
   return findings.filter((one) => one.check === check).map(({ status, reason }) => ({ status, reason }));

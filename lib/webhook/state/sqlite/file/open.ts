@@ -195,7 +195,7 @@ function unavailable(directory: string, reason: string, cause?: unknown): OpsErr
 
 /** To a service of systemd what its unit does not open is read-only, whatever the disk is. */
 const OUTSIDE_OF_UNIT =
-  "opsctl doctor webhook says whether the unit closes this directory to the service; then: systemctl edit opsctl-webhook.service, below [Service] ReadWritePaths= and this directory, and systemctl restart opsctl-webhook.service. Else its disk is read-only, or state.db belongs to another account";
+  "Where the unit opens another directory only: systemctl edit opsctl-webhook.service, below [Service] ReadWritePaths= and this directory, and systemctl restart opsctl-webhook.service. Else its disk is read-only, or state.db belongs to another account";
 
 function hintOf(cause: unknown): string {
   if (cause instanceof OpsError && cause.hint !== undefined) return cause.hint;
