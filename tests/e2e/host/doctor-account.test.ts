@@ -171,7 +171,12 @@ describe("opsctl doctor started by root", () => {
 
   test("reads what the account has set as the account, and asks systemd as the account", async () => {
     const envDir = settings("units", {
-      webhook: { WEBHOOK_PORT: "9477", WEBHOOK_ADMIN_PORT: "0", OPSCTL_SECRETS_DIR: host.path("none") },
+      webhook: {
+        WEBHOOK_PORT: "9477",
+        WEBHOOK_ADMIN_PORT: "0",
+        MESSAGING_PHONE: "5511987654321",
+        OPSCTL_SECRETS_DIR: host.path("none"),
+      },
     });
     const bin = host.make("bin-of-systemctl");
     const unit = (name: string) => `printf 'Id=opsctl-webhook.${name}\\nActiveState=active\\n\\n'\n`;
