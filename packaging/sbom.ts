@@ -23,9 +23,6 @@ export type BundledPackage = {
   licenceText: string | null;
 };
 
-/** The bundler's list of the files that it read (`bun build --metafile`). */
-export type Metafile = { inputs: Record<string, unknown> };
-
 /** The content of an SBOM; `secondsSinceEpoch` is the commit's time. */
 export type SbomSource = {
   version: string;
@@ -50,7 +47,6 @@ export function sbom(source: SbomSource): string {
     $schema: "http://cyclonedx.org/schema/bom-1.5.schema.json",
     bomFormat: "CycloneDX",
     specVersion: "1.5",
-    serialNumber: `urn:uuid:${uuidOf([main, platform, binarySha256].join(" "))}`,
     version: 1,
     metadata: {
       timestamp: new Date(source.secondsSinceEpoch * 1000).toISOString(),
@@ -106,56 +102,30 @@ function purlOf(name: string, version: string): string {
   return `pkg:npm/${name.replace("@", "%40")}@${version}`;
 }
 
-/** A UUID of version 8 (RFC 9562): its bits are those of a hash. */
-function uuidOf(text: string): string {
-  const hex = createHash("sha256").update(text).digest("hex");
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `8${hex.slice(13, 16)}`,
-    `8${hex.slice(17, 20)}`,
-    hex.slice(20, 32),
-  ].join("-");
-}
-
 /**
- * The packages in the bundle, by name; not those that are only installed.
+ * The packages whose files the bundler read (`inputs` of `bun build --metafile`), by name.
  *
  * Errors: a package that bun.lock does not have, or has in another version, and one that names no licence.
  */
-export function bundledPackages(metafile: Metafile, root: string): BundledPackage[] {
-  const lock = lockedPackages(readFileSync(join(root, "bun.lock"), "utf8"));
-  return namesIn(metafile).map((name) => readPackage(name, join(root, "node_modules", name), lock));
-}
-
-function namesIn({ inputs }: Metafile): string[] {
+export function bundledPackages({ inputs }: { inputs: object }, root: string): BundledPackage[] {
+  const lock = readFileSync(join(root, "bun.lock"), "utf8");
   const names = Object.keys(inputs).flatMap((path) => {
-    const [, inside] = path.split("node_modules/");
-    if (inside === undefined) return [];
-    if (path.split("node_modules/").length > 2)
-      throw new Error(`Cannot list ${path}: a package inside another`);
-    return [inside.split("/", inside.startsWith("@") ? 2 : 1).join("/")];
+    const [, inside, further] = path.split("node_modules/");
+    if (further !== undefined) throw new Error(`Cannot list ${path}: a package inside another`);
+    return inside === undefined ? [] : inside.split("/", inside.startsWith("@") ? 2 : 1).join("/");
   });
-  return [...new Set(names)].sort();
+  return [...new Set(names)].sort().map((name) => readPackage(name, join(root, "node_modules", name), lock));
 }
 
-/** Name and version to integrity. */
-function lockedPackages(text: string): Map<string, string> {
-  const entries = text.matchAll(/^ {4}"[^"]+": \["([^"]+)", .*"(sha512-[^"]+)"\],?$/gm);
-  return new Map([...entries].map(([, id, integrity]) => [id!, integrity!]));
-}
-
-function readPackage(name: string, folder: string, lock: Map<string, string>): BundledPackage {
+function readPackage(name: string, folder: string, lock: string): BundledPackage {
   const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  const integrity = lock.get(`${name}@${version}`);
+  const line = lock.split("\n").find((text) => text.includes(`: ["${name}@${version}", `));
+  const [, integrity] = /"(sha512-[^"]+)"\],?$/.exec(line ?? "") ?? [];
   if (integrity === undefined) throw new Error(`${name} ${version} is installed, and bun.lock has another`);
   if (typeof license !== "string") throw new Error(`${name} ${version} names no licence`);
-  return { name, version, licence: license, integrity, licenceText: licenceText(folder) };
-}
-
-function licenceText(folder: string): string | null {
   const file = readdirSync(folder).find((entry) => /^licen[cs]e(\.|$)/i.test(entry));
-  return file === undefined ? null : readFileSync(join(folder, file), "utf8").trim();
+  const licenceText = file === undefined ? null : readFileSync(join(folder, file), "utf8").trim();
+  return { name, version, licence: license, integrity, licenceText };
 }
 
 function thirdPartyLicences(packages: readonly BundledPackage[], bun: string): string {

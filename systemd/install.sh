@@ -18,12 +18,8 @@ BINARY=${BINARY:-dist/opsctl}
 SHARE=$PREFIX/share/opsctl
 MAN=$PREFIX/share/man/man1
 # Debian's zsh looks below /usr for what packages bring, and below /usr/local for the rest.
-case $PREFIX in
-/usr) ZSH=$PREFIX/share/zsh/vendor-completions ;;
-*) ZSH=$PREFIX/share/zsh/site-functions ;;
-esac
+ZSH=$PREFIX/share/zsh/$([ "$PREFIX" = /usr ] && echo vendor-completions || echo site-functions)
 UNITS="opsctl-webhook.socket opsctl-webhook.service"
-IS_ROOT=$([ "$(id -u)" -eq 0 ] && echo yes || echo no)
 IS_HOST=$([ -z "$DESTDIR" ] && [ "$SYSCONFDIR" = /etc ] && echo yes || echo no)
 SETTINGS=$DESTDIR$SYSCONFDIR/opsctl
 # The commands that have an environment file. The collector's belongs to root: who writes it chooses where root's token
@@ -60,7 +56,7 @@ files() {
 }
 
 own() { # owner:group path; in an image the service user has another number than on this host
-	[ "$IS_ROOT" = no ] || [ -n "$DESTDIR" ] || ! getent passwd opsctl >/dev/null || chown -h "$1" "$2"
+	[ "$(id -u)" -ne 0 ] || [ -n "$DESTDIR" ] || ! getent passwd opsctl >/dev/null || chown -h "$1" "$2"
 }
 
 make_directory() { # mode owner:group path; one that is there stays as it is
@@ -94,44 +90,25 @@ prepare() {
 	done
 }
 
-# A command that is gone since an older version has no page any more; all of them go with opsctl.
-remove_pages() { # all, or those of no command
-	for page in "$DESTDIR$MAN/opsctl.1" "$DESTDIR$MAN"/opsctl-*.1; do
-		if [ "$1" = all ] || [ ! -e "dist/man/${page##*/}" ]; then rm -f "$page" "$page.new~"; fi
-	done
-}
-
 check_settings() {
-	# These paths go into a cron file, units and shell commands, where blanks, quotes and % mean something else.
-	[ -n "$SYSCONFDIR" ] || fail "SYSCONFDIR has to be a directory below /"
+	# These paths go into a cron file, units and shell commands, where blanks, quotes and % mean something else. Another
+	# spelling of /etc would be taken for an image.
 	for path in "$PREFIX" "$SYSCONFDIR"; do
 		case $path/ in
-		*//* | */./* | */../*) fail "PREFIX and SYSCONFDIR have to be spelled plainly, without //, . and .., not \"$path\"" ;;
-		esac
-		case $path in
-		*[!A-Za-z0-9/._+@-]* | [!/]*) fail "PREFIX and SYSCONFDIR have to be absolute paths of plain characters, not \"$path\"" ;;
+		*[!A-Za-z0-9/._+@-]* | [!/]* | / | *//* | */./* | */../*)
+			fail "PREFIX and SYSCONFDIR have to be absolute paths below /, of plain characters, without //, . and .., not \"$path\""
+			;;
 		esac
 	done
 	case $DESTDIR in
 	"" | /*) ;;
 	*) fail "DESTDIR has to be an absolute path, not \"$DESTDIR\"" ;;
 	esac
-	[ "$IS_HOST" = no ] || [ "$IS_ROOT" = yes ] || fail "this changes /etc: run it as root, or set DESTDIR"
+	[ "$IS_HOST" = yes ] || return 0
+	[ "$(id -u)" -eq 0 ] || fail "this changes /etc: run it as root, or set DESTDIR"
 	# Units below /etc would stand before the package's, and uninstall would take the package's files.
-	[ "$IS_HOST" = no ] || ! is_package_installed ||
+	[ "$(dpkg-query -W -f '${db:Status-Status}' opsctl 2>/dev/null)" != installed ] ||
 		fail "this host has opsctl as a Debian package: apt install ./opsctl_<version>_<architecture>.deb updates it"
-}
-
-is_package_installed() {
-	[ "$(dpkg-query -W -f '${db:Status-Status}' opsctl 2>/dev/null)" = installed ]
-}
-
-# The directory of secrets that a command's environment file names.
-secrets_of() { # source
-	case $1 in
-	*collect-metrics*) echo root-secrets ;;
-	*) echo secrets ;;
-	esac
 }
 
 # A source as it is installed, with the paths of this installation.
@@ -140,15 +117,17 @@ render() {
 		sed -e "s|/usr/local/bin/opsctl|$PREFIX/bin/opsctl|g" -e "s|/etc/systemd/system/opsctl|$UNITDIR/opsctl|" "$1"
 		return
 	fi
-	# The binary looks below /etc by itself, so the environment files name the other places.
-	# PREFIX comes last: it may itself hold one of the names that are replaced before.
-	# opsctl finds the files that it reads itself by the variable of the unit and of the cron file.
+	case $1 in
+	*collect-metrics*) secrets=root-secrets ;;
+	*) secrets=secrets ;;
+	esac
+	# The binary looks below /etc: the unit, the cron file and the environment files name the other places. PREFIX comes
+	# last: it may itself hold one of the names that are replaced before.
 	sed -e "/^\[Service\]$/a Environment=OPSCTL_ENV_DIR=$SYSCONFDIR/opsctl" \
 		-e "/^MAILTO=/a OPSCTL_ENV_DIR=$SYSCONFDIR/opsctl" \
 		-e "s,/etc/\(opsctl\|cron\.d\|logrotate\.d\|systemd\)\>,$SYSCONFDIR/\1,g" \
 		-e "s|/usr/local/bin/opsctl|$PREFIX/bin/opsctl|g" \
-		-e "s|^OPSCTL_SECRETS_DIR=$|&$SYSCONFDIR/opsctl/$(secrets_of "$1")|" \
-		-e "s|^OPSCTL_WEBHOOK_ENV_FILE=$|&$SYSCONFDIR/opsctl/webhook.env|" "$1"
+		-e "s|^OPSCTL_SECRETS_DIR=$|&$SYSCONFDIR/opsctl/$secrets|" "$1"
 }
 
 install_all() {
@@ -165,39 +144,22 @@ install_all() {
 			;;
 		esac
 	done
-	remove_pages "of no command"
 	prepare
-	if [ "$IS_HOST" = yes ]; then next_steps; else next_steps_of_image; fi
+	next_steps
 }
 
 next_steps() {
+	if [ "$IS_HOST" = no ]; then
+		echo "Installed below ${DESTDIR:-/}, without the service user and its directories: docs/install.md lists them."
+		return
+	fi
 	cat <<-END
 
-		Installed; nothing was started but what cron starts. What remains:
-		  1. Fill in /etc/opsctl/*.env. opsctl secret list names the secrets that are missing, opsctl secret set <NAME>
-		     asks for one and puts it where it is found.
-		  2. opsctl migrate, before the first Monday; for an update before make install. Where DATABASE_URL is not the
-		     owner's login: opsctl secret set MIGRATE_DATABASE_URL.
-		  3. install -d -m 0755 /var/lib/node_exporter/textfile_collector, or TEXTFILE_DIR in collect-metrics.env.
-		  4. Close port 9300 to strangers: $SHARE/firewall
-		  5. systemctl daemon-reload
-		     systemctl enable --now $UNITS
-		     after an update: systemctl restart opsctl-webhook.service; after a change of webhook.env: systemctl reload
-		  6. opsctl doctor and opsctl status, as root, say what is missing and what comes next.
-		Agent, proxy and firewall: $SHARE, and docs/install.md.
-	END
-}
-
-next_steps_of_image() {
-	cat <<-END
-
-		Installed below ${DESTDIR:-/}, without the service user and its directories. Create them:
-		  groupadd --system opsctl
-		  useradd --system --gid opsctl --home-dir /var/lib/opsctl --no-create-home --shell /usr/sbin/nologin opsctl
-		  install -d -o opsctl -g opsctl -m 0750 /var/log/opsctl
-		  install -d -o opsctl -g opsctl -m 0700 /var/lib/opsctl
-		  install -d -o root -g opsctl -m 0750 $SYSCONFDIR/opsctl/secrets
-		  cd $SYSCONFDIR/opsctl && chown opsctl:opsctl webhook.env alert-rules.env weekly.env socket-monitor.env
+		Installed; nothing was started but what cron starts. What remains is in docs/install.md:
+		  1. Fill in /etc/opsctl/*.env, and set each secret that opsctl secret list calls missing.
+		  2. opsctl migrate
+		  3. systemctl daemon-reload; systemctl enable --now $UNITS
+		  4. opsctl doctor and opsctl status, as root, say what is missing and what comes next.
 	END
 }
 
@@ -216,12 +178,13 @@ uninstall_all() {
 		if [ ! -f "$file" ] || [ -L "$file" ]; then continue; fi
 		! cmp -s "$file" "$file.example" || rm -f "$file"
 	done
-	# Where no systemd runs, an image or a chroot, these links would enable the next installation by themselves.
+	# Where no systemd runs, an image or a chroot, these links would enable the next installation.
 	wanted=$DESTDIR$SYSCONFDIR/systemd/system
 	rm -f "$wanted/sockets.target.wants/opsctl-webhook.socket" "$wanted/multi-user.target.wants/opsctl-webhook.service"
 	# An installation that broke off may have left the second name.
 	files | while read -r _ _ target; do rm -f "$DESTDIR$target" "$DESTDIR$target.new~"; done
-	remove_pages all
+	# Also the pages of commands that this version does not have.
+	rm -f "$DESTDIR$MAN/opsctl.1" "$DESTDIR$MAN"/opsctl-*.1 "$DESTDIR$MAN"/opsctl*.1.new~
 	for directory in "$DESTDIR$SHARE/agent" "$DESTDIR$SHARE/proxy" "$DESTDIR$SHARE/firewall" "$DESTDIR$SHARE" \
 		"$SETTINGS/secrets" "$SETTINGS/root-secrets" "$SETTINGS"; do
 		# A link to a directory elsewhere is the operator's.
@@ -232,13 +195,9 @@ uninstall_all() {
 }
 
 case ${1:-} in
-install)
+install | uninstall)
 	check_settings
-	install_all
-	;;
-uninstall)
-	check_settings
-	uninstall_all
+	"$1_all"
 	;;
 prepare) prepare ;;
 *) fail "expected install, uninstall or prepare" ;;

@@ -112,6 +112,6 @@ test.each([
 ])("refuses %s and writes nothing", (word) => {
   const { status, stderr } = make(clone, ["install", `DESTDIR=${clone.destdir}`, word]);
   expect(status).not.toBe(0);
-  expect(stderr).toMatch(/spelled plainly|below \//);
+  expect(stderr).toContain("absolute paths below /");
   expect(existsSync(clone.destdir)).toBe(false);
 });

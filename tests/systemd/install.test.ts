@@ -166,8 +166,6 @@ describe("make install", () => {
     expect(cron).toContain("\nOPSCTL_ENV_DIR=/opt/etc/opsctl\n");
     expect(cron).toContain(" /opt/ops/bin/opsctl weekly --json >>");
     expect(cron).toContain("PATH=/usr/local/sbin:/usr/local/bin:");
-    const monitor = readEnvFile(readFileSync(at("opt/etc/opsctl/socket-monitor.env"), "utf8")).variables;
-    expect(monitor.get("OPSCTL_WEBHOOK_ENV_FILE")).toBe("/opt/etc/opsctl/webhook.env");
     for (const name of ENVIRONMENTS) {
       const variables = readEnvFile(readFileSync(at(`opt/etc/opsctl/${name}.env`), "utf8")).variables;
       const secrets = name === "collect-metrics" ? "root-secrets" : "secrets";
@@ -265,11 +263,11 @@ describe("make install and the build", () => {
 describe("man pages and completions", () => {
   const man = (page: string) => at(`usr/local/share/man/man1/${page}`);
 
-  test("are installed as they are; the page of a command that is gone is removed, and no other", () => {
+  test("are installed as they are; the page of a command that is gone is removed with them, and no other", () => {
     install();
     expect(readFileSync(man("opsctl.1"), "utf8")).toBe("dist/man/opsctl.1\n");
     for (const page of ["opsctl-gone.1", "opsctlx.1"]) writeFileSync(man(page), "");
-    install();
+    uninstall();
     expect([existsSync(man("opsctl-gone.1")), existsSync(man("opsctlx.1"))]).toEqual([false, true]);
   });
 
