@@ -5,7 +5,6 @@ import {
   commandFile,
   ENV_FILES,
   fileOf,
-  isRootsFile,
   isSecret,
   readersOf,
   SETTINGS_FILES,
@@ -35,7 +34,8 @@ export function renderSample(file: string): string {
   const others = rows.filter((row) => !own.includes(row)).map(([name]) => name);
   const secrets = own.filter(([, setting]) => isSecret(setting));
   const commands = Object.keys(SETTINGS_FILES).filter((command) => commandFile(command) === file);
-  const [owner, directory] = isRootsFile(file) ? ["root", "root-secrets"] : ["opsctl", "secrets"];
+  const [owner, directory] =
+    file === "collect-metrics.env" ? ["root", "root-secrets"] : ["opsctl", "secrets"];
   const reload =
     "After a change: systemctl reload opsctl-webhook.service; the log says whether it was accepted.";
   return [

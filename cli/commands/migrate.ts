@@ -1,4 +1,3 @@
-import process from "node:process";
 import { setImmediate } from "node:timers/promises";
 import type { DatabaseLogin } from "../../lib/platform/config/owner-login.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
@@ -49,7 +48,7 @@ async function findLogin({ env, settingsFile, log, fromRoot }: CommandContext): 
   const { findOwnerLogin, isOverruledBy } = await import("../../lib/platform/config/owner-login.ts");
   const path = settingsFile?.path ?? null;
   const login = fromRoot as DatabaseLogin | null;
-  if (login === null) return await findOwnerLogin(env, { given: process.env, settingsFile: path });
+  if (login === null) return await findOwnerLogin(env);
   const unused = [
     ...(login.overrules ? ["environment"] : []),
     ...(path !== null && isOverruledBy(login, env) ? [path] : []),

@@ -97,9 +97,9 @@ type Found = { env: Environment; files: File[]; own: File[]; looks: Look[]; nowM
  * `unknown` where this process may not look. `sources` are in the order in which they are asked.
  */
 function listed(secret: KnownSecret, { env, files, own, looks, nowMs }: Found) {
-  const { name, fromEnvironment } = secret;
+  const { name, fromEnvironment = true } = secret;
   const credential = webhookCredential(secret);
-  const shared = files.filter((file) => secret.usedBy.some(({ alsoIn }) => alsoIn === file.name));
+  const shared = files.filter((file) => secret.isShared && file.name === "webhook.env");
   const pathsWith = (list: File[], variable: string) =>
     list.flatMap((file) => (file.names.includes(variable) ? [file.path] : []));
   const places = {
@@ -111,9 +111,10 @@ function listed(secret: KnownSecret, { env, files, own, looks, nowMs }: Found) {
   };
   const kinds = Object.keys(places) as (keyof typeof places)[];
   const sources = kinds.flatMap((kind) => places[kind].map((where) => ({ kind, where })));
-  const usedBy = secret.usedBy.map(({ command, need }) => {
+  const usedBy = secret.usedBy.map((use) => {
+    const { command } = use;
     const file = own.find((one) => one.name === commandFile(command));
-    return { command, required: isNeeded(need, file?.env ?? {}) };
+    return { command, required: isNeeded(use, file?.env ?? {}) };
   });
   const problems = looks.flatMap(({ problem }) => problem ?? []);
   const isUnseen = looks.some((look) => look.isUnseen) || own.some(({ problem }) => problem !== null);

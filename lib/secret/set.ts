@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { faultOf } from "../platform/config/kinds.ts";
+import { faultOf, KINDS } from "../platform/config/kinds.ts";
 import type { KnownSecret } from "../platform/config/known-secrets.ts";
 import { settingOf } from "../platform/config/settings-table.ts";
 import { sudoLine } from "../platform/config/sudo-line.ts";
@@ -67,12 +67,12 @@ export function checkForm({ name, kind }: KnownSecret, bytes: Uint8Array, env: E
   const refuse = (problem: string | null) => {
     const message = `Cannot set secret ${name}: the value ${problem}; nothing was changed`;
     if (problem !== null)
-      throw new OpsError({ code: "SECRET_MALFORMED", message, hint: `Expected ${kind.expected}` });
+      throw new OpsError({ code: "SECRET_MALFORMED", message, hint: `Expected ${KINDS[kind].expected}` });
   };
   refuse(bytes.length > MAX_SECRET_BYTES ? "is longer than any secret" : null);
   refuse(isUtf8(bytes) ? null : "is not UTF-8 text");
   const secret = new Secret(secretValue(name, new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)));
-  refuse(secret.open() === "" ? "is empty" : faultOf(kind, secret.open(), env));
+  refuse(secret.open() === "" ? "is empty" : faultOf(KINDS[kind], secret.open(), env));
   return secret;
 }
 

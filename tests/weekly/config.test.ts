@@ -117,7 +117,6 @@ describe("WEEKLY_REPORT_UNSUBSCRIBE", () => {
   });
 
   const neither = "is invalid; expected mailto: with one address";
-  const odd = "holds a character that has to be percent-encoded";
   test.each([
     ["sair@mail.example", neither],
     ["http://app.example.com/sair", neither],
@@ -136,10 +135,10 @@ describe("WEEKLY_REPORT_UNSUBSCRIBE", () => {
     ["mailto:sair@mail.example?subject=%zz", neither],
     ["mailto:sair@mail.example#subject=Sair", neither],
     ["https://user:canary@app.example.com/", "carries a user name or a password"],
-    ["mailto:sair@mail.example,eve@other.example", odd],
-    ["https://app.example.com/sair>, <https://other.example", odd],
-    ["https://app.example.com/sair\r\nBcc: eve@other.example", odd],
-    ["https://app.example.com/opção", odd],
+    ["mailto:sair@mail.example,eve@other.example", neither],
+    ["https://app.example.com/sair>, <https://other.example", neither],
+    ["https://app.example.com/sair\r\nBcc: eve@other.example", neither],
+    ["https://app.example.com/opção", neither],
     [`https://app.example.com/${"a".repeat(400)}`, "is longer than 400 characters"],
   ])("refuses %s", async (text, problem) => {
     const { code, message } = await failureOf(loadWeeklyConfig(withAddress(text), ALL));

@@ -4,9 +4,8 @@ export type EnvFileFault = { line: number; problem: string };
 /** What a file says; `repeated` are names that it gives two values or more, of which the last counts. */
 export type EnvFile = { variables: Map<string, string>; faults: EnvFileFault[]; repeated: string[] };
 
-const ASSIGNMENT = /^(export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/;
+const ASSIGNMENT = /^([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/;
 const NO_ASSIGNMENT = "is not NAME=value";
-const EXPORT = "begins with export, a word of a shell: write NAME=value";
 const EXPANDS =
   "holds $, ` or \\ outside of single quotes, which a shell would replace: put the value in single quotes";
 const OPEN_QUOTE = "opens a quote that it does not close at its end";
@@ -27,10 +26,9 @@ export function readEnvFile(text: string): EnvFile {
   const lines = text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/);
   for (const [at, line] of lines.map((one) => one.trim()).entries()) {
     if (line === "" || /^[#;]/.test(line)) continue;
-    const [, exported, name, written = ""] = ASSIGNMENT.exec(line) ?? [];
+    const [, name, written = ""] = ASSIGNMENT.exec(line) ?? [];
     const value = unquoted(written);
-    const problem =
-      name === undefined ? NO_ASSIGNMENT : exported !== undefined ? EXPORT : problemOf(written, value);
+    const problem = name === undefined ? NO_ASSIGNMENT : problemOf(written, value);
     if (problem !== null) faults.push({ line: at + 1, problem });
     if (name === undefined || value === null) continue;
     const before = variables.get(name) ?? "";

@@ -10,7 +10,7 @@ import { Secret } from "../secrets/secret.ts";
  */
 export type Kind<T> = {
   schema: v.GenericSchema<string, T>;
-  expected?: string;
+  expected: string;
   getsSecrets?: true;
 };
 
@@ -22,10 +22,12 @@ const UNENCRYPTED =
 /** One address without a name. */
 const EMAIL =
   /^[^\s\p{C}@<>()[\],;:\\"]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?\.)+\p{L}[\p{L}\p{M}\p{N}-]+$/u;
-/** What an address in angle brackets may have: printable ASCII but a comma and the marks that RFC 3986 leaves out. */
-const IN_ANGLE_BRACKETS = /^[!#-+\-./0-;=?-[\]_a-z~]+$/;
-/** A second recipient or a `bcc` would also send each owner's wish to another address. */
-const MAILTO = /^mailto:[\w.+=-]{1,64}@(?:[\w-]+\.)+[a-z][\w-]+(?:\?subject=[^&#\p{Cc}]*)?$/iu;
+/**
+ * Where a recipient stops the e-mails, as the header `List-Unsubscribe` takes it in angle brackets (RFC 2369, 2 and 3.2;
+ * RFC 6068, 2): https, or mailto with one address. A second recipient or a `bcc` would also get each owner's wish.
+ */
+const UNSUBSCRIBE =
+  /^(?:https:\/\/[!#-+\-./0-;=?-[\]_a-z~]+|mailto:[\w.+=-]{1,64}@(?:[\w-]+\.)+[a-z][\w-]+(?:\?subject=(?!.*%(?:0[ad]|26))(?:[\w.~+-]|%[0-9a-f]{2})*)?)$/i;
 
 const http = v.pipe(
   v.string(),
@@ -77,19 +79,18 @@ export const KINDS = {
     expected:
       "a postgres:// URL with special characters of the password percent-encoded, such as postgres://<user>:<password>@db.example.com:5432/app?sslmode=verify-full",
   },
-  /** Where a recipient stops the e-mails, as the header `List-Unsubscribe` takes it (RFC 2369, 2 and 3.2; RFC 6068, 2). */
   unsubscribe: {
     schema: v.pipe(
-      matching(IN_ANGLE_BRACKETS, "holds a character that has to be percent-encoded"),
+      matching(UNSUBSCRIBE),
+      v.url(INVALID),
       v.maxLength(400, TOO_LONG),
-      v.check(isUnsubscribe, INVALID),
       v.transform((text) => new URL(text).href),
       noLogin,
     ),
     expected:
-      "mailto: with one address and at most a subject, or an https address, such as mailto:sair@mail.example.com?subject=Sair",
+      "mailto: with one address and at most a subject, or https, such as mailto:sair@mail.example.com",
   },
-  text: { schema: v.pipe(v.string(), v.trim()) },
+  text: { schema: v.pipe(v.string(), v.trim()), expected: "its id or name" },
   /** Each key is sent in a header, and an unusable one must be found before the first call. */
   token: {
     schema: v.pipe(matching(/^[ -~]+$/, "holds a character that a header cannot carry"), toSecret),
@@ -132,19 +133,8 @@ export const KINDS = {
     expected:
       "one address without a name; ALERT_EMAIL_TO, ALERT_EMAIL_FROM and ALERT_EMAIL_API_KEY belong together",
   },
-  grafanaUid: {
-    schema: matching(/^[A-Za-z0-9_-]{1,40}$/),
-    expected: "1 to 40 letters, digits, - or _, as Grafana shows them, such as grafanacloud-prom",
-  },
-  contactPoint: {
-    schema: v.pipe(v.string(), v.trim(), v.regex(/^[^\p{C}\p{Zl}\p{Zp}]{1,190}$/u, INVALID)),
-    expected: "the name of a contact point, one line of at most 190 characters, such as opsctl-webhook",
-  },
-  /** As the engine allows it: exact, and no part of a path. */
-  container: {
-    schema: matching(/^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/),
-    expected: "the exact name of a container, such as traefik",
-  },
+  /** Exact, and no part of a path. */
+  name: { schema: matching(/^[\w-][\w.-]{0,99}$/), expected: "its exact name or uid, such as traefik" },
   /** `tcp://` is unencrypted, as for Docker's own client. */
   dockerHost: {
     schema: v.pipe(
@@ -179,14 +169,6 @@ function mayCarrySecret({ protocol, hostname }: URL, env: Environment): boolean 
 
 function matching(pattern: RegExp, problem = INVALID) {
   return v.pipe(v.string(), v.regex(pattern, problem));
-}
-
-function isUnsubscribe(text: string): boolean {
-  try {
-    return MAILTO.test(decodeURIComponent(text)) || (/^https:\/\//i.test(text) && URL.canParse(text));
-  } catch {
-    return false;
-  }
 }
 
 function parseDockerHost(text: string): { unixSocket: string } | { url: URL } {

@@ -49,29 +49,35 @@ export async function loadSettings<const R extends SettingName = never, const O 
     : { env: given, broken: null };
   const resolve = secretAdapter(env);
   const values: Record<string, unknown> = {};
-  const problems = await Promise.all(
-    names.map(async (name) => {
-      const row: Setting = SETTINGS[name];
-      const kind: Kind<unknown> = KINDS[row.kind];
-      const file = isElsewhere(name) ? webhookSettingsPath(env) : settingsPath(own, env);
-      const about = { name, kind: isSecret(row) ? "secret" : "plain", file } as const;
-      const text = isSecret(row) ? await secretText(name, row, resolve) : (env[name] ?? "");
-      if (typeof text !== "string") return { ...about, ...text };
-      const absent = row.kind === "switch" ? "off" : row.default;
-      const present = text.trim() === "" ? absent : text;
-      if (present === undefined) {
-        if (!(required as readonly SettingName[]).includes(name)) return null;
-        if (broken !== null && isElsewhere(name)) throw broken;
-        return { ...about, problem: withForm("is missing", kind) };
-      }
-      const fault = faultOf(kind, present, env);
-      if (fault !== null) return { ...about, problem: withForm(fault, kind) };
-      values[name] = v.parse(kind.schema, present);
-      return null;
-    }),
-  );
-  const found = problems.filter((problem) => problem !== null);
-  if (found.length > 0) throw configInvalid(found, env);
+  const readOne = async (name: SettingName): Promise<SettingProblem | null> => {
+    const row: Setting = SETTINGS[name];
+    const kind: Kind<unknown> = KINDS[row.kind];
+    const file = isElsewhere(name) ? webhookSettingsPath(env) : settingsPath(own, env);
+    const problem = (why: string): SettingProblem => {
+      return {
+        name,
+        problem: `${why}; expected ${kind.expected}`,
+        kind: isSecret(row) ? "secret" : "plain",
+        file,
+      };
+    };
+    let text = env[name];
+    try {
+      if (isSecret(row)) text = (await resolve(name, { fromEnvironment: row.fromEnvironment }))?.open();
+    } catch (error) {
+      if (!(error instanceof OpsError)) throw error;
+      return { name, problem: `${error.message} (${error.code})`, kind: "unread", fix: error.hint, file };
+    }
+    const present = text?.trim() ? text : row.kind === "switch" ? "off" : row.default;
+    if (present === undefined && !(required as readonly SettingName[]).includes(name)) return null;
+    if (present === undefined && broken !== null && isElsewhere(name)) throw broken;
+    const fault = present === undefined ? "is missing" : faultOf(kind, present, env);
+    if (fault !== null) return problem(fault);
+    values[name] = v.parse(kind.schema, present);
+    return null;
+  };
+  const problems = (await Promise.all(names.map(readOne))).filter((problem) => problem !== null);
+  if (problems.length > 0) throw configInvalid(problems, env);
   return values as Settings<R, O>;
 }
 
@@ -83,26 +89,8 @@ export async function loadSettings<const R extends SettingName = never, const O 
 export function checkOption<T>(name: string, kind: Kind<T>, text: string, env: Environment): T {
   const fault = faultOf(kind, text, env);
   if (fault === null) return v.parse(kind.schema, text);
-  throw configInvalid([{ name, problem: withForm(fault, kind), kind: "option", file: null }], env);
-}
-
-/** The value of a secret, the empty text for none; why it cannot be read, where it is somewhere. */
-async function secretText(
-  name: string,
-  { fromEnvironment }: Setting,
-  resolve: ReturnType<typeof secretAdapter>,
-): Promise<string | Pick<SettingProblem, "kind" | "problem" | "fix">> {
-  try {
-    return (await resolve(name, { fromEnvironment: fromEnvironment !== false }))?.open() ?? "";
-  } catch (error) {
-    if (!(error instanceof OpsError)) throw error;
-    const { message, code, hint } = error;
-    return { problem: `${message} (${code})`, kind: "unread", fix: hint };
-  }
-}
-
-function withForm(problem: string, { expected }: Kind<unknown>): string {
-  return expected === undefined ? problem : `${problem}; expected ${expected}`;
+  const message = `Cannot start: ${name} ${fault}; expected ${kind.expected}`;
+  throw new OpsError({ code: "CONFIG_INVALID", message, hint: `Correct ${name}` });
 }
 
 function configInvalid(settings: readonly SettingProblem[], env: Environment): OpsError {
@@ -129,7 +117,6 @@ function settingsHint(settings: readonly SettingProblem[], env: Environment): st
   return [
     ...(plain.length === 0 ? [] : [`Set ${them} in ${files}`]),
     ...(secrets.length === 0 ? [] : [`Set ${each} secret by its command, as root, or ${place}`]),
-    ...of("option").map(({ name }) => `Correct ${name}`),
     ...new Set(of("unread").flatMap(({ fix }) => fix ?? [])),
   ].join("\n");
 }

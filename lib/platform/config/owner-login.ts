@@ -12,9 +12,6 @@ export const OWNER_VARIABLE = "MIGRATE_DATABASE_URL";
  */
 export type DatabaseLogin = { url: Secret; variable: string; source: string; overrules: boolean };
 
-/** Where a variable can have come from: what this process was given, and the settings file under it. */
-export type VariablePlaces = { given: Environment; settingsFile: string | null };
-
 /**
  * The login for migrations: the owner's where there is one, else DATABASE_URL.
  *
@@ -22,12 +19,12 @@ export type VariablePlaces = { given: Environment; settingsFile: string | null }
  *            databases.
  * Errors:    CONFIG_INVALID; those of the secret adapter.
  */
-export async function findOwnerLogin(env: Environment, places: VariablePlaces): Promise<DatabaseLogin> {
+export async function findOwnerLogin(env: Environment): Promise<DatabaseLogin> {
   const owner = await findSecret(env, OWNER_VARIABLE);
   const found = owner ?? (await findSecret(env, "DATABASE_URL"));
   const variable = owner === undefined && found !== undefined ? "DATABASE_URL" : OWNER_VARIABLE;
   if (found !== undefined) noteIfOverruled(variable, found);
-  return await loginOf(variable, found, { ...places, env });
+  return await loginOf(variable, found, env);
 }
 
 /**
@@ -44,7 +41,7 @@ export async function rootsOwnerLogin(
   const own = { [OWNER_VARIABLE]: env[OWNER_VARIABLE], OPSCTL_SECRETS_DIR: directory };
   const found = await findSecret(own, OWNER_VARIABLE);
   if (found === undefined) return null;
-  return await loginOf(OWNER_VARIABLE, found, { env: own, given: own, settingsFile: null });
+  return await loginOf(OWNER_VARIABLE, found, own);
 }
 
 /** Whether these settings have another owner's login, which this one overrules. */
@@ -57,18 +54,15 @@ export function isOverruledBy(login: DatabaseLogin, env: Environment): boolean {
 async function loginOf(
   variable: "DATABASE_URL" | typeof OWNER_VARIABLE,
   found: FoundSecret | undefined,
-  places: VariablePlaces & { env: Environment },
+  given: Environment,
 ): Promise<DatabaseLogin> {
   // The secrets command is not asked once more.
-  const env = { ...places.env, OPSCTL_SECRETS_COMMAND: undefined, [variable]: found?.secret.open() };
+  const env = { ...given, OPSCTL_SECRETS_COMMAND: undefined, [variable]: found?.secret.open() };
   const { [variable]: url } = await loadSettings("migrate", { required: [variable] }, env);
-  return { url, variable, source: sourceOf(variable, found, places), overrules: found?.overrules === true };
-}
-
-function sourceOf(variable: string, found: FoundSecret | undefined, places: VariablePlaces): string {
-  const { layer = "environment", path = null } = found ?? {};
-  if (layer === "command") return "OPSCTL_SECRETS_COMMAND";
-  if (layer !== "environment") return `${layer === "file" ? "secret file" : "systemd credential"} ${path}`;
-  const isGiven = (places.given[variable] ?? "").trim() !== "";
-  return isGiven || places.settingsFile === null ? "environment" : `settings file ${places.settingsFile}`;
+  const { layer = "environment", path = null, overrules = false } = found ?? {};
+  const sources = {
+    ...{ credentials: `systemd credential ${path}`, file: `secret file ${path}` },
+    ...{ command: "OPSCTL_SECRETS_COMMAND", environment: "environment" },
+  };
+  return { url, variable, source: sources[layer], overrules };
 }

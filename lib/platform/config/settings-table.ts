@@ -112,10 +112,7 @@ export const SETTINGS = {
   WEBHOOK_SECRET_PREVIOUS: row("token", ["(webhook)"], { help: "accepted until Grafana has the new secret" }),
   MESSAGING_API_URL: row("url", SENDERS, { help: "gateway (Evolution API) for alerts", isShared: true }),
   MESSAGING_API_KEY: row("token", SENDERS, { help: "key of the gateway or of the instance", isShared: true }),
-  MESSAGING_PHONE: row("phone", SENDERS, {
-    help: "who receives the alerts, with country code",
-    isShared: true,
-  }),
+  MESSAGING_PHONE: row("phone", SENDERS, { help: "who receives alerts, with country code", isShared: true }),
   MESSAGING_INSTANCE: row("text", ["(webhook)", "(socket-monitor)"], {
     help: "the instance that sends; without it the only one that the key sees",
     isShared: true,
@@ -155,23 +152,20 @@ export const SETTINGS = {
   SOCKET_THRESHOLD: row("count", ["(socket-monitor)"], { help: "alert above this number", default: "10000" }),
   MONITORING_URL: row("url", ["alert-rules"], { help: "address of Grafana" }),
   MONITORING_TOKEN: row("token", ["alert-rules"], { help: "token of a service account of Grafana" }),
-  MONITORING_FOLDER_UID: row("grafanaUid", ["alert-rules"], { help: "folder that holds the rules" }),
-  MONITORING_PROMETHEUS_UID: row("grafanaUid", ["alert-rules"], { help: "data source of the metrics" }),
-  MONITORING_LOKI_UID: row("grafanaUid", ["alert-rules"], { help: "data source of the logs" }),
-  MONITORING_RECEIVER: row("contactPoint", ["(alert-rules)"], {
+  MONITORING_FOLDER_UID: row("name", ["alert-rules"], { help: "folder that holds the rules" }),
+  MONITORING_PROMETHEUS_UID: row("name", ["alert-rules"], { help: "data source of the metrics" }),
+  MONITORING_LOKI_UID: row("name", ["alert-rules"], { help: "data source of the logs" }),
+  MONITORING_RECEIVER: row("text", ["(alert-rules)"], {
     help: "contact point that receives the rules; without it the notification policies decide",
   }),
-  MONITORING_FALLBACK_RECEIVER: row("contactPoint", ["(alert-rules)"], {
+  MONITORING_FALLBACK_RECEIVER: row("text", ["(alert-rules)"], {
     help: "contact point of the rules on the webhook itself; without it the notification policies decide",
   }),
   HOSTING_TOKEN: row("token", ["collect-metrics"], { help: "token of Vercel" }),
   HOSTING_TEAM_ID: row("text", ["(collect-metrics)"], { help: "team that owns the projects, if one does" }),
   HOSTING_PROJECTS: row("count", ["(collect-metrics)"], { help: "how many projects it has", default: "16" }),
-  HOSTING_API_URL: row("url", ["(collect-metrics)"], {
-    help: "Vercel API",
-    default: "https://api.vercel.com",
-  }),
-  PROXY_CONTAINER: row("container", ["(collect-metrics)"], { help: "the reverse proxy", default: "traefik" }),
+  HOSTING_API_URL: row("url", ["(collect-metrics)"], { help: "Vercel", default: "https://api.vercel.com" }),
+  PROXY_CONTAINER: row("name", ["(collect-metrics)"], { help: "the reverse proxy", default: "traefik" }),
   DOCKER_HOST: row("dockerHost", ["(collect-metrics)"], {
     help: "the container engine, `unix:///path` or `tcp://host:port`, which is plain",
     default: "unix:///var/run/docker.sock",
@@ -190,11 +184,7 @@ export const SETTINGS = {
     help: "heartbeat, last run, last `alert-rules plan` and `socket_monitor.log`; never created by opsctl",
     default: "/var/log/opsctl",
   }),
-  OPSCTL_LOG_LEVEL: row("text", "all", {
-    help: "`debug, info, warn, error`",
-    default: "info",
-    restart: true,
-  }),
+  OPSCTL_LOG_LEVEL: row("text", "all", { help: "debug, info, warn, error", default: "info", restart: true }),
   OPSCTL_SECRETS_DIR: row("path", "all", {
     help: "directory with one file per secret; without it `/etc/opsctl/secrets`, for root `/etc/opsctl/root-secrets`",
   }),
@@ -255,11 +245,6 @@ export const DEFAULT_ENV_DIR = "/etc/opsctl";
 export function commandFile(words: string): string | null {
   const [command = ""] = words.split(" ");
   return Object.hasOwn(SETTINGS_FILES, command) ? SETTINGS_FILES[command as SettingsCommand] : null;
-}
-
-/** Whether the environment file of this name belongs to root, not to the service account. */
-export function isRootsFile(name: string): boolean {
-  return name === SETTINGS_FILES["collect-metrics"];
 }
 
 /** The names of the settings that a command reads in the environment file of this name. */

@@ -9,21 +9,15 @@ import { DEFAULT_ENV_DIR } from "./settings-table.ts";
  *            turns them off, become part of the line; for `opsctl doctor` the latter is an option.
  */
 export function sudoLine(words: string, env: Environment): string {
-  const { OPSCTL_ENV_DIR: envDir = DEFAULT_ENV_DIR } = env;
-  const secrets = secretsDirWord(env);
+  const { OPSCTL_ENV_DIR: envDir = DEFAULT_ENV_DIR, OPSCTL_SECRETS_DIR: directory = "" } = env;
+  const secrets = directory.trim() === "" ? "" : `OPSCTL_SECRETS_DIR=${shellWord(directory.trim())} `;
   if (/^doctor\b/.test(words)) return `sudo ${secrets}opsctl ${words}${envDirOption(envDir)}`;
   const value = envDir.trim() === "" ? "" : shellWord(envDir);
-  const settings = envDir === DEFAULT_ENV_DIR ? "" : `OPSCTL_ENV_DIR=${value} `;
-  return `sudo ${secrets}${settings}opsctl ${words}`;
+  return `sudo ${secrets}${envDir === DEFAULT_ENV_DIR ? "" : `OPSCTL_ENV_DIR=${value} `}opsctl ${words}`;
 }
 
 /** The option of `opsctl doctor` that names the environment files' directory, where it is not the installed one. */
 export function envDirOption(envDir: string): string {
   const isNamed = envDir.startsWith("/") && envDir !== DEFAULT_ENV_DIR;
   return isNamed ? ` --env-dir ${shellWord(envDir)}` : "";
-}
-
-/** What stands before `opsctl` in a line of sudo where OPSCTL_SECRETS_DIR is set; the empty text where it is not. */
-export function secretsDirWord({ OPSCTL_SECRETS_DIR: directory = "" }: Environment): string {
-  return directory.trim() === "" ? "" : `OPSCTL_SECRETS_DIR=${shellWord(directory.trim())} `;
 }

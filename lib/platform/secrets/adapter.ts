@@ -27,7 +27,7 @@ export type FoundSecret = {
   overrules: boolean;
 };
 
-type SearchOptions = { fromEnvironment?: boolean; commandLimitMs?: number };
+type SearchOptions = { fromEnvironment?: boolean | undefined; commandLimitMs?: number };
 
 /** Finds secrets as `findSecret` does, and notes a variable that is not used (`onOverruledVariable`). */
 export function secretAdapter(env: Environment) {

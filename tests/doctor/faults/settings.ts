@@ -46,15 +46,6 @@ export const SETTINGS: Faults = {
     finds: ["weekly", "environment file", "pass", null],
     spoil: ({ path }) => appendFileSync(path("etc/weekly.env"), "VAULT_ADDR=x\nALERT_EMAIL_TO=\n"),
   },
-  "a secret's file has a misspelt name": {
-    finds: ["deliveries", "secrets", "warn", "SECRET_UNKNOWN"],
-    about: "Rename the file to EMAIL_READ_API_KEY",
-    spoil: (host) => host.put("secrets/EMAIL_READ_API_KY", "canary"),
-  },
-  "a secret's file is a setting that is no secret": {
-    finds: ["weekly", "secrets", "warn", "SECRET_UNKNOWN"],
-    spoil: (host) => host.put("secrets/OPSCTL_PING_URL", "canary"),
-  },
   "a secret is missing": {
     finds: ["weekly", "configuration", "fail", "CONFIG_INVALID"],
     about: "TRIGGER_SECRET is missing",

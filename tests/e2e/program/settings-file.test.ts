@@ -87,7 +87,7 @@ describe("opsctl webhook dead list", () => {
     const { stderr, exitCode } = await list();
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining("ENV_FILE_INVALID")]);
     expect(stderr).toContain(
-      `${join(folder, "webhook.env")} code=ENV_FILE_INVALID\n  line 2 begins with export`,
+      `${join(folder, "webhook.env")} code=ENV_FILE_INVALID\n  line 2 is not NAME=value`,
     );
     expect(stderr).not.toContain("canary");
   });

@@ -121,7 +121,7 @@ describe("opsctl webhook serve", () => {
     }
     writeFileSync(path, `${fileOf(arena, { WEBHOOK_SECRET: NEW_SECRET })}export EXTRA=canary-no-phone\n`);
     await reload(service, REFUSED);
-    expect(service.log()).toContain("begins with export");
+    expect(service.log()).toContain("is not NAME=value");
     expect(service.log()).toContain(`Set it in ${path}`);
     expect(await post(service, SECRET)).toBe(200);
     expect(service.log()).not.toContain("canary-no-phone");

@@ -133,5 +133,5 @@ async function urlLogin(env: Environment): Promise<Login> {
 /** The login of `opsctl migrate`. Errors: those of `findOwnerLogin`, and why root could not read its own secret. */
 export async function ownerLogin(env: Environment, { rootsLogin }: DoctorDependencies): Promise<Login> {
   if (rootsLogin instanceof OpsError) throw rootsLogin;
-  return rootsLogin ?? (await findOwnerLogin(env, { given: env, settingsFile: null }));
+  return rootsLogin ?? (await findOwnerLogin(env));
 }

@@ -1,19 +1,14 @@
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
 import { isOverruledBy } from "../../../platform/config/owner-login.ts";
-import { unknownSecrets } from "../../../platform/config/unknown-names.ts";
 import { OpsError } from "../../../platform/errors.ts";
-import { secretsDirectory } from "../../../platform/secrets/adapter.ts";
 import { EDITORIAL_ALIAS } from "../../../weekly/config.ts";
 import type { Check } from "../../context/check.ts";
 import type { CommandEnvironment, SecretSearch } from "../../context/check-context.ts";
-import { secretsOf } from "../../context/command-facts.ts";
 import type { DoctorDependencies } from "../../context/dependencies.ts";
 import { type CheckResult, type CommandName, fail, failure, pass, warn } from "../../finding.ts";
 import { withoutSettings } from "./configuration.ts";
 import { setSecret } from "./correct-setting.ts";
 
-/** Where each secret of a command was found, what keeps it from being read, and what looks like one and is not used. */
+/** Where each secret of a command was found, what keeps it from being read, and what is not used. */
 export function secretsCheck(command: CommandName): Check {
   return {
     command,
@@ -26,7 +21,6 @@ export function secretsCheck(command: CommandName): Check {
       return [
         ...(command === "migrate" ? rootsLoginResults(context.dependencies, environment) : []),
         ...searches.flatMap((search) => searchResults(search, environment)),
-        ...(await unknownResults(command, environment)),
       ];
     },
   };
@@ -49,19 +43,6 @@ function searchResults({ name, found, error }: SecretSearch, { env, file }: Comm
     results.push(fail(code, `editorials are enabled and ${name} is missing`, setSecret(name, env)));
   }
   return results;
-}
-
-/** Files that were meant to be secrets of this command, and are read by nothing. */
-async function unknownResults(command: CommandName, { env, file }: CommandEnvironment) {
-  const directory = secretsDirectory(env);
-  const files = await readdir(directory).catch(() => []);
-  const secrets = secretsOf(command).map(({ name }) => name);
-  return unknownSecrets(files, secrets).map(({ name, meant }) => {
-    const reason = `${join(directory, name)} is read by nothing`;
-    return meant === null
-      ? warn("SECRET_UNKNOWN", reason, `Set ${name} in ${file.path} instead`)
-      : warn("SECRET_UNKNOWN", `${reason}; did you mean ${meant}?`, `Rename the file to ${meant}`);
-  });
 }
 
 /** The owner's login that root keeps for itself. */
