@@ -9,7 +9,7 @@ import { READ_OR_WRITTEN_BY_OTHERS } from "../platform/files/closed-file.ts";
 import { directoryFault, namesOf, octal } from "../platform/files/directory-fault.ts";
 import { type Account, becomeAccount, isRoot, wasRoot } from "../platform/privileges.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
-import { directoryFix, fileFix, type Place, placeOf, webhookCredential } from "./place.ts";
+import { fixOf, type Place, placeOf, webhookCredential } from "./place.ts";
 
 /** Every secret of opsctl as a host has it, and the environment files that cannot be read. */
 export type SecretList = ReturnType<typeof listSecrets>;
@@ -65,7 +65,7 @@ function readFile(command: string, env: Environment): File {
 function lookAt(place: Place, name: string): Look {
   const { path, directory, reader } = place;
   const found = (stats: Stats | undefined, where: string, why: string | null): Look => {
-    const fix = where === path ? fileFix(place, name) : directoryFix(place);
+    const fix = fixOf(place, where === path ? name : null);
     return { path, stats, isUnseen: false, problem: why === null ? null : { where, why, fix } };
   };
   try {

@@ -27,18 +27,16 @@ const INSTALL: Readonly<Record<string, string>> = {
   [ROOT_SECRETS_DIR]: `install -d -o root -g root -m 0700 ${ROOT_SECRETS_DIR}`,
 };
 
-/** What puts the directory of a place right; its command only for a directory of the installation. */
-export function directoryFix({ directory }: Place): Fix {
-  const text =
-    "Keep secrets in a directory of root's that is in one of root's, and that its reader's group may enter";
-  return { text, command: INSTALL[directory] ?? null };
-}
-
-/** What puts a secret's file right; its command only for a directory of the installation. */
-export function fileFix({ directory }: Place, name: string): Fix {
-  const command = directory in INSTALL ? `opsctl secret set ${name}` : null;
+/** What puts the directory of a place right, or the file of a secret in it; a command only for an installed directory. */
+export function fixOf({ directory }: Place, secret: string | null): Fix {
+  const installed = INSTALL[directory] ?? null;
+  if (secret === null) return { text: OWN_DIRECTORY, command: installed };
+  const command = installed === null ? null : `opsctl secret set ${secret}`;
   return { text: "Remove the file, then set the secret again", command };
 }
+
+const OWN_DIRECTORY =
+  "Keep secrets in a directory of root's that is in one of root's, and that its reader's group may enter";
 
 /** The credential with which systemd gave a secret to the webhook that runs; null where it has none. */
 export function webhookCredential({ name, usedBy }: KnownSecret): string | null {

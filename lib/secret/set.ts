@@ -11,7 +11,7 @@ import { directoryFault } from "../platform/files/directory-fault.ts";
 import { findServiceAccount, isRoot } from "../platform/privileges.ts";
 import { type Environment, MAX_SECRET_BYTES, secretValue } from "../platform/secrets/adapter.ts";
 import { Secret } from "../platform/secrets/secret.ts";
-import { directoryFix, type Place, placeOf, webhookCredential } from "./place.ts";
+import { fixOf, type Place, placeOf, webhookCredential } from "./place.ts";
 
 /**
  * The place of a secret that root sets; with `isForRoot` root keeps it for itself.
@@ -48,7 +48,7 @@ export function prepareDirectory(place: Place): void {
     const isThere = existsSync(directory);
     const fault = directoryFault(isThere ? directory : dirname(directory), { trusted: [0] });
     if (fault !== null) {
-      const { text, command } = directoryFix(place);
+      const { text, command } = fixOf(place, null);
       const message = `Cannot set a secret in ${directory}: ${fault}; nothing was read or written`;
       throw new OpsError({ code: "FILE_UNTRUSTED", message, hint: command ?? text ?? undefined });
     }

@@ -16,10 +16,7 @@ export const DEFAULT_SECRETS_DIR = "/etc/opsctl/secrets";
 /** The longest secret. */
 export const MAX_SECRET_BYTES = 64 * 1024;
 
-/**
- * Which layer had a secret; `path` is its file in one of the two that hold files; `overrules` says that the environment
- * has another value, which is not used.
- */
+/** A secret and where it was; `overrules` says that the environment has another value, which is not used. */
 export type FoundSecret = {
   secret: Secret;
   layer: "credentials" | "file" | "command" | "environment";
@@ -64,10 +61,11 @@ export async function findSecret(
     const value = secretValue(name, (await read()) ?? "");
     if (value === "") continue;
     const given = withoutNewline(env[name] ?? "");
+    const isOther = given.trim() !== "" && given !== value;
     // It is not used, and still never printed.
-    if (given.trim() !== "") registerSecret(given);
-    const overrules = fromEnvironment && given.trim() !== "" && given !== value;
-    return { secret: new Secret(value), layer, path: directory ? join(directory, name) : null, overrules };
+    if (isOther) registerSecret(given);
+    const path = directory ? join(directory, name) : null;
+    return { secret: new Secret(value), layer, path, overrules: fromEnvironment && isOther };
   }
   return undefined;
 }
@@ -77,11 +75,7 @@ export function readSecretFile(name: string, directory: string): string | undefi
   return readClosedText(join(directory, name), `secret ${name}`, MAX_SECRET_BYTES);
 }
 
-/**
- * The value in a text, without one line break at its end; empty for a blank one.
- *
- * Errors: SECRET_MALFORMED for more than one line and for a control character.
- */
+/** The value in a text, without one line break at its end; empty for a blank one. SECRET_MALFORMED for several lines. */
 export function secretValue(name: string, text: string): string {
   const value = withoutNewline(text);
   if (value.trim() === "") return "";
@@ -97,10 +91,7 @@ function withoutNewline(text: string): string {
   return text.replace(/\r?\n$/, "");
 }
 
-/**
- * The directory of the secret files for this process: `OPSCTL_SECRETS_DIR`, else that of the service's account, else,
- * for a process that is root, root's own, because root reads nothing that the account could have put there.
- */
+/** The directory of the secret files for this process: root reads nothing that the account could have put there. */
 export function secretsDirectory(env: Environment): string {
   return env.OPSCTL_SECRETS_DIR?.trim() || (isRoot() ? ROOT_SECRETS_DIR : DEFAULT_SECRETS_DIR);
 }

@@ -8,12 +8,7 @@ const secrets = new Set<string>();
 /** Matches every form of the secrets; null until `redact` is called after a change. */
 let pattern: RegExp | null = null;
 
-/**
- * Makes `redact` hide `value` from now on, in every form in which libraries print it.
- *
- * Behaviour: the forms are: unchanged, percent-encoded and inside JSON. For a URL with credentials also the password
- *            alone.
- */
+/** Makes `redact` hide `value` from now on, also percent-encoded and inside JSON; of a URL the password alone as well. */
 export function registerSecret(value: string): void {
   if (secrets.has(value)) return;
   secrets.add(value);
@@ -21,10 +16,8 @@ export function registerSecret(value: string): void {
 }
 
 /**
- * `text` without anything that must not be printed.
- *
- * Behaviour: registered secrets, credentials in any URL, secret-looking query parameters and bearer headers become
- *            `<secret>`; whole e-mail addresses and international phone numbers become masks.
+ * `text` without what must not be printed: registered secrets, credentials in any URL, secret-looking query parameters
+ * and bearer headers become `<secret>`; whole e-mail addresses and international phone numbers become masks.
  */
 export function redact(text: string): string {
   pattern ??= patternOf(secrets);
