@@ -44,9 +44,8 @@ export const migrate = defineCommand({
 const ANSWER_LIMIT_MS = 60 * 60_000;
 
 /** The owner's login: root may have read it before this process became the account. */
-async function findLogin({ env, settingsFile, log, fromRoot }: CommandContext): Promise<DatabaseLogin> {
+async function findLogin({ env, settingsPath: path, log, fromRoot }: CommandContext): Promise<DatabaseLogin> {
   const { findOwnerLogin, isOverruledBy } = await import("../../lib/platform/config/owner-login.ts");
-  const path = settingsFile?.path ?? null;
   const login = fromRoot as DatabaseLogin | null;
   if (login === null) return await findOwnerLogin(env);
   const unused = [

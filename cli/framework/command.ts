@@ -14,8 +14,8 @@ export type CommandContext = {
   env: Environment;
   /** What `readAsRoot` returned; null where this process is not the account because of it. */
   fromRoot: unknown;
-  /** Where that file is, and the names that it sets; null for a command without one. */
-  settingsFile: { path: string; isThere: boolean; names: readonly string[] } | null;
+  /** Where that file is; null for a command without one. */
+  settingsPath: string | null;
   /** Reads that file once more. */
   readSettings(): CommandSettings;
   /** Warns of names in that file that have no effect, for a command that is run to see whether all is well. */
@@ -25,11 +25,9 @@ export type CommandContext = {
   asJson: boolean;
   /** Where a progress bar may be drawn. */
   stderr: Pick<StandardError, "write" | "columns" | "isTerminal">;
-  /** From now on a log that is not read does not stop the work; what does not fit into memory of it is lost. */
-  neverWaitForLog(): void;
   /** Returns a signal that SIGINT or SIGTERM aborts; from the first call on these no longer end the process. */
   interrupted(): AbortSignal;
-  /** Calls `listener` at each SIGHUP, for a command that `ignoresHangups`. On a terminal SIGHUP ends the process. */
+  /** Calls `listener` at each SIGHUP of a service. */
   onHangup(listener: () => void): void;
 };
 
@@ -56,10 +54,8 @@ type Conduct = {
   staysRoot?: true;
   /** Started by cron or systemd: without a terminal its log is JSON, a line each; of others it is text. */
   isUnattended?: boolean;
-  /** SIGHUP does not end it, from its first moment on. */
-  ignoresHangups?: boolean;
-  /** It prints no result, and so it has no `--json`. */
-  isSilent?: boolean;
+  /** Runs until a signal ends it, without a result: SIGHUP does not end it, and a log that is not read stops nothing. */
+  isService?: true;
   /** Reads what only root may read, before the process becomes the account; `run` finds it in `fromRoot`. */
   readAsRoot?: (env: Environment) => Promise<unknown>;
   /** The command's fields of `--json` when `run` throws or nothing catches an exception. */
@@ -83,13 +79,13 @@ export type CommandParts<T extends Options> = Declared<T> &
 
 /** Declares a command. */
 export function defineCommand<const T extends Options>(parts: CommandParts<T>): Command {
-  const { run, args, isUnattended = false, isSilent = false } = parts;
+  const { run, args, isUnattended, isService } = parts;
   const otherwise = isUnattended ? "json unless on a terminal" : "text";
   const description = `How the log on standard error is written (default ${otherwise})`;
   const called: CommandDef<T>["run"] = ({ args: given, data }) => run(given, data as CommandContext);
   const all = {
     ...args,
-    ...(isSilent || "json" in args ? {} : { json: JSON_OPTION }),
+    ...(isService || "json" in args ? {} : { json: JSON_OPTION }),
     "log-format": { type: "enum", options: [...LOG_FORMATS], description },
   };
   // From here on all commands have one type, without the types of their own arguments.

@@ -36,20 +36,21 @@ export async function runCommand(
   command: Command,
   { rawArgs, given }: ParsedWords,
 ): Promise<number> {
-  if (command.ignoresHangups) await ignoreHangups();
+  if (command.isService) await ignoreHangups();
   const asJson = given.has("json");
   const stderr = await standardError();
   const { settings, problem, ...start } = await begin(name, command);
-  const { env, path } = settings;
+  const { env } = settings;
   const format = command.isUnattended && !stderr.isTerminal ? "json" : "text";
   const log = commandLog(stderr, env, (given.get("log-format") as LogFormat | undefined) ?? format);
   const context: CommandContext = {
     ...{ ...start, env, log, asJson, stderr, interrupted, onHangup },
-    settingsFile: path === null ? null : { ...settings, path },
+    settingsPath: settings.path,
     warnOfUnknownSettings: () => warnOfUnknown(settings, log),
-    neverWaitForLog: () =>
-      stderr.neverWait((lines) => log.warn("Nobody read the log: lines are lost", { lines })),
   };
+  // The journal may hang with the disk that an alert is about.
+  if (command.isService)
+    stderr.neverWait((lines) => log.warn("Nobody read the log: lines are lost", { lines }));
 
   let isPrinted = false;
   const print = async (outcome: Outcome): Promise<number> => {

@@ -13,8 +13,7 @@ const aPort = wholeNumber(0, 65_535, "a port, 0 to 65535");
  */
 export const webhookServe = defineCommand({
   isUnattended: true,
-  isSilent: true,
-  ignoresHangups: true,
+  isService: true,
   notes:
     "POST /webhook on the public port; on the admin port of 127.0.0.1 the page at /, /healthz, /readyz and /metrics.\n" +
     "Starts and accepts alerts while gateway and tracker are down.\n" +
@@ -54,8 +53,6 @@ export const webhookServe = defineCommand({
   example: "opsctl webhook serve --messages-per-minute 20",
 
   async run(args, context) {
-    // The journal may hang with the disk that an alert is about.
-    context.neverWaitForLog();
     const { Reloader } = await import("../../../lib/webhook/reload.ts");
     const reloader = new Reloader<Reading>(context.log);
     context.onHangup(() => reloader.request());
