@@ -76,7 +76,7 @@ export function note(code: string, reason: string, fix: Advice = null): CheckRes
   return { ...warn(code, reason, fix), isNote: true };
 }
 
-/** The health of a part of which only this is known. */
+/** The health of a part with this one result. */
 export function only(result: CheckResult, facts: object | null = null): Health {
   return { results: [result], facts };
 }

@@ -31,7 +31,7 @@ export const EXPLAIN = {
 export const BY_HAND =
   "what a look-up does not find is decided by hand: opsctl deliveries list --state unknown, then reconcile each";
 
-/** What is said of a week of which nothing can be sent any more. */
+/** What is said of a week that is closed. */
 export const CLOSED = "nothing more is sent for it";
 
 /** Why no run of the same Monday would help a week, by the step that does; `none` where nothing does. */
@@ -79,7 +79,7 @@ export function weekSteps(
  * The command that comes next: that of the one step that is left, or the one that shows the week where there are
  * several.
  *
- * Shape: null where a run comes first, for which a cause has to be mended, and where nothing helps.
+ * Shape: null where a run comes first, for which a cause has to be fixed, and where nothing helps.
  */
 export function nextCommand([step, ...more]: readonly WeekStep[]): string | null {
   if (step === undefined || step === "run") return null;

@@ -25,7 +25,7 @@ export type LastRunFacts = {
   /** The code of what failed and stands in no ledger: the editorials or the heartbeat. */
   beside: string | null;
   /**
-   * What became of the heartbeat: `kept` by a success is one without networks, `gone` one that was removed since. Null
+   * The success heartbeat: `kept` by a success is one without networks, `gone` one that was removed since. Null
    * where the run did not get so far.
    */
   heartbeat: "written" | "kept" | "failed" | "gone" | null;

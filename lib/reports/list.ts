@@ -142,7 +142,7 @@ function stateFilter(sql: postgres.ISql, week: WeekBounds, { state, channel }: O
   return sql`${state}::text in (o.report_state, o.whatsapp_state, o.email_state)`;
 }
 
-/** What failed for an owner who gets no reports any more cannot be mended, so it is not open. */
+/** What failed for an owner who gets no reports any more cannot be changed, so it is not open. */
 function openDelivery(sql: postgres.ISql, column: postgres.Helper<string>): Fragment {
   return sql`(${column} in ('unknown', 'running', 'partial') or (o.eligible and ${column} in ('failed', 'missing')))`;
 }

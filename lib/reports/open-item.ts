@@ -6,7 +6,7 @@ import { STEP_COMMANDS, stepOf } from "../ledger/week-steps.ts";
 export type OpenItem = {
   step: "reports" | "whatsapp" | "email" | "social";
   state: "failed" | "missing" | "unknown" | "partial" | "running";
-  /** The code on the record; null where there is none, as for an owner whom no run has reached. */
+  /** The code on the record; null where there is none, as for an owner that no run has reached. */
   code: string | null;
   count: number;
   /** The command that comes next; for what can no longer be sent, the one that names the owners. */
@@ -25,7 +25,7 @@ export type OpenRows = { counts: OpenCount[]; changedAt: string | null };
 /**
  * The open rows of a week, by step, state and code; the same rows as `weekly_performance_week` counts.
  *
- * Behaviour: what failed for an owner who gets no reports any more cannot be mended, so it is not open.
+ * Behaviour: what failed for an owner who gets no reports any more cannot be changed, so it is not open.
  */
 export async function readOpenRows(sql: postgres.ISql, { start, end }: WeekBounds): Promise<OpenRows> {
   const [row] = await sql<[OpenRows]>`

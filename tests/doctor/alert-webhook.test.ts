@@ -1,9 +1,9 @@
 /** Whether doctor says that a failure could be announced. */
 import { describe, expect, test } from "bun:test";
-import type { Finding } from "../../../../lib/doctor/finding.ts";
-import { startStandIn } from "../../../standins/standin.ts";
-import { freePort } from "../../../support/free-port.ts";
-import { CANARIES, openHost } from "../../support/host.ts";
+import type { Finding } from "../../lib/doctor/finding.ts";
+import { startStandIn } from "../standins/standin.ts";
+import { freePort } from "../support/free-port.ts";
+import { CANARIES, openHost } from "./support/host.ts";
 
 describe("opsctl doctor weekly", () => {
   test("tries the alert webhook without posting an alert", async () => {
