@@ -19,23 +19,16 @@ export type SourceReading = {
 /** What a source reads with; `signal` is aborted when its time has run out. */
 export type SourceContext = { env: Environment; log: Pick<Log, "debug" | "warn">; signal: AbortSignal };
 
-/** What the check of a source looks with: the secret that it names, the collector's settings file, fixes of this host. */
-export type SourceCheckContext = {
-  signal: AbortSignal;
-  callLimitMs: number;
-  secret: Secret | null;
-  settingsFile: string;
-  asRoot: Fix;
-  replaceSecret: () => Promise<Fix>;
-};
+/** What a code of a source means, in its log and in doctor, and what to do about it. */
+export type SourceFault = { why: string; fix: Fix | string };
+
+/** What the check of a source looks with; `secret` is the one that it names. */
+export type SourceCheckContext = { signal: AbortSignal; callLimitMs: number; secret: Secret | null };
 
 /** The result of a source's check. */
 export type SourceHealth =
   | { status: "pass"; reason: string }
   | { status: "warn" | "fail"; code: string; reason: string; fix: Fix | string };
-
-/** What one code of a source means, in its log and in doctor, and what to do about it. */
-export type SourceFault = { why: string; fix: (context: SourceCheckContext) => Fix | string | Promise<Fix> };
 
 /**
  * One source of the collector.

@@ -9,11 +9,9 @@ import { octal } from "../../platform/files/directory-fault.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import type { Check } from "../context/check.ts";
 import type { CheckContext } from "../context/check-context.ts";
-import { asRoot } from "../facts/reader.ts";
 import { type CheckResult, command, fail, notChecked, pass, warn } from "../finding.ts";
 import { socketTableCheck } from "./host/socket-table.ts";
 import { checkWithSettings } from "./settings/configuration.ts";
-import { correctSecret } from "./settings/correct-setting.ts";
 import { statusCheck } from "./status.ts";
 
 const of = "collect-metrics";
@@ -66,13 +64,8 @@ function sourceCheck(
     async (values, context, signal) => {
       const found = secret === undefined ? null : await secretOf(secret, context);
       if (found !== null && "status" in found) return [found];
-      const { file } = await context.environment(of);
       const { callLimitMs } = context.dependencies;
-      const health = await run(values, {
-        ...{ signal, callLimitMs, secret: found, settingsFile: file.path },
-        asRoot: asRoot(of, context),
-        replaceSecret: () => correctSecret(context, of, secret ?? ""),
-      });
+      const health = await run(values, { signal, callLimitMs, secret: found });
       if (health.status === "pass") return [pass(health.reason)];
       return [(health.status === "warn" ? warn : fail)(health.code, health.reason, health.fix)];
     },

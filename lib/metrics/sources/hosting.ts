@@ -42,13 +42,12 @@ export const hosting: MetricSource = {
     name: "hosting provider",
     service: "the hosting provider",
     secret: "HOSTING_TOKEN",
-    async run(settings, context) {
-      const { secret, signal, callLimitMs: timeoutMs } = context;
+    async run(settings, { secret, signal, callLimitMs: timeoutMs }) {
       const account = accountOf(settings, secret as Secret);
       const counted = await countVercelProjects({ ...account, timeoutMs, signal });
       if (counted.status !== "ok") {
-        const { why, fix } = FAULTS[counted.code] ?? OTHER;
-        return { status: "fail", code: counted.code, reason: why, fix: await fix(context) };
+        const { why: reason, fix } = FAULTS[counted.code] ?? OTHER;
+        return { status: "fail", code: counted.code, reason, fix };
       }
       const [{ total }, expected] = [counted, settings.HOSTING_PROJECTS];
       const reason = `the hosting provider accepts the token and shows ${total} ${total === 1 ? "project" : "projects"}`;
@@ -63,17 +62,10 @@ export const hosting: MetricSource = {
 
 const REJECTED: SourceFault = {
   why: "the hosting provider rejects HOSTING_TOKEN, or the token has no access to HOSTING_TEAM_ID",
-  async fix({ replaceSecret, settingsFile }) {
-    const { text, command } = await replaceSecret();
-    const team = `correct HOSTING_TEAM_ID in ${settingsFile}`;
-    if (command === null) return { text: `${text}; or ${team}`, command };
-    return { text: `Set another token, or ${team}:`, command };
+  fix: {
+    text: "Set another token, or correct HOSTING_TEAM_ID in collect-metrics.env:",
+    command: "opsctl secret set HOSTING_TOKEN",
   },
-};
-
-const OTHER: SourceFault = {
-  why: "the hosting provider does not answer as it should",
-  fix: () => "Check HOSTING_API_URL and the network",
 };
 
 const FAULTS: Readonly<Record<string, SourceFault>> = {
@@ -81,8 +73,13 @@ const FAULTS: Readonly<Record<string, SourceFault>> = {
   hosting_http_403: REJECTED,
   hosting_no_projects: {
     why: "the token sees no project",
-    fix: () => "Set HOSTING_TEAM_ID to the team that owns the projects",
+    fix: "Set HOSTING_TEAM_ID to the team that owns the projects",
   },
+};
+
+const OTHER: SourceFault = {
+  why: "the hosting provider does not answer as it should",
+  fix: "Check HOSTING_API_URL and the network",
 };
 
 type HostingSettings = Settings<never, "HOSTING_API_URL" | "HOSTING_TEAM_ID">;

@@ -26,12 +26,11 @@ export const proxyMemory: MetricSource = {
     name: "container",
     service: "the container engine",
     runsAsRoot: true,
-    async run({ PROXY_CONTAINER: container, DOCKER_HOST: address }, context) {
-      const { signal, callLimitMs: timeoutMs } = context;
+    async run({ PROXY_CONTAINER: container, DOCKER_HOST: address }, { signal, callLimitMs: timeoutMs }) {
       const memory = await readContainerMemory({ address, container, timeoutMs, signal });
       if (memory.status === "ok") return { status: "pass", reason: `container ${container} runs` };
-      const { why, fix } = FAULTS[memory.code] ?? OTHER;
-      return { status: "fail", code: memory.code, reason: why, fix: await fix(context) };
+      const { why: reason, fix } = FAULTS[memory.code] ?? OTHER;
+      return { status: "fail", code: memory.code, reason, fix };
     },
   },
 };
@@ -39,24 +38,23 @@ export const proxyMemory: MetricSource = {
 const FAULTS: Readonly<Record<string, SourceFault>> = {
   docker_unreachable: {
     why: "no container engine answers at DOCKER_HOST, or this account may not use it",
-    fix: ({ asRoot, settingsFile }) => ({
-      ...asRoot,
-      text: `Start the engine, or correct DOCKER_HOST in ${settingsFile}; where you are not root:`,
-    }),
+    fix: {
+      text: "Start the engine, or correct DOCKER_HOST in collect-metrics.env; if you are not root:",
+      command: "sudo opsctl doctor collect-metrics",
+    },
   },
   docker_container_missing: {
     why: "the container engine knows no container of exactly this name",
-    fix: ({ settingsFile }) => `Correct PROXY_CONTAINER in ${settingsFile}`,
+    fix: "Correct PROXY_CONTAINER in collect-metrics.env",
   },
-  docker_container_not_running: { why: "the container is not running", fix: () => "Start it (docker start)" },
+  docker_container_not_running: { why: "the container is not running", fix: "Start it (docker start)" },
   docker_memory_unknown: {
     why: "the container runs, and the container engine shows no memory of it",
-    fix: () =>
-      "Read the engine's log; a kernel without the memory controller is booted with cgroup_enable=memory",
+    fix: "Read the engine's log; a kernel without the memory controller is booted with cgroup_enable=memory",
   },
 };
 
 const OTHER: SourceFault = {
   why: "the container engine at DOCKER_HOST does not answer as expected",
-  fix: ({ settingsFile }) => `Read the engine's log, and check DOCKER_HOST in ${settingsFile}`,
+  fix: "Read the engine's log, and check DOCKER_HOST in collect-metrics.env",
 };
