@@ -26,15 +26,6 @@ export type SettingProblem = {
   file: string | null;
 };
 
-/** What an `OpsError` is made of; see the class for the meaning of each part. */
-export type OpsErrorParts = {
-  code: string;
-  message: string;
-  hint?: string | undefined;
-  cause?: unknown;
-  settings?: readonly SettingProblem[] | undefined;
-};
-
 /**
  * A failure that ends a command, worded for the person who reads it.
  *
@@ -48,10 +39,16 @@ export class OpsError extends Error {
   readonly hint: string | undefined;
   readonly settings: readonly SettingProblem[] | undefined;
 
-  constructor({ code, message, hint, cause, settings }: OpsErrorParts) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.code = code;
-    this.hint = hint;
-    this.settings = settings;
+  constructor(parts: {
+    code: string;
+    message: string;
+    hint?: string | undefined;
+    cause?: unknown;
+    settings?: readonly SettingProblem[] | undefined;
+  }) {
+    super(parts.message, parts.cause === undefined ? undefined : { cause: parts.cause });
+    this.code = parts.code;
+    this.hint = parts.hint;
+    this.settings = parts.settings;
   }
 }

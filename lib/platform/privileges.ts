@@ -3,7 +3,6 @@ import process from "node:process";
 import { OpsError } from "./errors.ts";
 import { runProgram } from "./run-program.ts";
 import { ROOT_SECRETS } from "./secrets/root-secrets.ts";
-import { textOrEmpty } from "./text-or-empty.ts";
 
 /** The account of the service, as `make install` makes it. */
 export const SERVICE_ACCOUNT = "opsctl";
@@ -13,6 +12,8 @@ export type Account = { name: string; uid: number; gid: number; home: string; gr
 
 const ROOT = 0;
 const PASSWD = "/etc/passwd";
+/** A container may have no such file; one that is there and cannot be read is no reason to stay root. */
+const textOf = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : "");
 /** The group of an account without one: nogroup, the kernel's number for what it cannot map. */
 const NO_GROUP = 65_534;
 /** `getent` waits for minutes for a directory service that does not answer. */
@@ -43,20 +44,17 @@ export function trustedUids(): readonly number[] {
  * Errors: ACCOUNT_UNAVAILABLE when `getent` fails or takes too long, and for an account with root's group.
  */
 export async function findServiceAccount(limitMs = GETENT_LIMIT_MS): Promise<Account | null> {
-  const found = accountIn(passwd(), SERVICE_ACCOUNT) ?? accountIn(await getent(limitMs), SERVICE_ACCOUNT);
+  const found =
+    accountIn(textOf(PASSWD), SERVICE_ACCOUNT) ?? accountIn(await getent(limitMs), SERVICE_ACCOUNT);
   if (found === null || found.uid === ROOT) return null;
-  if (found.gid === ROOT)
-    throw unavailable(
-      "its group is root's own, number 0",
-      "groupadd --system opsctl; usermod -g opsctl opsctl",
-    );
+  if (found.gid === ROOT) throw unavailable("its group is root's own, number 0", GIVE_GROUP);
   return found;
 }
 
 /** The account with this number by /etc/passwd; without a line there it has no group of its own. */
 export function accountOf(uid: number): Account {
   const unknown = { name: `uid ${uid}`, uid, gid: NO_GROUP, home: "/", groups: [NO_GROUP] };
-  return accountIn(passwd(), uid) ?? unknown;
+  return accountIn(textOf(PASSWD), uid) ?? unknown;
 }
 
 /**
@@ -102,6 +100,7 @@ function keepMemoryOutOfCores(): void {
   }
 }
 
+const GIVE_GROUP = "groupadd --system opsctl; usermod -g opsctl opsctl";
 const WITH_RUNUSER = "Start it as the account: runuser -u opsctl -- <the same command>";
 const NO_RIGHT =
   "this process is root without CAP_SETUID and CAP_SETGID, or of a user namespace without that account";
@@ -111,21 +110,14 @@ const IN_CONTAINER =
 
 /** Whether this process has these numbers alone, and no way back to root's. */
 function hasOnly(uid: number, gid: number): boolean {
-  const uids = [process.getuid?.(), process.geteuid?.()];
-  const gids = [process.getgid?.(), process.getegid?.()];
-  const isOther = uids.some((id) => id !== uid) || gids.some((id) => id !== gid);
-  if (isOther || process.getgroups?.().includes(ROOT)) return false;
+  if (process.getuid?.() !== uid || process.getgid?.() !== gid) return false;
+  if (process.getgroups?.().includes(ROOT)) return false;
   try {
     process.setuid?.(ROOT);
     return false;
   } catch {
     return true;
   }
-}
-
-/** A container may have no list of accounts; one that is there and cannot be read is no reason to stay root. */
-function passwd(): string {
-  return existsSync(PASSWD) ? readFileSync(PASSWD, "utf8") : "";
 }
 
 /** An account by its name or number in passwd(5), with its groups of /etc/group but root's. */
@@ -136,18 +128,17 @@ function accountIn(lines: string, wanted: string | number): Account | null {
   const [name = "", , uid = "", gid = "", , home = "/"] = found;
   if (!/^\d+$/.test(uid) || !/^\d+$/.test(gid))
     throw unavailable("its line has no numbers", "getent passwd opsctl");
-  const others = textOrEmpty("/etc/group")
-    .split("\n")
-    .map((line) => line.split(":"))
-    .filter(([, , number = "", members = ""]) => /^\d+$/.test(number) && members.split(",").includes(name))
-    .map(([, , number]) => Number(number));
-  const groups = [...new Set([Number(gid), ...others])].filter((group) => group !== ROOT);
-  return { name, uid: Number(uid), gid: Number(gid), home, groups };
+  const groups = [gid];
+  for (const line of textOf("/etc/group").split("\n")) {
+    const [, , group = "", members = ""] = line.split(":");
+    if (/^[1-9]\d*$/.test(group) && members.split(",").includes(name)) groups.push(group);
+  }
+  return { name, uid: Number(uid), gid: Number(gid), home, groups: [...new Set(groups.map(Number))] };
 }
 
 /** What the directory services of this host say; nothing where it has none. */
 async function getent(limitMs: number): Promise<string> {
-  if (FILES_ALONE.test(textOrEmpty("/etc/nsswitch.conf"))) return "";
+  if (FILES_ALONE.test(textOf("/etc/nsswitch.conf"))) return "";
   const limits = { env: {}, signal: AbortSignal.timeout(limitMs) };
   const { end, stdout } = await runProgram("/usr/bin/getent", ["passwd", SERVICE_ACCOUNT], limits);
   if (end.status === "ended" && end.exitCode === 0) return stdout.toString();

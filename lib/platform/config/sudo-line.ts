@@ -1,5 +1,4 @@
 import type { Environment } from "../secrets/adapter.ts";
-import { shellWord } from "../shell-word.ts";
 import { DEFAULT_ENV_DIR } from "./settings-table.ts";
 
 /**
@@ -20,4 +19,9 @@ export function sudoLine(words: string, env: Environment): string {
 export function envDirOption(envDir: string): string {
   const isNamed = envDir.startsWith("/") && envDir !== DEFAULT_ENV_DIR;
   return isNamed ? ` --env-dir ${shellWord(envDir)}` : "";
+}
+
+/** A text as one word of a shell: as it is where a shell reads nothing in it, else in quotes. */
+function shellWord(text: string): string {
+  return /^[\w.@%+,=:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -48,9 +48,9 @@ const MAX_HEAD_BYTES = 16_384;
  *
  * Behaviour: node:net listens and node:http parses, on both runtimes: a listening node:http, Bun.serve and Deno.serve
  *            read on without limit, and Bun's take no descriptor. A connection ends with its first answer that is not a
- *            2xx. When all connections are taken, a new one takes the place of the oldest one without a request; where
- *            all are at work, the new one is closed. Stopping does not close a socket that was handed over: its holder
- *            keeps what arrives.
+ *            2xx. When all connections are taken, a new one takes the place of the oldest one that has brought no
+ *            request, else of the oldest one that rests; where all are at work, the new one is closed. Stopping does
+ *            not close a socket that was handed over: its holder keeps what arrives.
  * Errors:    LISTEN_FAILED.
  */
 export async function listen({
@@ -96,7 +96,9 @@ export async function listen({
   const server = await openSocket(address, (socket) => {
     if (connections.size >= most) {
       onCrowded();
-      const spare = connections.values().find(({ state }) => state !== "working");
+      const oldest = (...states: string[]) =>
+        connections.values().find(({ state }) => states.includes(state));
+      const spare = oldest("head", "closing") ?? oldest("idle");
       if (spare === undefined) return void socket.destroy();
       spare.destroy();
       connections.delete(spare);

@@ -208,6 +208,19 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
     expect((await speak(port, trickle())).status).toBe(0);
   });
 
+  test("closes a silent connection for a new one before one that was served and rests", async () => {
+    const { port } = await start(echo, address(), { connections: 2 });
+    const [resting, silent] = [connect({ port, host: HOST }), connect({ port, host: HOST })];
+    resting.write(kept);
+    await once(resting, "data");
+    const closed = once(silent.resume(), "close");
+    expect((await speak(port, [request("POST /", [], "abc")])).body).toBe("abc");
+    await closed;
+    resting.write(kept);
+    await once(resting, "data");
+    resting.destroy();
+  });
+
   test("closes a new connection at once when all others are at work", async () => {
     const { fetch, asked, tell } = held();
     const { port } = await start(fetch, address(), { connections: 1 });
