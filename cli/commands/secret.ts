@@ -34,9 +34,8 @@ export const secretSet = defineCommand({
     const secret = knownSecret(args.name) as KnownSecret;
     const set = await import("../../lib/secret/set.ts");
     const place = await set.placeToSet(secret, { isForRoot: args.root === true, env });
-    set.prepareDirectory(place);
-    const value = await askFor(secret, (bytes) => set.checkForm(secret, bytes, env));
-    const fields = set.writeSecret(place, secret, value);
+    const check = (bytes: Uint8Array) => set.checkForm(secret, bytes, env);
+    const fields = await set.setSecret(place, secret, () => askFor(secret, check));
     const { renderSecretSet } = await import("../../lib/secret/render.ts");
     return { fields, text: (screen) => renderSecretSet(fields, screen) };
   },

@@ -62,32 +62,31 @@ function readFile(command: string, env: Environment): File {
   }
 }
 
+/** Looks at a secret's file and its directory, without opening or following the file. */
 function lookAt(place: Place, name: string): Look {
   const { path, directory, reader } = place;
-  const found = (stats: Stats | undefined, where: string, why: string | null): Look => {
-    const fix = fixOf(place, where === path ? name : null);
-    return { path, stats, isUnseen: false, problem: why === null ? null : { where, why, fix } };
-  };
+  const problem = (where: string, why: string | null) =>
+    why === null ? null : { where, why, fix: fixOf(place, where === path ? name : null) };
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     const fault = directoryFault(directory, { trusted: [0, reader.uid], mayBeSticky: true });
-    return fault === null ? found(stats, path, fileFault(stats, reader.uid)) : found(stats, directory, fault);
+    const found = problem(directory, fault) ?? problem(path, fileFault(stats, reader));
+    return { path, stats, isUnseen: false, problem: found };
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    if (["ENOENT", "ENOTDIR"].includes(code)) return found(undefined, directory, null);
-    if (process.geteuid?.() === reader.uid)
-      return found(undefined, directory, `its reader may not enter it (${code})`);
-    return { path, stats: undefined, isUnseen: true, problem: null };
+    const isClosed = !["ENOENT", "ENOTDIR"].includes(code);
+    const isReader = process.geteuid?.() === reader.uid;
+    const why = isClosed && isReader ? `its reader may not enter it (${code})` : null;
+    return { path, stats: undefined, isUnseen: isClosed && !isReader, problem: problem(directory, why) };
   }
 }
 
 /** What keeps a file from being read as a secret; what a link leads to is judged when it is read. */
-function fileFault(stats: Stats | undefined, reader: number): string | null {
+function fileFault(stats: Stats | undefined, { name, uid }: Place["reader"]): string | null {
   if (stats === undefined || stats.isSymbolicLink()) return null;
-  if (!stats.isFile()) return "it is no regular file";
-  if (stats.uid !== reader) return `it belongs to ${namesOf([stats.uid])}, expected ${namesOf([reader])}`;
-  const isOpen = (stats.mode & READ_OR_WRITTEN_BY_OTHERS) !== 0;
-  return isOpen ? `it has mode ${octal(stats.mode & 0o777)}, expected 0600` : null;
+  if (stats.isFile() && stats.uid === uid && (stats.mode & READ_OR_WRITTEN_BY_OTHERS) === 0) return null;
+  const found = `owner ${namesOf([stats.uid])}, mode ${octal(stats.mode & 0o777)}`;
+  return `it is no file that ${name} alone may read (${found})`;
 }
 
 type Found = { env: Environment; files: File[]; own: File[]; looks: Look[]; nowMs: number };

@@ -7,7 +7,7 @@ import { fixLines, prose, proseLines, unbroken } from "../text/terminal/prose.ts
 import { NO_TERMINAL, type Screen, type Tone } from "../text/terminal/screen.ts";
 import { renderTable } from "../text/terminal/table.ts";
 import type { ListedSecret, SecretList } from "./list.ts";
-import type { writeSecret } from "./set.ts";
+import type { setSecret } from "./set.ts";
 
 const STATES = { set: "set", wrong: "WRONG", missing: "MISSING", unset: "-", unknown: "?" };
 const TONES: Readonly<Record<string, Tone>> = { set: "good", WRONG: "bad", MISSING: "bad" };
@@ -58,7 +58,10 @@ function placeText({ kind, where }: ListedSecret["sources"][number]): string {
 }
 
 /** What was set and what has to be done next, for people. */
-export function renderSecretSet(set: ReturnType<typeof writeSecret>, screen: Screen = NO_TERMINAL): string {
+export function renderSecretSet(
+  set: Awaited<ReturnType<typeof setSecret>>,
+  screen: Screen = NO_TERMINAL,
+): string {
   const { name, path, owner, mode, isNew, usedBy, next, warnings } = set;
   const done = `${name} is ${isNew ? "set" : "replaced"}: ${path} (${owner} ${mode}), for ${usedBy.join(", ")}`;
   const then =

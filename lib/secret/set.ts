@@ -37,29 +37,66 @@ export async function placeToSet(
 }
 
 /**
- * Makes the directory of a secret where it is missing; refuses one in which an account but root could exchange the file,
- * and what is no regular file in the file's place.
+ * Makes the directory of a secret where it is missing, asks for the value and writes its file, whole and with owner and
+ * mode from the first moment.
  *
- * Errors: FILE_UNTRUSTED, SECRET_NOT_WRITTEN; then nothing was changed.
+ * Shape:  what is reported: `next` are the commands to run so that the value counts.
+ * Errors: FILE_UNTRUSTED where an account but root could exchange the file, SECRET_NOT_WRITTEN, and those of `ask`; the
+ *         old file is unchanged.
  */
-export function prepareDirectory(place: Place): void {
+export async function setSecret(place: Place, secret: KnownSecret, ask: () => Promise<Secret>) {
+  const { path, reader } = place;
+  orNotWritten(place, () => prepareDirectory(place));
+  const value = await ask();
+  const isNew = !existsSync(path);
+  orNotWritten(place, () => writeFileAtomic(path, value.open(), { mode: 0o600, owner: reader }));
+  const usedBy = secret.usedBy.map(({ command }) => command);
+  const restart = settingOf(secret.name)?.restart ? "restart" : "reload";
+  const service = usedBy.includes("webhook") && `systemctl ${restart} opsctl-webhook.service`;
+  const credential = webhookCredential(secret);
+  const isPadded = value.open() !== value.open().trim();
+  return {
+    ...{ name: secret.name, path, owner: `${reader.name}:${reader.name}`, mode: "0600", isNew, usedBy },
+    next: [service, secret.afterwards].filter((step) => typeof step === "string"),
+    warnings: [
+      isPadded && "the value begins or ends with a blank",
+      credential !== null && `the webhook uses its systemd credential ${credential}, not this file`,
+    ].filter((warning) => warning !== false),
+  };
+}
+
+/** Refuses a directory in which an account but root could exchange the file, and what is no regular file in its place. */
+function prepareDirectory(place: Place): void {
   const { directory, path, reader } = place;
-  orNotWritten(place, () => {
-    const isThere = existsSync(directory);
-    const fault = directoryFault(isThere ? directory : dirname(directory), { trusted: [0] });
-    if (fault !== null) {
-      const { text, command } = fixOf(place, null);
-      const message = `Cannot set a secret in ${directory}: ${fault}; nothing was read or written`;
-      throw new OpsError({ code: "FILE_UNTRUSTED", message, hint: command ?? text ?? undefined });
-    }
-    if (!isThere) {
-      mkdirSync(directory, { mode: 0o700 });
-      chownSync(directory, 0, reader.gid);
-      chmodSync(directory, reader.gid === 0 ? 0o700 : 0o750);
-    }
-    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false)
-      throw notWritten(place, "it is a link or no regular file: look at it, then remove it");
-  });
+  const isThere = existsSync(directory);
+  const fault = directoryFault(isThere ? directory : dirname(directory), { trusted: [0] });
+  if (fault !== null) {
+    const { text, command } = fixOf(place, null);
+    const message = `Cannot set a secret in ${directory}: ${fault}; nothing was read or written`;
+    throw new OpsError({ code: "FILE_UNTRUSTED", message, hint: command ?? text ?? undefined });
+  }
+  if (!isThere) {
+    mkdirSync(directory, { mode: 0o700 });
+    chownSync(directory, 0, reader.gid);
+    chmodSync(directory, reader.gid === 0 ? 0o700 : 0o750);
+  }
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    throw notWritten(path, "it is a link or no regular file: look at it, then remove it");
+}
+
+function orNotWritten({ path }: Place, act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof OpsError) throw error;
+    throw notWritten(path, String((error as NodeJS.ErrnoException).code));
+  }
+}
+
+function notWritten(path: string, why: string): OpsError {
+  const message = `Cannot write ${path}: ${why}; what was there before is unchanged`;
+  const hint = "See that the directory above it is there (make install), and its disk not full or read-only";
+  return new OpsError({ code: "SECRET_NOT_WRITTEN", message, hint });
 }
 
 /** The value that was typed or piped for a secret; SECRET_MALFORMED neither quotes a wrong one nor shows its length. */
@@ -74,47 +111,4 @@ export function checkForm({ name, kind }: KnownSecret, bytes: Uint8Array, env: E
   const secret = new Secret(secretValue(name, new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)));
   refuse(secret.open() === "" ? "is empty" : faultOf(KINDS[kind], secret.open(), env));
   return secret;
-}
-
-/**
- * Writes the file of a secret, whole and with owner and mode from the first moment; call `prepareDirectory` first.
- *
- * Shape:  what is reported: `next` are the commands to run so that the value counts.
- * Errors: SECRET_NOT_WRITTEN; the old file is unchanged.
- */
-export function writeSecret(place: Place, { name, ...secret }: KnownSecret, value: Secret) {
-  const { path, reader } = place;
-  const isNew = !existsSync(path);
-  orNotWritten(place, () => writeFileAtomic(path, value.open(), { mode: 0o600, owner: reader }));
-  const usedBy = secret.usedBy.map(({ command }) => command);
-  const service = `systemctl ${settingOf(name)?.restart ? "restart" : "reload"} opsctl-webhook.service`;
-  const credential = webhookCredential({ name, ...secret });
-  const warnings = [
-    value.open() !== value.open().trim() && "the value begins or ends with a blank",
-    credential !== null && `the webhook uses its systemd credential ${credential}, not this file`,
-  ];
-  return {
-    ...{ name, path, owner: `${reader.name}:${reader.name}`, mode: "0600", isNew, usedBy },
-    next: [
-      ...(usedBy.includes("webhook") ? [service] : []),
-      ...(secret.afterwards ? [secret.afterwards] : []),
-    ],
-    warnings: warnings.filter((warning) => warning !== false),
-  };
-}
-
-function orNotWritten(place: Place, act: () => void): void {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof OpsError) throw error;
-    throw notWritten(place, (error as NodeJS.ErrnoException).code ?? "the file system failed");
-  }
-}
-
-function notWritten({ path }: Place, reason: string): OpsError {
-  const message = `Cannot write ${path}: ${reason}; what was there before is unchanged`;
-  const hint =
-    "See that the directory above it is there (make install) and its disk can be written to and is not full";
-  return new OpsError({ code: "SECRET_NOT_WRITTEN", message, hint });
 }

@@ -68,8 +68,8 @@ describe("listSecrets()", () => {
     // A directory that the settings name stands in no command.
     const fix = { text: "Remove the file, then set the secret again", command: null };
     expect([one("DATABASE_URL").problems, one("TRIGGER_SECRET").problems]).toEqual([
-      [{ where: owner, why: "it belongs to uid 65534, expected root", fix }],
-      [{ where: mode, why: "it has mode 0640, expected 0600", fix }],
+      [{ where: owner, why: "it is no file that root alone may read (owner uid 65534, mode 0600)", fix }],
+      [{ where: mode, why: "it is no file that root alone may read (owner root, mode 0640)", fix }],
     ]);
     giveAway(places.secrets);
     const why = `${places.secrets} belongs to uid 65534, expected root`;
@@ -133,7 +133,9 @@ describe("renderSecretList()", () => {
       /^DATABASE_URL +set +3 d +weekly reports deliveries \(migrate\) +\/\S+\/secrets\/$/m,
     );
     expect(text).toMatch(/^TRIGGER_SECRET +WRONG +0 d +weekly /m);
-    expect(text).toContain(`${path}: it has mode 0644, expected 0600\n  -> Remove the file, then set`);
+    expect(text).toContain(
+      `${path}: it is no file that root alone may read (owner root, mode 0644)\n  -> Remove the file, then set`,
+    );
     expect(text).toMatch(/^EMAIL_API_KEY +set +- .*environment of this terminal$/m);
     expect(text).toMatch(/^MONITORING_TOKEN +MISSING /m);
     expect(text).toContain("MISSING: opsctl secret set <name>");

@@ -17,7 +17,7 @@ import { FILE_FAULTS } from "../cases/file-faults.ts";
 import { giveAway } from "../platform/support/other-account.ts";
 import { requires } from "../support/requires.ts";
 import { smallDisk } from "../support/small-disk.ts";
-import { openPlaces, type Places, READER, setSecret } from "./support/places.ts";
+import { openPlaces, type Places, READER, set } from "./support/places.ts";
 
 const { test } = requires("root");
 
@@ -27,7 +27,6 @@ beforeEach(() => {
 });
 afterEach(() => places[Symbol.dispose]());
 
-const set = (place: Place, value = "a-value") => setSecret(place, value);
 const facts = (path: string) => {
   const { uid, gid, mode } = lstatSync(path);
   return { uid, gid, mode: mode & 0o777 };
@@ -35,12 +34,12 @@ const facts = (path: string) => {
 const refusal = (code: string, hint: unknown = expect.any(String)) => expect.objectContaining({ code, hint });
 
 describe("a secret's file", () => {
-  test("belongs to the account that reads it and is closed to all others, whatever the umask", () => {
+  test("belongs to the account that reads it and is closed to all others, whatever the umask", async () => {
     const place = places.of("TRIGGER_SECRET");
     const umask = process.umask(0);
     try {
-      expect(set(place, "first-value")).toMatchObject({ isNew: true });
-      expect(set(place, "second-value")).toMatchObject({ isNew: false });
+      expect(await set(place, "first-value")).toMatchObject({ isNew: true });
+      expect(await set(place, "second-value")).toMatchObject({ isNew: false });
     } finally {
       process.umask(umask);
     }
@@ -49,30 +48,30 @@ describe("a secret's file", () => {
     expect(readdirSync(places.secrets)).toEqual(["TRIGGER_SECRET"]);
   });
 
-  test("that root reads belongs to root", () => {
+  test("that root reads belongs to root", async () => {
     const place = places.of("HOSTING_TOKEN", null);
-    set(place, "roots-value");
+    await set(place, "roots-value");
     expect(facts(place.path)).toEqual({ uid: 0, gid: 0, mode: 0o600 });
   });
 
-  test("replaces one of another owner, and leaves its second name as it was", () => {
+  test("replaces one of another owner, and leaves its second name as it was", async () => {
     const place = places.of("TRIGGER_SECRET");
     writeFileSync(place.path, "old", { mode: 0o644 });
     linkSync(place.path, join(places.folder, "second"));
-    set(place, "new-value");
+    await set(place, "new-value");
     expect(readFileSync(place.path, "utf8")).toBe("new-value");
     expect(readFileSync(join(places.folder, "second"), "utf8")).toBe("old");
   });
 
-  requires("root", "mount").test("is as it was on a full disk, and nothing else is left there", () => {
+  requires("root", "mount").test("is as it was on a full disk, and nothing else is left there", async () => {
     const disk = smallDisk(1);
     try {
       chmodSync(disk.directory, 0o755);
       const directory = join(disk.directory, "secrets");
       const place = { ...places.of("TRIGGER_SECRET"), directory, path: join(directory, "TRIGGER_SECRET") };
-      set(place, "old-value");
+      await set(place, "old-value");
       disk.fill();
-      expect(() => set(place, "n".repeat(60_000))).toThrow(
+      await expect(set(place, "n".repeat(60_000))).rejects.toEqual(
         refusal("SECRET_NOT_WRITTEN", expect.stringContaining("not full")),
       );
       expect(readFileSync(place.path, "utf8")).toBe("old-value");
@@ -105,72 +104,72 @@ describe("the directory of secrets", () => {
     return { ...places.of("TRIGGER_SECRET"), directory, path: join(directory, "TRIGGER_SECRET") };
   };
 
-  test("is made with owner, group and mode where it is missing", () => {
-    set(at("other"));
+  test("is made with owner, group and mode where it is missing", async () => {
+    await set(at("other"));
     expect(facts(join(places.folder, "other"))).toEqual({ uid: 0, gid: READER.gid, mode: 0o750 });
     const roots = { ...places.of("HOSTING_TOKEN", null), directory: join(places.folder, "roots") };
-    set({ ...roots, path: join(roots.directory, "HOSTING_TOKEN") });
+    await set({ ...roots, path: join(roots.directory, "HOSTING_TOKEN") });
     expect(facts(roots.directory)).toEqual({ uid: 0, gid: 0, mode: 0o700 });
   });
 
-  test("is not made below one that is missing", () => {
-    expect(() => set(at("gone", "secrets"))).toThrow(
+  test("is not made below one that is missing", async () => {
+    await expect(set(at("gone", "secrets"))).rejects.toEqual(
       refusal("SECRET_NOT_WRITTEN", expect.stringContaining("make install")),
     );
   });
 
-  test("is refused where another account owns it, the directory above it, or the one with a link to it", () => {
+  test("is refused where another account owns it, the directory above it, or the one with a link to it", async () => {
     giveAway(places.secrets);
     const own = expect.stringContaining("Keep secrets in a directory of root's");
-    expect(() => set(at("secrets"))).toThrow(refusal("FILE_UNTRUSTED", own));
+    await expect(set(at("secrets"))).rejects.toEqual(refusal("FILE_UNTRUSTED", own));
     mkdirSync(join(places.folder, "real"));
     mkdirSync(join(places.folder, "above/below"), { recursive: true });
     symlinkSync(join(places.folder, "real"), join(places.folder, "above/link"));
     giveAway(join(places.folder, "above"));
     for (const name of ["below", "link", "missing"])
-      expect(() => set(at("above", name))).toThrow(refusal("FILE_UNTRUSTED"));
+      await expect(set(at("above", name))).rejects.toEqual(refusal("FILE_UNTRUSTED"));
     expect(readdirSync(join(places.folder, "real"))).toEqual([]);
   });
 
-  test("is refused where its group, or that of the directory above it, may write", () => {
+  test("is refused where its group, or that of the directory above it, may write", async () => {
     chmodSync(places.secrets, 0o770);
-    expect(() => set(at("secrets"))).toThrow(refusal("FILE_UNTRUSTED"));
+    await expect(set(at("secrets"))).rejects.toEqual(refusal("FILE_UNTRUSTED"));
     chmodSync(places.secrets, 0o750);
     chmodSync(places.folder, 0o775);
-    expect(() => set(at("secrets"))).toThrow(refusal("FILE_UNTRUSTED"));
+    await expect(set(at("secrets"))).rejects.toEqual(refusal("FILE_UNTRUSTED"));
     expect(readdirSync(places.secrets)).toEqual([]);
   });
 
-  test("is refused in a directory that all share, where it is missing or another's; one of root's is safe there", () => {
+  test("is refused in a directory that all share, where it is missing or another's; one of root's is safe there", async () => {
     const shared = join(places.folder, "shared");
     mkdirSync(shared);
     chmodSync(shared, 0o1777);
     const place = at("shared", "keys");
     // Until the directory is made, another account can put a link in its place.
-    expect(() => set(place)).toThrow(refusal("FILE_UNTRUSTED"));
+    await expect(set(place)).rejects.toEqual(refusal("FILE_UNTRUSTED"));
     expect(readdirSync(shared)).toEqual([]);
     mkdirSync(place.directory, { mode: 0o755 });
-    expect(() => set(place)).not.toThrow();
+    await set(place);
     giveAway(place.directory);
-    expect(() => set(place)).toThrow(refusal("FILE_UNTRUSTED"));
+    await expect(set(place)).rejects.toEqual(refusal("FILE_UNTRUSTED"));
   });
 });
 
 describe("a new value replaces", () => {
   for (const { name, make, notReplaced } of FILE_FAULTS)
-    test(`${notReplaced === null ? "" : `not, but refuses with ${notReplaced}: `}${name}`, () => {
+    test(`${notReplaced === null ? "" : `not, but refuses with ${notReplaced}: `}${name}`, async () => {
       chmodSync(places.secrets, 0o755);
       const place = places.of("HOSTING_TOKEN", null);
       make(place.path);
       const target = join(places.secrets, "HOSTING_TOKEN-target");
       const behind = existsSync(target) ? readFileSync(target, "utf8") : null;
       if (notReplaced === null) {
-        set(place, "new-value");
+        await set(place, "new-value");
         expect([readFileSync(place.path, "utf8"), facts(place.path)]).toEqual([
           "new-value",
           { uid: 0, gid: 0, mode: 0o600 },
         ]);
-      } else expect(() => set(place, "new-value")).toThrow(refusal(notReplaced));
+      } else await expect(set(place, "new-value")).rejects.toEqual(refusal(notReplaced));
       // What it leads to stays.
       if (behind !== null) expect(readFileSync(target, "utf8")).toBe(behind);
     });

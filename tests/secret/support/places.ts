@@ -6,17 +6,16 @@ import { type KnownSecret, knownSecret } from "../../../lib/platform/config/know
 import type { Account } from "../../../lib/platform/privileges.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { type Place, placeOf } from "../../../lib/secret/place.ts";
-import { checkForm, prepareDirectory, writeSecret } from "../../../lib/secret/set.ts";
+import { checkForm, setSecret } from "../../../lib/secret/set.ts";
 
 /** An account that stands for opsctl. */
 export const READER: Account = { name: "opsctl", uid: 64_001, gid: 64_001, home: "/", groups: [64_001] };
 
 const SECRET = knownSecret("TRIGGER_SECRET") as KnownSecret;
 
-/** Puts a value in its place, as `secret set` does; the place is judged and made first. */
-export function setSecret(place: Place, value: string): { isNew: boolean } {
-  prepareDirectory(place);
-  return writeSecret(place, SECRET, new Secret(value));
+/** Puts a value in its place, as `secret set` does. */
+export async function set(place: Place, value = "a-value"): Promise<{ isNew: boolean }> {
+  return await setSecret(place, SECRET, async () => new Secret(value));
 }
 
 /** The value of a secret of opsctl as it would be set. */
