@@ -90,26 +90,20 @@ function isClosedAtStart(fd: number): boolean {
   }
 }
 
-/** Whether the descriptor is a terminal; `node:tty` is loaded only when it may be one, because loading it is slow. */
-export async function isTerminal(fd: number): Promise<boolean> {
+/** Whether the descriptor is a terminal, without the slow loading of `node:tty`: no other device is one in practice. */
+export function isTerminal(fd: number): boolean {
   try {
     const stats = fstatSync(fd);
-    if (!stats.isCharacterDevice() || stats.rdev >> 8 === MEMORY_DEVICES) return false;
+    return stats.isCharacterDevice() && stats.rdev >> 8 !== MEMORY_DEVICES;
   } catch {
     return false;
   }
-  const { isatty } = await import("node:tty");
-  return isatty(fd);
 }
 
 /** How many columns a stream's terminal has, `COLUMNS` first; null for a file or a pipe. */
-export async function columnsOf(
-  to: "stdout" | "stderr",
-  { COLUMNS = "" }: Environment,
-): Promise<number | null> {
+export function columnsOf(to: "stdout" | "stderr", { COLUMNS = "" }: Environment): number | null {
   if (/^[1-9][0-9]{0,4}$/.test(COLUMNS)) return Number(COLUMNS);
-  const isShown = await isTerminal(to === "stdout" ? STDOUT : STDERR);
-  return isShown ? process[to].columns || null : null;
+  return isTerminal(to === "stdout" ? STDOUT : STDERR) ? process[to].columns || null : null;
 }
 
 /**
@@ -134,7 +128,7 @@ const DRAIN_MS = 1_000;
 export async function standardError(): Promise<StandardError> {
   let write = writeErr;
   let drained = async () => {};
-  const onTerminal = process.env.TERM !== "dumb" && (await isTerminal(STDERR));
+  const onTerminal = process.env.TERM !== "dumb" && isTerminal(STDERR);
   return {
     write: (text) => write(text),
     isTerminal: onTerminal,

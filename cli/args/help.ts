@@ -116,6 +116,6 @@ function section(title: string, rows: readonly Row[], width: number): string[] {
 export async function helpWidth(to: "stdout" | "stderr"): Promise<number> {
   if (!process.env.COLUMNS && !process.env.TERM) return WIDTH;
   const { columnsOf } = await import("../output.ts");
-  const columns = await columnsOf(to, process.env);
+  const columns = columnsOf(to, process.env);
   return columns === null ? WIDTH : Math.min(WIDEST, Math.max(NARROWEST, columns));
 }

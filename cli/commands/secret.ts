@@ -71,7 +71,7 @@ function nameFault(word: string): string | undefined {
 /** The value in the form that the secret needs; on a terminal it is asked for once more when it has another. */
 async function askFor({ name }: KnownSecret, check: (bytes: Uint8Array) => Secret): Promise<Secret> {
   const { askHidden, readPiped } = await import("../prompt.ts");
-  if (!(await isTerminal(STDIN))) {
+  if (!isTerminal(STDIN)) {
     const { MAX_SECRET_BYTES } = await import("../../lib/platform/secrets/adapter.ts");
     return check(await readPiped(MAX_SECRET_BYTES));
   }

@@ -36,7 +36,7 @@ export async function runCommand(
   command: Command,
   { rawArgs, given }: ParsedWords,
 ): Promise<number> {
-  if (command.isService) await ignoreHangups();
+  if (command.isService) ignoreHangups();
   const asJson = given.has("json");
   const stderr = await standardError();
   const { settings, problem, ...start } = await begin(name, command);
@@ -53,10 +53,10 @@ export async function runCommand(
     stderr.neverWait((lines) => log.warn("Nobody read the log: lines are lost", { lines }));
 
   let isPrinted = false;
-  const print = async (outcome: Outcome): Promise<number> => {
+  const print = (outcome: Outcome): number => {
     const { exitCode = EXIT.ok, text } = outcome;
-    const forPeople = async () => redact(typeof text === "string" ? text : text(await standardScreen(env)));
-    const shown = asJson ? resultLine(name, outcome, redactValues) : await forPeople();
+    const forPeople = () => redact(typeof text === "string" ? text : text(standardScreen(env)));
+    const shown = asJson ? resultLine(name, outcome, redactValues) : forPeople();
     // A crash can come after the result.
     if (isPrinted) return Math.max(exitCode, EXIT.failed);
     isPrinted = true;
@@ -76,7 +76,7 @@ export async function runCommand(
     if (code === "INTERNAL_ERROR") log.debug("The failure came from here", { frames: framesOf(error) });
     const exitCode = exitStatusOf(code);
     const fields = (await command.failed?.(failure, exitCode, given, context)) ?? {};
-    return await print({ exitCode, fields, error: { code, message, hint }, text: "" });
+    return print({ exitCode, fields, error: { code, message, hint }, text: "" });
   };
   // The runtime would print a stack trace, which may quote secrets.
   const crash = (error: unknown) => {
@@ -92,7 +92,7 @@ export async function runCommand(
     if (problem !== undefined) throw problem;
     applySettings(settings, log);
     const { result } = await runCitty(command as CommandDef<ArgsDef>, { rawArgs, data: context });
-    return await print(result as Outcome);
+    return print(result as Outcome);
   } catch (error) {
     return await fail(error);
   } finally {
@@ -132,10 +132,10 @@ function commandLog(stderr: StandardError, { OPSCTL_LOG_LEVEL }: Environment, fo
 }
 
 /** Standard output, as the texts of a command need it. */
-async function standardScreen(env: Environment): Promise<Screen> {
+function standardScreen(env: Environment): Screen {
   const clean = (text: string) => withoutControls(redact(text)).replaceAll("\n", " ");
-  const colour = (await isTerminal(STDOUT)) && wantsColour(env);
-  return { width: await columnsOf("stdout", env), colour, clean };
+  const colour = isTerminal(STDOUT) && wantsColour(env);
+  return { width: columnsOf("stdout", env), colour, clean };
 }
 
 /** Whether a terminal gets colours. Source: no-color.org. */

@@ -8,8 +8,8 @@ let listener = () => {
 };
 
 /** Keeps SIGHUP from ending this process, but on a terminal: there it means that the terminal is gone. */
-export async function ignoreHangups(): Promise<void> {
-  if (!(await isTerminal(STDERR))) process.on("SIGHUP", () => listener());
+export function ignoreHangups(): void {
+  if (!isTerminal(STDERR)) process.on("SIGHUP", () => listener());
 }
 
 /** Calls `next` at each SIGHUP from now on, and at once when one has come. */

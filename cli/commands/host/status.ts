@@ -27,7 +27,7 @@ export const status = defineCommand({
     const { isAllWell, readStatus } = await import("../../../lib/status/run.ts");
     const { renderStatus } = await import("../../../lib/status/render.ts");
     const parts = await readStatus(await openStatusDependencies(env, fromRoot as CollectorPlace | null));
-    const onTerminal = process.env.TERM !== "dumb" && (await isTerminal(STDOUT));
+    const onTerminal = process.env.TERM !== "dumb" && isTerminal(STDOUT);
     setTimeout(() => process.exit(), LINGER_MS).unref();
     return {
       exitCode: isAllWell(parts) ? EXIT.ok : EXIT.failed,
