@@ -8,12 +8,13 @@ import { makePackage, packageSource } from "../../packaging/support/package-sour
 import { until } from "../../support/until.ts";
 import { removeClone } from "../../systemd/support/clone.ts";
 import { bootMachine, type Machine } from "../systemd/machine.ts";
+import { runSteps } from "../systemd/steps.ts";
 import { lintian } from "./lintian.ts";
 
 const SERVICE = "opsctl-webhook.service";
 const SOCKET = "opsctl-webhook.socket";
 const UNITS = [SOCKET, SERVICE];
-/** The release before, the one that is new, and the next one, of which a sample and a task differ. */
+/** The release before, the one that is new, and the next one, in which a sample and a task differ. */
 const VERSIONS = ["0.0.1", "0.0.2", "0.0.3"];
 const SETTINGS = [
   "WEBHOOK_SECRET=canary-webhook-secret-0123456789",
@@ -206,7 +207,7 @@ async function isPurged(machine: Machine): Promise<string> {
     ["/var/lib/opsctl"],
   );
   await assertNothingFailed(machine);
-  return "purged: of all of it /var/lib/opsctl is left, and the account";
+  return "purged: only /var/lib/opsctl is left, and the account";
 }
 
 async function followsMakeInstall(machine: Machine): Promise<string> {
@@ -233,13 +234,8 @@ async function followsMakeInstall(machine: Machine): Promise<string> {
 
 async function refusesMakeInstall(machine: Machine): Promise<string> {
   for (const word of ["install", "uninstall"]) {
-    const { status, output } = await machine.run([
-      "env",
-      "--chdir=/opt/clone",
-      "sh",
-      "systemd/install.sh",
-      word,
-    ]);
+    const script = ["env", "--chdir=/opt/clone", "sh", "systemd/install.sh"];
+    const { status, output } = await machine.run([...script, word]);
     assert.deepEqual([status, /Debian package/.test(output)], [1, true], output);
   }
   return "make install and make uninstall leave a host with the package alone";
@@ -260,35 +256,8 @@ const STEPS = [
 
 const [root, binary] = process.argv.slice(2) as [string, string];
 spawnSync("ip", ["link", "set", "lo", "up"]);
-const booting = bootMachine(root, process.pid);
-let closing: Promise<void> | undefined;
-const close = () => {
-  closing ??= booting.then((machine) => machine[Symbol.asyncDispose]());
-  return closing;
-};
-process.on("SIGTERM", async () => {
-  await close();
-  process.exit(143);
+const booting = bootMachine(root, process.pid).then((machine) => {
+  bring(machine, binary);
+  return machine;
 });
-
-async function runSteps(machine: Machine): Promise<boolean> {
-  for (const step of STEPS) {
-    try {
-      console.log(`${step.name}: ${(await step(machine)).replaceAll("\n", ", ")}`);
-    } catch (error) {
-      if (closing !== undefined) return false;
-      console.log(`${step.name} FAILED`, error);
-      const journal = ["journalctl", "-b", "-n", "30", "--no-pager", "-o", "short"];
-      console.log((await machine.run(journal)).output);
-      return false;
-    }
-  }
-  return true;
-}
-
-const machine = await booting;
-bring(machine, binary);
-const isFine = await runSteps(machine);
-await close();
-console.log(isFine ? "every step of the package passed" : "a step of the package failed");
-process.exit(isFine ? 0 : 1);
+await runSteps(booting, STEPS, (machine) => machine);

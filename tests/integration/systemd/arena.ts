@@ -60,19 +60,8 @@ export async function openArena(root: string): Promise<Arena> {
 export async function install({ machine, gateway, tracker }: Arena): Promise<void> {
   const clone = join(machine.path, "opt/opsctl");
   mkdirSync(join(clone, "dist"), { recursive: true });
-  for (const name of [
-    "Makefile",
-    "package.json",
-    "bun.lock",
-    "cli",
-    "lib",
-    "sql",
-    "systemd",
-    ".ci",
-    "dist/opsctl",
-    "dist/man",
-    "dist/completions",
-  ])
+  const sources = ["Makefile", "package.json", "bun.lock", "cli", "lib", "sql", "systemd", ".ci"];
+  for (const name of [...sources, "dist/opsctl", "dist/man", "dist/completions"])
     spawnSync("cp", ["-a", join(CLONE, name), join(clone, name)]);
   await machine.must(["make", "-C", "/opt/opsctl", "install"]);
   writeFileSync(join(machine.path, "etc/opsctl/webhook.env"), settings(gateway, tracker));

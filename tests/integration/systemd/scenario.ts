@@ -6,6 +6,7 @@ import process from "node:process";
 import { HOST, OPEN_PORT, OTHERS } from "../../network/wire.ts";
 import { until } from "../../support/until.ts";
 import { type Arena, dropIn, install, openArena, putSecret, SECRET, SERVICE, SOCKET } from "./arena.ts";
+import { runSteps } from "./steps.ts";
 
 const UNITS = [SOCKET, SERVICE];
 const METRICS = "var/lib/node_exporter/textfile_collector/custom_metrics.prom";
@@ -62,13 +63,8 @@ async function installs(arena: Arena): Promise<string> {
 async function verifies({ machine }: Arena): Promise<string> {
   const { status, output } = await machine.run(["systemd-analyze", "verify", "--man=no", ...UNITS]);
   assert.deepEqual([status, output], [0, ""]);
-  const security = await machine.must([
-    "systemd-analyze",
-    "security",
-    "--no-pager",
-    "--offline=true",
-    `/etc/systemd/system/${SERVICE}`,
-  ]);
+  const words = ["security", "--no-pager", "--offline=true", `/etc/systemd/system/${SERVICE}`];
+  const security = await machine.must(["systemd-analyze", ...words]);
   const exposure = /Overall exposure level[^\n]*: (\d+\.\d)/.exec(security)![1]!;
   assert.ok(Number(exposure) <= 2);
   return `verify says nothing, exposure ${exposure}`;
@@ -233,7 +229,7 @@ async function comesBackAfterAKill(arena: Arena): Promise<string> {
   return show(arena, SERVICE, "ActiveState", "NRestarts");
 }
 
-/** A process that is stopped tells nothing any more, as one that hangs. */
+/** A process that is stopped sends no sign of life, like one that hangs. */
 async function isRestartedWhenItHangs(arena: Arena): Promise<string> {
   const { machine } = arena;
   assert.match(await show(arena, SERVICE, "WatchdogUSec"), /=2min$/);
@@ -319,28 +315,15 @@ async function isRunByCron({ machine }: Arena): Promise<string> {
 
 async function goesAway({ machine, wire }: Arena): Promise<string> {
   await machine.must(["make", "-C", "/opt/opsctl", "uninstall"]);
-  assert.equal(
-    await machine.must([
-      "find",
-      "/etc/systemd/system",
-      "-name",
-      "opsctl*",
-      "-not",
-      "-name",
-      "*.d",
-      "-not",
-      "-path",
-      "*.d/*",
-    ]),
-    "",
-  );
+  const units = "find /etc/systemd/system -name 'opsctl*' -not -name '*.d' -not -path '*.d/*'";
+  assert.equal(await machine.must(["sh", "-c", units]), "");
   const question = { protocol: "tcp", from: OTHERS.containers[0]!, to: HOST.v4, port: 9300 } as const;
   assert.equal(await wire.outcome(question), "refused");
   assert.equal(await machine.must(["systemctl", "--failed", "--plain", "--no-legend"]), "");
   return "nothing listens on 9300, no unit is left or has failed";
 }
 
-const STEPS: ((arena: Arena) => Promise<string>)[] = [
+const STEPS = [
   boots,
   installs,
   verifies,
@@ -362,32 +345,4 @@ const STEPS: ((arena: Arena) => Promise<string>)[] = [
   goesAway,
 ];
 
-async function runSteps(arena: Arena): Promise<boolean> {
-  for (const step of STEPS) {
-    try {
-      console.log(`${step.name}: ${(await step(arena)).replaceAll("\n", ", ")}`);
-    } catch (error) {
-      if (closing !== undefined) return false;
-      console.log(`${step.name} FAILED`, error);
-      const journal = ["journalctl", "-b", "-n", "40", "--no-pager", "-o", "short"];
-      console.log((await arena.machine.run(journal)).output);
-      return false;
-    }
-  }
-  return true;
-}
-
-const opening = openArena(process.argv[2]!);
-let closing: Promise<void> | undefined;
-const close = () => {
-  closing ??= opening.then((arena) => arena[Symbol.asyncDispose]());
-  return closing;
-};
-process.on("SIGTERM", async () => {
-  await close();
-  process.exit(143);
-});
-const isFine = await runSteps(await opening);
-await close();
-console.log(isFine ? "every step on systemd passed" : "a step on systemd failed");
-process.exit(isFine ? 0 : 1);
+await runSteps(openArena(process.argv[2]!), STEPS, ({ machine }) => machine);

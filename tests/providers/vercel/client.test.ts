@@ -18,18 +18,15 @@ beforeEach(async () => {
 });
 afterEach(() => hosting.stop());
 
-function list(
-  parts: { token?: string; teamId?: string; timeoutMs?: number; url?: string } = {},
-): Promise<DeployListing> {
-  const { token = TOKEN, teamId = null, timeoutMs = LONG_MS, url = hosting.url } = parts;
-  return listDeploys({ baseUrl: new URL(url), token: new Secret(token), teamId, timeoutMs });
-}
+type Parts = { token?: string; teamId?: string; timeoutMs?: number; url?: string };
+
+const account = ({ token = TOKEN, teamId, timeoutMs = LONG_MS, url = hosting.url }: Parts = {}) => ({
+  ...{ baseUrl: new URL(url), token: new Secret(token), teamId: teamId ?? null, timeoutMs },
+});
+const list = (parts?: Parts): Promise<DeployListing> => listDeploys(account(parts));
 
 const failure = (problem: string): DeployListing => ({
-  projects: [],
-  total: null,
-  problem,
-  unknownStates: [],
+  ...{ projects: [], total: null, problem, unknownStates: [] },
 });
 
 const blog = (failed: boolean) => ({ name: "blog", failed });
@@ -54,23 +51,16 @@ describe("listDeploys()", () => {
     expect(await list()).toEqual({ projects, total: 1, problem: null, unknownStates: [] });
   });
 
-  test("needs one call when every project shows a final state", async () => {
-    hosting.projects.push(
-      ...Array.from({ length: 16 }, (_, n) => projectOf(`p${n}`, n === 3 ? "ERROR" : "READY")),
-    );
+  test.each([
+    [16, ["?limit=100"]],
+    [217, ["?limit=100", "?limit=100&until=100", "?limit=100&until=200"]],
+  ])("reads all pages of %i projects, and needs no call more", async (count, queries) => {
+    const states = (n: number) => (n === 3 ? "ERROR" : "READY");
+    hosting.projects.push(...Array.from({ length: count }, (_, n) => projectOf(`p${n}`, states(n))));
     const { projects } = await list();
+    expect(projects).toHaveLength(count);
     expect(projects.filter(({ failed }) => failed)).toEqual([{ name: "p3", failed: true }]);
-    expect(hosting.ledger.map(({ path }) => path)).toEqual(["/v9/projects?limit=100"]);
-  });
-
-  test("reads all pages of an account", async () => {
-    hosting.projects.push(...Array.from({ length: 217 }, (_, n) => projectOf(`p${n}`, "READY")));
-    expect((await list()).projects).toHaveLength(217);
-    expect(hosting.ledger.map(({ path }) => path)).toEqual([
-      "/v9/projects?limit=100",
-      "/v9/projects?limit=100&until=100",
-      "/v9/projects?limit=100&until=200",
-    ]);
+    expect(hosting.ledger.map(({ path }) => path)).toEqual(queries.map((query) => `/v9/projects${query}`));
   });
 
   test("counts the projects of all pages, also those that were never deployed", async () => {
@@ -78,16 +68,10 @@ describe("listDeploys()", () => {
     hosting.projects.push(...Array.from({ length: 116 }, (_, n) => projectOf(`p${n}`, ...states(n))));
     expect((await list()).total).toBe(116);
     hosting.ledger.length = 0;
-    const options = {
-      baseUrl: new URL(hosting.url),
-      token: new Secret(TOKEN),
-      teamId: null,
-      timeoutMs: LONG_MS,
-    };
-    expect(await countVercelProjects(options)).toEqual({ status: "ok", total: 116 });
+    expect(await countVercelProjects(account())).toEqual({ status: "ok", total: 116 });
     expect(hosting.ledger).toHaveLength(2);
     hosting.projects.length = 0;
-    expect(await countVercelProjects(options)).toEqual({ status: "failed", code: "hosting_no_projects" });
+    expect(await countVercelProjects(account())).toEqual({ status: "failed", code: "hosting_no_projects" });
   });
 
   test("sends the team with every call", async () => {
@@ -188,9 +172,8 @@ describe("listDeploys()", () => {
     const { problem, total } = await list({ url, timeoutMs });
     expect({ problem, total }).toEqual({ problem: becomes, total: becomes === null ? 1 : null });
     await play(hosting, hosting.routes.projects, answer);
-    const account = { baseUrl: new URL(url), token: new Secret(TOKEN), teamId: null, timeoutMs };
     const counted = becomes === null ? { status: "ok", total: 1 } : { status: "failed", code: becomes };
-    expect<object>(await countVercelProjects(account)).toEqual(counted);
+    expect<object>(await countVercelProjects(account({ url, timeoutMs }))).toEqual(counted);
   });
 
   test("knows nothing for a refused token and an empty account, as the stand-in answers", async () => {
