@@ -7,7 +7,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { opsctlBinary } from "../support/binary.ts";
 import { requires } from "../support/requires.ts";
-import { unitEnvironment } from "../support/started-environment.ts";
+import { cronEnvironment, unitEnvironment } from "../support/started-environment.ts";
 import { findAnalyze } from "./support/systemd-analyze.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
@@ -97,23 +97,6 @@ describe("the webhook's units", () => {
       expect(valuesOf(service, key)[0]).toMatch(/^\d+[MG]?$/);
   });
 
-  test("the service's own variables are settings of the binary's engine, which knows each of them", async () => {
-    const binary = await opsctlBinary();
-    const start = (env: Record<string, string>) => {
-      const { status, stdout } = spawnSync(binary, ["--version"], { env, encoding: "utf8" });
-      return { status, isItself: stdout.startsWith("opsctl ") };
-    };
-    const names = Object.keys(unitEnvironment());
-    expect(names.length).toBeGreaterThan(0);
-    for (const name of names) expect(name).toMatch(/^BUN_JSC_[A-Za-z]+$/);
-    expect(start(unitEnvironment())).toEqual({ status: 0, isItself: true });
-    // The engine judges each name and each value: what it does not know keeps it from starting.
-    for (const [name, value] of Object.entries(unitEnvironment())) {
-      expect(start({ [`${name}s`]: value })).toEqual({ status: 1, isItself: false });
-      expect(start({ [name]: `not ${value}` })).toEqual({ status: 1, isItself: false });
-    }
-  });
-
   test.each([
     ["ListenStream", ["0.0.0.0:9300"]],
     ["FileDescriptorName", ["webhook"]],
@@ -133,6 +116,28 @@ describe("the webhook's units", () => {
     expect(Number(valuesOf(socket, "Backlog")[0])).toBeGreaterThanOrEqual(1024);
     expect(socket).not.toMatch(/^Exec/m);
   });
+});
+
+/** What starts the binary and sets its engine, with the variables of each. */
+const ENGINES = [
+  ["the service", unitEnvironment()],
+  ["the weekly line of cron", cronEnvironment()],
+] as const;
+
+test.each(ENGINES)("the engine knows each variable of %s, and each value", async (_what, settings) => {
+  const binary = await opsctlBinary();
+  const start = (env: Record<string, string>) => {
+    const { status, stdout } = spawnSync(binary, ["--version"], { env, encoding: "utf8" });
+    return { status, isItself: stdout.startsWith("opsctl ") };
+  };
+  expect(Object.keys(settings).length).toBeGreaterThan(0);
+  expect(start(settings)).toEqual({ status: 0, isItself: true });
+  // What the engine does not know keeps it from starting.
+  for (const [name, value] of Object.entries(settings)) {
+    expect(name).toMatch(/^BUN_JSC_[A-Za-z]+$/);
+    expect(start({ [`${name}s`]: value })).toEqual({ status: 1, isItself: false });
+    expect(start({ [name]: `not ${value}` })).toEqual({ status: 1, isItself: false });
+  }
 });
 
 describe("webhook.env.example", () => {
