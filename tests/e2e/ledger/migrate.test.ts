@@ -18,6 +18,7 @@ describe.concurrent("opsctl migrate", () => {
     const applied = await fixture.opsctl(["migrate", "--json"], asOwner);
     const migrated = await databaseSnapshot(db.sql);
     const again = await fixture.opsctl(["migrate", "--json"], asOwner);
+    const nothing = await fixture.opsctl(["migrate"], asOwner);
     const status = await fixture.opsctl(["migrate", "--status"], asOwner);
     const after = await databaseSnapshot(db.sql);
 
@@ -31,7 +32,11 @@ describe.concurrent("opsctl migrate", () => {
     expect(names.length).toBeGreaterThan(0);
     expect(migrations).toHaveLength(names.length);
     expect(again.json).toMatchObject({ exitCode: 0, applied: [] });
+    expect(nothing.stdout).toBe("Nothing to apply: the database is up to date.\n");
     expect(status.exitCode).toBe(0);
+    expect(status.stdout).toMatch(
+      /^MIGRATION +STATE +APPLIED AT\n0001_weekly_performance_clock +applied +20/,
+    );
     expect(status.stdout.match(/\bapplied\b/g)).toHaveLength(names.length);
     expect(after).toEqual(migrated);
 
