@@ -124,8 +124,7 @@ export const reportsShow = ledgerCommand({
 
 /** `opsctl reports prune`: removes payload and evidence of older weeks' reports; all deliveries stay. */
 export const reportsPrune = ledgerCommand({
-  notes:
-    "Every week keeps its content for eight weeks after it has closed. What was sent, when and to whom is kept in any case.",
+  notes: "Every week keeps its content for eight weeks after it has closed. Its deliveries are always kept.",
   args: {
     before: option("YYYY-MM-DD", "Weeks that begin before this Monday", {
       required: true,

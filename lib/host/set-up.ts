@@ -51,7 +51,7 @@ function hasAny(env: Environment, names: readonly string[]): boolean {
   return names.some((name) => (env[name] ?? "").trim() !== "");
 }
 
-/** The file of a secret that another part may have, too, says nothing. */
+/** Whether a secret's file means this part: one that another part may also have says nothing. */
 function isOwnSecret(setting: Setting, part: PartName): boolean {
   const isNeeded = readersOf(setting).every(
     ({ command, isRequired }) => isRequired || PART_OF[command] === part,
