@@ -48,11 +48,7 @@ function markedLines(status: Status, line: { name: string; text: string }, scree
  * Behaviour: a cause that several commands share is listed once, with the first of them. `option` names the environment
  *            files that were read, for the commands that come next.
  */
-export function renderSummary(
-  findings: readonly Finding[],
-  screen: Screen,
-  { option = "" }: { option?: string } = {},
-): string {
+export function renderSummary(findings: readonly Finding[], screen: Screen, option = ""): string {
   const commands = Map.groupBy(findings, (finding) => finding.command);
   const width = Math.max(0, ...[...commands.keys()].map((of) => of.length));
   const causes = new Map<string, Finding>();
@@ -74,7 +70,7 @@ export function renderSummary(
   const isNothingUsed = findings.every(({ status }) => status === "not_set_up");
   const next = isNothingUsed
     ? fixLines("", command(`  opsctl doctor weekly${option}`, NOTHING_YET), screen)
-    : [...nextLines([...causes.values()], screen, { option }), ...all];
+    : [...nextLines([...causes.values()], screen, option), ...all];
   return `${[...lines, "", ...next].join("\n")}\n`;
 }
 
@@ -102,15 +98,16 @@ function summaryText(
   const more = causes.length > 1 ? ` (and ${causes.length - 1} more)` : "";
   if (worst !== undefined) return shown(worst) + more;
   if (shared.length > 0) return `as ${shared.join(" and ")}`;
-  const passed = countOf(findings, "pass");
-  const unused = countOf(findings, "not_set_up");
+  const [passed, unused] = [countOf(findings, "pass"), countOf(findings, "not_set_up")];
   if (unused === findings.length) return "not set up";
   const unchecked = findings.length - passed - unused;
-  return [
-    `${passed} ok`,
-    ...(unchecked === 0 ? [] : [`${unchecked} not checked`]),
-    ...(unused === 0 ? [] : [`${unused} not set up`]),
-  ].join(", ");
+  const notes = [
+    [unchecked, "not checked"],
+    [unused, "not set up"],
+  ] as const;
+  return [`${passed} ok`, ...notes.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : []))].join(
+    ", ",
+  );
 }
 
 /** How soon a finding is worth a person's time: what fails, then what has a fix, last what nobody has to do today. */
@@ -121,7 +118,7 @@ function priorityOf({ status, fix, isNote }: Finding): number {
 }
 
 /** The step that comes next, and a blank line; nothing where nothing is wrong. */
-function nextLines(causes: readonly Finding[], screen: Screen, { option }: { option: string }): string[] {
+function nextLines(causes: readonly Finding[], screen: Screen, option: string): string[] {
   const [first] = causes.toSorted((one, other) => priorityOf(one) - priorityOf(other));
   if (first === undefined) return [];
   const fix = first.fix ?? command(`opsctl doctor ${first.command}${option}`);

@@ -46,8 +46,7 @@ describe("renderSummary()", () => {
   });
 
   test("sends to the environment files that this doctor reads, with every command that it names", () => {
-    const at = (findings: Finding[]) =>
-      render(findings, NO_TERMINAL, { option: " --env-dir /etc/opsctl/staging" });
+    const at = (findings: Finding[]) => render(findings, NO_TERMINAL, " --env-dir /etc/opsctl/staging");
     expect(at(of("weekly", ["cron", pass("starts")]))).toEndWith(
       ":\n  opsctl doctor --all --env-dir /etc/opsctl/staging\n",
     );

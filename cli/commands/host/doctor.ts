@@ -78,7 +78,7 @@ export const doctor = defineCommand({
       text: (screen) =>
         args.all === true || isNamed
           ? renderFindings(findings, screen)
-          : renderSummary(findings, screen, { option: envDirOption(envDir) }),
+          : renderSummary(findings, screen, envDirOption(envDir)),
     };
   },
 });

@@ -45,35 +45,36 @@ export function checkOfDatabase(
 
 /** Whether the database can be reached, its version, and whether its clock agrees with the host's. */
 export function databaseCheck(of: CommandName): Check {
-  return {
-    ...{ command: of, name: "database", service: "the database" },
-    async run(context) {
-      const login = await loginOf(of, context);
-      if (login.status !== "ok") return withoutSettings(login);
-      const { sql } = await context.database(login.value.url, login.value.variable);
-      const beforeMs = context.dependencies.nowMs();
-      const [row] = await sql<[{ version: number; isReadOnly: boolean; clock: string }]>`
-        select current_setting('server_version_num')::integer as version,
-               current_setting('transaction_read_only') = 'on' as "isReadOnly",
-               (extract(epoch from clock_timestamp()) * 1000)::bigint::text as clock`;
-      // The database looked at its clock at some moment between the two: only a time outside of them is wrong.
-      const apartMs = Math.max(
-        beforeMs - Number(row.clock),
-        Number(row.clock) - context.dependencies.nowMs(),
-      );
-      const server = `PostgreSQL ${Math.floor(row.version / 10_000)}`;
-      const clocks = `the clocks of database and host are ${(apartMs / 1000).toFixed(1)} s apart`;
-      return [
-        row.isReadOnly ? READ_ONLY : pass("the database answers"),
-        row.version >= OLDEST_VERSION
-          ? pass(server)
-          : fail("DATABASE_TOO_OLD", `${server} is older than 15`, "Upgrade the database server"),
-        apartMs <= CLOCK_WARN_MS
-          ? pass("the clocks of database and host agree")
-          : (apartMs > CLOCK_FAIL_MS ? fail : warn)("CLOCK_WRONG", clocks, SET_CLOCKS),
-      ];
-    },
+  const run: Check["run"] = async (context) => {
+    const login = await loginOf(of, context);
+    if (login.status !== "ok") return withoutSettings(login);
+    const { sql } = await context.database(login.value.url, login.value.variable);
+    const beforeMs = context.dependencies.nowMs();
+    const [row] = await sql<[{ version: number; isReadOnly: boolean; clock: string }]>`
+      select current_setting('server_version_num')::integer as version,
+             current_setting('transaction_read_only') = 'on' as "isReadOnly",
+             (extract(epoch from clock_timestamp()) * 1000)::bigint::text as clock`;
+    // The database looked at its clock at some moment between the two: only a time outside of them is wrong.
+    const apartMs = Math.max(beforeMs - Number(row.clock), Number(row.clock) - context.dependencies.nowMs());
+    return [
+      row.isReadOnly ? READ_ONLY : pass("the database answers"),
+      versionResult(row.version),
+      clockResult(apartMs),
+    ];
   };
+  return { command: of, name: "database", service: "the database", run };
+}
+
+function versionResult(version: number): CheckResult {
+  const server = `PostgreSQL ${Math.floor(version / 10_000)}`;
+  if (version >= OLDEST_VERSION) return pass(server);
+  return fail("DATABASE_TOO_OLD", `${server} is older than 15`, "Upgrade the database server");
+}
+
+function clockResult(apartMs: number): CheckResult {
+  if (apartMs <= CLOCK_WARN_MS) return pass("the clocks of database and host agree");
+  const reason = `the clocks of database and host are ${(apartMs / 1000).toFixed(1)} s apart`;
+  return (apartMs > CLOCK_FAIL_MS ? fail : warn)("CLOCK_WRONG", reason, SET_CLOCKS);
 }
 
 /** Whether tables, functions, grants and row access are as the command needs them. */
