@@ -2,13 +2,12 @@ import { envDirOption } from "../platform/config/sudo-line.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Account } from "../platform/privileges.ts";
 import { withTimeout } from "../platform/timeout.ts";
-import type { Check } from "./context/check.ts";
-import { CheckContext, onlyOpsError } from "./context/check-context.ts";
-import { COMMAND_FACTS } from "./context/command-facts.ts";
-import type { DoctorDependencies } from "./context/dependencies.ts";
-import { isCommandSetUp } from "./context/set-up.ts";
+import { isUsed } from "./checks/status.ts";
+import type { Check, DoctorDependencies } from "./context.ts";
+import { CheckContext, onlyOpsError } from "./context.ts";
 import {
   type CheckResult,
+  COMMAND_FACTS,
   type CommandName,
   command,
   type Finding,
@@ -25,9 +24,9 @@ import {
  */
 export type Examination = { isNamed?: boolean; becomeAccount?: ((account: Account) => void) | null };
 
-/** The time of each check that runs as root, before the others, and of the look whether a part is set up. */
+/** The time of each check that runs as root, before the others, and of the look whether a part is used. */
 const ROOT_LIMIT_MS = 1_000;
-const SET_UP_LIMIT_MS = 1_000;
+const USED_LIMIT_MS = 1_000;
 /** What all this may take before the checks have less than their limit, and what they have at least. */
 const BEFORE_MS = 700;
 const LEAST_MS = 500;
@@ -57,12 +56,12 @@ export async function runDoctor(
       context.limitMs = ROOT_LIMIT_MS;
       const roots = checks.filter(({ runsAsRoot }) => runsAsRoot);
       const run = async (check: Check) => asRoot.set(check, await resultsOf(check, context));
-      await Promise.all([setUpOf(commands.filter(isRoots), context), ...roots.map(run)]);
+      await Promise.all([...commands.filter(isRoots).map((of) => context.isSetUp(of)), ...roots.map(run)]);
       const become = (account: Account | null) => (account === null ? null : becomeAccount(account));
       problem = (await context.account().then(become).catch(onlyOpsError)) ?? null;
     }
     const seen = problem === null ? commands : commands.filter(isRoots);
-    const used = isNamed ? seen : await setUpOf(seen, context);
+    const used = isNamed ? seen : await usedOf(seen, context);
     const spentMs = Math.ceil((performance.now() - begunMs) / 100) * 100;
     context.limitMs = Math.max(LEAST_MS, dependencies.limitMs - Math.max(0, spentMs - BEFORE_MS));
     const findings = [...byCommand].map(async ([of, own]): Promise<Finding[]> => {
@@ -82,16 +81,16 @@ function isRoots(of: CommandName): boolean {
   return COMMAND_FACTS[of].account === "root";
 }
 
-/** Those of the commands whose part is set up, or does not say so in time: its checks find what hangs. */
-async function setUpOf(commands: readonly CommandName[], context: CheckContext): Promise<CommandName[]> {
-  const limit = { limitMs: SET_UP_LIMIT_MS, signal: context.dependencies.signal };
-  const isSetUp = (of: CommandName) =>
+/** Those of the commands whose part this host uses, or whose part cannot be seen in time: the checks say why. */
+async function usedOf(commands: readonly CommandName[], context: CheckContext): Promise<CommandName[]> {
+  const limit = { limitMs: USED_LIMIT_MS, signal: context.dependencies.signal };
+  const isOne = (of: CommandName) =>
     withTimeout(
       limit,
-      (signal) => isCommandSetUp(of, context, signal),
+      (signal) => isUsed(of, context, signal).catch(() => true),
       () => true,
     );
-  const found = await Promise.all(commands.map(isSetUp));
+  const found = await Promise.all(commands.map(isOne));
   return commands.filter((_, at) => found[at]);
 }
 

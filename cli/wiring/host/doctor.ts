@@ -1,5 +1,5 @@
 import process from "node:process";
-import type { DoctorDependencies } from "../../../lib/doctor/context/dependencies.ts";
+import type { DoctorDependencies } from "../../../lib/doctor/context.ts";
 import { openDatabase } from "../../../lib/platform/database/pool.ts";
 import { findServiceAccount } from "../../../lib/platform/privileges.ts";
 import { runProgram } from "../../../lib/platform/run-program.ts";
@@ -17,12 +17,7 @@ export function openDoctorDependencies(
 ): DoctorDependencies {
   return {
     ...given,
-    paths: {
-      localtime: "/etc/localtime",
-      cronFile: "/etc/cron.d/opsctl",
-      unitDirs: ["/etc/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system"],
-      procNet: "/proc/net",
-    },
+    paths: { localtime: "/etc/localtime", cronFile: "/etc/cron.d/opsctl", procNet: "/proc/net" },
     limitMs: LIMIT_MS,
     callLimitMs: CALL_LIMIT_MS,
     nowMs: () => Date.now(),
@@ -32,9 +27,9 @@ export function openDoctorDependencies(
         ...{ setting, max: 4, applicationName: "opsctl doctor" },
         ...{ connectLimitMs: CALL_LIMIT_MS, closeLimitMs: 100 },
       }),
-    async runProgram(program, args, signal) {
-      const { end, stdout } = await runProgram(program, args, { env: process.env, signal });
-      return end.status === "ended" ? { status: end.exitCode, stdout: stdout.toString() } : null;
+    async systemctl(words, signal) {
+      const { stdout } = await runProgram("systemctl", words, { env: process.env, signal });
+      return stdout.toString();
     },
   };
 }

@@ -5,11 +5,9 @@ import type { Settings } from "../../platform/config/load.ts";
 import { grafanaClient, type ListedRule } from "../../providers/grafana/client.ts";
 import type { ContactPoint, Policy } from "../../providers/grafana/notifications.ts";
 import { singleLine } from "../../text/single-line.ts";
-import type { Check } from "../context/check.ts";
-import type { CheckContext } from "../context/check-context.ts";
+import type { Check, CheckContext } from "../context.ts";
 import { type CheckResult, command, fail, notChecked, pass, warn } from "../finding.ts";
-import { checkWithSettings } from "./settings/configuration.ts";
-import { correctSecret, correctSetting } from "./settings/correct-setting.ts";
+import { checkWithSettings, correctSecret } from "./settings.ts";
 import { statusCheck } from "./status.ts";
 
 const of = "alert-rules";
@@ -42,9 +40,9 @@ export const RULES_CHECKS: readonly Check[] = [
         client.policies(),
         client.folderPath(settings.MONITORING_FOLDER_UID ?? ""),
       ]);
-      if (listed.status !== "ok") return [await failureOf(context, listed.problem, "alert rules")];
-      if (points.status !== "ok") return [await unread(context, points.problem, "contact points")];
-      if (policies.status !== "ok") return [await unread(context, policies.problem, "notification policies")];
+      if (listed.status !== "ok") return [failureOf(listed.problem, "alert rules")];
+      if (points.status !== "ok") return [unread(points.problem, "contact points")];
+      if (policies.status !== "ok") return [unread(policies.problem, "notification policies")];
       const routing = {
         points: points.value ?? [],
         policies: policies.value ?? NO_POLICIES,
@@ -61,7 +59,7 @@ export const RULES_CHECKS: readonly Check[] = [
     async (settings, context) => {
       const folder = settings.MONITORING_FOLDER_UID;
       const found = await clientOf(settings, context).folderPath(folder);
-      if (found.status !== "ok") return [await failureOf(context, found.problem, "folders")];
+      if (found.status !== "ok") return [failureOf(found.problem, "folders")];
       if (found.value !== null) return [pass(`folder ${folder} exists`)];
       const { file } = await context.environment(of);
       const fix = `Create it, or correct MONITORING_FOLDER_UID in ${file.path}`;
@@ -165,8 +163,8 @@ function dataSourceCheck(
   return checkWithSettings({ command: of, service, name }, wanted, async (settings, context) => {
     const uid = settings[variable];
     const read = await clientOf(settings, context).dataSourceType(uid);
-    if (read.status !== "ok") return [await unread(context, read.problem, "data sources")];
-    const fix = await correctSetting(context, of, variable);
+    if (read.status !== "ok") return [unread(read.problem, "data sources")];
+    const fix = `Correct ${variable} in alert-rules.env`;
     if (read.value === null) return [fail("DATA_SOURCE_MISSING", `Grafana has no data source ${uid}`, fix)];
     if (!read.value.includes(expected))
       return [warn("DATA_SOURCE_TYPE_DIFFERS", `data source ${uid} is not of type ${expected}`, fix)];
@@ -181,17 +179,17 @@ function clientOf({ MONITORING_URL: url, MONITORING_TOKEN: token }: Grafana, con
 type Problem = { code: string; status: number | null };
 
 /** The result where something cannot be read that the rules do not need. */
-async function unread(context: CheckContext, problem: Problem, what: string): Promise<CheckResult> {
-  if (problem.status !== 403) return await failureOf(context, problem, what);
+function unread(problem: Problem, what: string): CheckResult {
+  if (problem.status !== 403) return failureOf(problem, what);
   const fix = "The rules do not need it; let the service account read it, or look at Grafana's pages";
   return notChecked("TOKEN_LACKS_PERMISSION", `the token may not read ${what}`, fix);
 }
 
-async function failureOf(context: CheckContext, problem: Problem, what: string): Promise<CheckResult> {
+function failureOf(problem: Problem, what: string): CheckResult {
   // As `opsctl alert-rules` reports it.
   const code = problem.code.toUpperCase();
   if (problem.status === 401)
-    return fail(code, "Grafana rejects the token", await correctSecret(context, of, "MONITORING_TOKEN"));
+    return fail(code, "Grafana rejects the token", correctSecret("MONITORING_TOKEN"));
   if (problem.status === 403)
     return fail(
       code,

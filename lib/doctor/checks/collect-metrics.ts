@@ -7,11 +7,10 @@ import { SOURCES } from "../../metrics/sources.ts";
 import type { SettingName } from "../../platform/config/settings-table.ts";
 import { octal } from "../../platform/files/directory-fault.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
-import type { Check } from "../context/check.ts";
-import type { CheckContext } from "../context/check-context.ts";
+import type { Check, CheckContext } from "../context.ts";
 import { type CheckResult, command, fail, notChecked, pass, warn } from "../finding.ts";
-import { socketTableCheck } from "./host/socket-table.ts";
-import { checkWithSettings } from "./settings/configuration.ts";
+import { socketTableCheck } from "./host.ts";
+import { checkWithSettings } from "./settings.ts";
 import { statusCheck } from "./status.ts";
 
 const of = "collect-metrics";

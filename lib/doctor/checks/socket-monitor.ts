@@ -1,9 +1,8 @@
 import { stateDirectoryOf } from "../../platform/config/directories.ts";
-import type { Check } from "../context/check.ts";
-import { privateResult, writableResult } from "./host/directory.ts";
-import { socketTableCheck } from "./host/socket-table.ts";
-import { alertGatewayCheck } from "./services/gateway.ts";
-import { checkWithSettings } from "./settings/configuration.ts";
+import type { Check } from "../context.ts";
+import { privateResult, socketTableCheck, writableResult } from "./host.ts";
+import { alertGatewayCheck } from "./senders.ts";
+import { checkWithSettings } from "./settings.ts";
 import { statusCheck } from "./status.ts";
 
 const of = "socket-monitor";
@@ -18,10 +17,7 @@ export const SOCKET_CHECKS: readonly Check[] = [
     async (settings, context) => {
       const { env } = await context.environment(of);
       const stateDir = stateDirectoryOf(settings.OPSCTL_STATE_DIR, env);
-      return [
-        await writableResult(of, context, settings.OPSCTL_LOG_DIR, "0755"),
-        await privateResult(of, context, stateDir),
-      ];
+      return [await writableResult(of, settings.OPSCTL_LOG_DIR, "0755"), await privateResult(of, stateDir)];
     },
   ),
   statusCheck(of),

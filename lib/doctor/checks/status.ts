@@ -1,17 +1,15 @@
 import { fileHealth } from "../../health/files.ts";
 import { readWebhookHealth } from "../../health/webhook.ts";
 import { type Ledger, weeklyHealth } from "../../health/weekly.ts";
-import { isSetUp } from "../../host/set-up.ts";
 import { readOnly } from "../../ledger/read-only.ts";
 import { PART_OF } from "../../platform/config/settings-table.ts";
 import { OpsError } from "../../platform/errors.ts";
 import { withTimeout } from "../../platform/timeout.ts";
 import { type LedgerWeek, readLedgerWeek } from "../../reports/ledger-week.ts";
-import type { Check } from "../context/check.ts";
-import type { CheckContext } from "../context/check-context.ts";
-import { type CheckResult, fail, notChecked } from "../finding.ts";
-import { withDatabase } from "./services/database.ts";
-import { withoutSettings } from "./settings/configuration.ts";
+import type { Check, CheckContext } from "../context.ts";
+import { type CheckResult, type CommandName, fail, type Health, notChecked } from "../finding.ts";
+import { withDatabase } from "./database.ts";
+import { withoutSettings } from "./settings.ts";
 
 /** The commands whose part `opsctl status` shows, with the service that is asked about it. */
 const SERVICES = {
@@ -30,19 +28,10 @@ export function statusCheck(of: keyof typeof SERVICES): Check {
     async run(context, signal) {
       const settings = await context.settings(of, async (env) => env);
       if (settings.status !== "ok") return withoutSettings(settings);
-      const env = settings.value;
-      const { nowMs, callLimitMs, paths } = context.dependencies;
-      const part = PART_OF[of];
-      const look = { env, isSetUp: isSetUp(part, env), nowMs: nowMs() };
-      const health = async () => {
-        if (part === "weekly") return await weeklyHealth(await ledgerOf(context), look);
-        if (part !== "webhook") return await fileHealth(part, look);
-        const port = { procNet: paths.procNet, limitMs: callLimitMs, isSetUp: look.isSetUp };
-        return await readWebhookHealth(await context.webhookPorts(), port, signal);
-      };
       try {
         // Of a command that a person names its settings are a finding of their own.
-        return (await health()).results.filter(({ status }) => status !== "not_set_up");
+        const { results } = await healthOf(of, context, signal);
+        return results.filter(({ status }) => status !== "not_set_up");
       } catch (error) {
         if (error instanceof OpsError && error.settings !== undefined)
           return withoutSettings({ status: "failed", error, reportedBy: "configuration" });
@@ -53,6 +42,28 @@ export function statusCheck(of: keyof typeof SERVICES): Check {
       }
     },
   };
+}
+
+/**
+ * Whether this host uses the part of a command: it is set up, or has left something, or answers.
+ *
+ * Errors: what keeps it from being seen.
+ */
+export async function isUsed(of: CommandName, context: CheckContext, signal: AbortSignal): Promise<boolean> {
+  if (await context.isSetUp(of)) return true;
+  const { results } = await healthOf(of, context, signal);
+  return results.some(({ status }) => status !== "not_set_up");
+}
+
+async function healthOf(of: CommandName, context: CheckContext, signal: AbortSignal): Promise<Health> {
+  const { env } = await context.environment(of);
+  const { nowMs, callLimitMs: limitMs, paths } = context.dependencies;
+  const look = { env, isSetUp: await context.isSetUp(of), nowMs: nowMs() };
+  const part = PART_OF[of];
+  if (part === "weekly") return await weeklyHealth(await ledgerOf(context), look);
+  if (part !== "webhook") return await fileHealth(part, look);
+  const port = { procNet: paths.procNet, limitMs, isSetUp: look.isSetUp };
+  return await readWebhookHealth(await context.webhookPorts(), port, signal);
 }
 
 /** Of a database that hangs, its own check says more: this one still has what the runs left on this host. */

@@ -1,6 +1,5 @@
 import { JOURNAL } from "../../health/webhook.ts";
-import type { Check } from "../context/check.ts";
-import type { CheckContext } from "../context/check-context.ts";
+import type { Check, CheckContext } from "../context.ts";
 import { type CheckResult, command, fail, notChecked, pass, warn } from "../finding.ts";
 
 const SERVICE = "opsctl-webhook.service";
@@ -54,12 +53,12 @@ const LOADS_SETTINGS = warn(
 
 /** Both units as systemd shows them; none where it does not run. */
 async function readUnits(
-  { dependencies: { runProgram } }: CheckContext,
+  { dependencies: { systemctl } }: CheckContext,
   signal: AbortSignal,
 ): Promise<Unit[]> {
   const words = ["show", SOCKET, SERVICE, `--property=${PROPERTIES.join(",")}`];
-  const end = await runProgram("systemctl", words, signal);
-  return (end?.stdout ?? "").split("\n\n").map((text) => {
+  const shown = await systemctl(words, signal);
+  return shown.split("\n\n").map((text) => {
     const read = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(text)?.[1] ?? "";
     return Object.fromEntries(PROPERTIES.map((name) => [name, read(name)])) as Unit;
   });

@@ -2,14 +2,11 @@ import { stateDirectoryOf } from "../../platform/config/directories.ts";
 import { linearTracker } from "../../providers/linear/client.ts";
 import { STATE_URL } from "../../webhook/state/postgres/opener.ts";
 import { checkEncoding } from "../../webhook/state/postgres/schema.ts";
-import type { Check } from "../context/check.ts";
-import type { CheckContext } from "../context/check-context.ts";
+import type { Check } from "../context.ts";
 import { type CheckResult, command, fail, notChecked, notSetUp, pass, warn } from "../finding.ts";
-import { privateResult } from "./host/directory.ts";
-import { emailKeyResult } from "./services/email-key.ts";
-import { alertGatewayCheck } from "./services/gateway.ts";
-import { checkWithSettings } from "./settings/configuration.ts";
-import { correctSecret, correctSetting } from "./settings/correct-setting.ts";
+import { privateResult } from "./host.ts";
+import { alertGatewayCheck, emailKeyResult } from "./senders.ts";
+import { checkWithSettings, correctSecret } from "./settings.ts";
 import { statusCheck } from "./status.ts";
 import { WEBHOOK_UNIT_CHECK } from "./webhook-unit.ts";
 
@@ -37,7 +34,7 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
       const { ALERT_EMAIL_TO: to, ALERT_EMAIL_FROM: from, ALERT_EMAIL_API_KEY: apiKey } = settings;
       if (apiKey === undefined) return [(to ?? from) === undefined ? noChannel(file.path) : NO_KEY, ping];
       const names = { url: "ALERT_EMAIL_API_URL", key: "ALERT_EMAIL_API_KEY" };
-      const key = { of, url: settings.ALERT_EMAIL_API_URL, apiKey, names, unclear: warn } as const;
+      const key = { url: settings.ALERT_EMAIL_API_URL, apiKey, names, unclear: warn } as const;
       return [await emailKeyResult(key, context, signal), ping];
     },
   ),
@@ -51,7 +48,7 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
         teamId: settings.ISSUE_TRACKER_TEAM_ID.trim(),
         timeoutMs: context.dependencies.callLimitMs,
       });
-      return [await trackerResult(context, await tracker.checkAccess(signal))];
+      return [trackerResult(await tracker.checkAccess(signal))];
     },
   ),
   checkWithSettings(
@@ -64,7 +61,7 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
         return [pass("the state is kept in a database that answers")];
       }
       const directory = stateDirectoryOf(given, (await context.environment(of)).env);
-      return [await privateResult(of, context, directory)];
+      return [await privateResult(of, directory)];
     },
   ),
   WEBHOOK_UNIT_CHECK,
@@ -95,23 +92,15 @@ function noPing(path: string): CheckResult {
   );
 }
 
-async function trackerResult(context: CheckContext, code: string | null): Promise<CheckResult> {
+function trackerResult(code: string | null): CheckResult {
   switch (code) {
     case null:
       return pass("the tracker answers, takes the token and has the team");
     case "tracker_team_missing":
-      return fail(
-        code,
-        "the token sees no such team",
-        await correctSetting(context, of, "ISSUE_TRACKER_TEAM_ID"),
-      );
+      return fail(code, "the token sees no such team", "Correct ISSUE_TRACKER_TEAM_ID in webhook.env");
     case "tracker_unauthorized":
     case "tracker_forbidden":
-      return fail(
-        code,
-        "the tracker refuses the token",
-        await correctSecret(context, of, "ISSUE_TRACKER_TOKEN"),
-      );
+      return fail(code, "the tracker refuses the token", correctSecret("ISSUE_TRACKER_TOKEN"));
     default:
       return fail(
         code,

@@ -11,14 +11,12 @@ import { countRecipients } from "../../weekly/delivery/recipients.ts";
 import { instanceNameOf } from "../../weekly/delivery/whatsapp.ts";
 import { senderInstanceProblem } from "../../weekly/setup/gateway.ts";
 import { logDirectoryProblem } from "../../weekly/setup/log-directory.ts";
-import type { Check } from "../context/check.ts";
-import type { CheckContext } from "../context/check-context.ts";
+import type { Check, CheckContext } from "../context.ts";
 import { type CheckResult, command, fail, notChecked, notSetUp, pass, warn } from "../finding.ts";
-import { writableResult } from "./host/directory.ts";
-import { checkOfDatabase, withDatabase } from "./services/database.ts";
-import { emailKeyResult } from "./services/email-key.ts";
-import { gatewayFailure, keyResult } from "./services/gateway.ts";
-import { checkWithSettings, withoutSettings } from "./settings/configuration.ts";
+import { checkOfDatabase, withDatabase } from "./database.ts";
+import { writableResult } from "./host.ts";
+import { emailKeyResult, gatewayFailure, keyResult } from "./senders.ts";
+import { checkWithSettings, withoutSettings } from "./settings.ts";
 import { statusCheck } from "./status.ts";
 
 const of = "weekly";
@@ -32,7 +30,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
     { command: of, name: "messaging gateway", service: "the messaging gateway" },
     GATEWAY,
     async (settings, context, signal) => [
-      await keyResult(gatewayOf(settings, context), { context, command: of, names: WEEKLY_GATEWAY }, signal),
+      await keyResult(gatewayOf(settings, context), WEEKLY_GATEWAY, signal),
     ],
   ),
   checkWithSettings(
@@ -48,7 +46,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
         const problem = await senderInstanceProblem(gateway, instanceNameOf(instanceName), signal);
         return problem === null
           ? [pass("the sender's instance is open")]
-          : [await gatewayFailure(problem, { context, command: of, names: WEEKLY_GATEWAY })];
+          : [gatewayFailure(problem, WEEKLY_GATEWAY)];
       });
     },
   ),
@@ -71,7 +69,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
     async (settings, context, signal) => {
       const { EMAIL_API_URL: url, EMAIL_API_KEY: apiKey } = settings;
       const names = { url: "EMAIL_API_URL", key: "EMAIL_API_KEY" };
-      return [await emailKeyResult({ of, url, apiKey, names, unclear: fail }, context, signal)];
+      return [await emailKeyResult({ url, apiKey, names, unclear: fail }, context, signal)];
     },
   ),
   checkOfDatabase(of, "recipients", async (sql) => [await recipientsResult(sql)]),
@@ -95,7 +93,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
   checkWithSettings(
     { command: of, name: "log directory" },
     { optional: ["OPSCTL_LOG_DIR"] },
-    async ({ OPSCTL_LOG_DIR }, context) => [await logDirectoryResult(context, OPSCTL_LOG_DIR)],
+    async ({ OPSCTL_LOG_DIR }, _context) => [await logDirectoryResult(OPSCTL_LOG_DIR)],
   ),
   statusCheck(of),
   {
@@ -138,8 +136,8 @@ async function missing(code: string, variable: string, context: CheckContext): P
 }
 
 /** Judged as the dry run judges it. */
-async function logDirectoryResult(context: CheckContext, logDir: string): Promise<CheckResult> {
-  const writable = await writableResult(of, context, logDir, "0755");
+async function logDirectoryResult(logDir: string): Promise<CheckResult> {
+  const writable = await writableResult(of, logDir, "0755");
   const problem = writable.status === "pass" ? await logDirectoryProblem(logDir) : null;
   if (problem === null) return writable;
   const reason = `the success heartbeat cannot be written in ${logDir} (${problem})`;

@@ -118,9 +118,9 @@ export const SETTINGS: Faults = {
       host.dependencies.env = { PATH: host.dependencies.env.PATH };
     },
   },
-  "the tracker refuses a token that a secret command gets": {
-    finds: ["webhook", "issue tracker", "fail", "tracker_unauthorized"],
-    about: "Correct ISSUE_TRACKER_TOKEN where OPSCTL_SECRETS_COMMAND gets it",
+  "a token that a secret command gets is no fault": {
+    finds: ["webhook", "secrets", "pass", null],
+    about: "ISSUE_TRACKER_TOKEN comes from OPSCTL_SECRETS_COMMAND",
     spoil: (host) => {
       host.put("bin/vault", '#!/bin/sh\n[ "$1" != ISSUE_TRACKER_TOKEN ] || echo another-canary\n', 0o755);
       host.dependencies.env = { ...host.dependencies.env, OPSCTL_SECRETS_COMMAND: host.path("bin/vault") };

@@ -128,7 +128,7 @@ export const WEBHOOK: Faults = {
   },
   "the tracker refuses the token": {
     finds: ["webhook", "issue tracker", "fail", "tracker_unauthorized"],
-    about: "~/secrets/ISSUE_TRACKER_TOKEN",
+    about: "opsctl secret set ISSUE_TRACKER_TOKEN",
     spoil: (host) => host.put("secrets/ISSUE_TRACKER_TOKEN", "lin_api_another"),
   },
   "others may write to the state directory": {
@@ -230,7 +230,7 @@ export const WEBHOOK: Faults = {
   "the host has no systemd": {
     finds: ["webhook", "unit", "warn", "SYSTEMD_MISSING"],
     spoil: (host) => {
-      host.dependencies.runProgram = async () => null;
+      host.dependencies.systemctl = async () => "";
     },
   },
   "ss fails": {

@@ -60,12 +60,12 @@ export const WEEKLY: Faults = {
   },
   "the gateway refuses the key": {
     finds: ["weekly", "messaging gateway", "fail", "gateway_unauthorized"],
-    about: "Correct GATEWAY_ADMIN_KEY in ~/secrets/GATEWAY_ADMIN_KEY",
+    about: "opsctl secret set GATEWAY_ADMIN_KEY",
     spoil: (host) => host.put("secrets/GATEWAY_ADMIN_KEY", "another-key"),
   },
   "the e-mail provider refuses the key": {
     finds: ["weekly", "e-mail provider", "fail", "email_api_key_invalid"],
-    about: "Correct EMAIL_API_KEY in ~/secrets/EMAIL_API_KEY",
+    about: "opsctl secret set EMAIL_API_KEY",
     spoil: (host) => host.put("secrets/EMAIL_API_KEY", "re_another_key"),
   },
   "owners cannot be reached": {

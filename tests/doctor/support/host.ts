@@ -19,7 +19,7 @@ import { openDoctorDependencies } from "../../../cli/wiring/host/doctor.ts";
 import { ruleDocument } from "../../../lib/alert-rules/rule-document.ts";
 import { alertRules } from "../../../lib/alert-rules/rules/all.ts";
 import { checksFor } from "../../../lib/doctor/checks/all.ts";
-import type { DoctorDependencies } from "../../../lib/doctor/context/dependencies.ts";
+import type { DoctorDependencies } from "../../../lib/doctor/context.ts";
 import { type CommandName, DOCTOR_COMMANDS, type Finding } from "../../../lib/doctor/finding.ts";
 import { runDoctor } from "../../../lib/doctor/run.ts";
 import { openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
@@ -91,7 +91,7 @@ export async function openHost(): Promise<Host> {
   const folder = mkdtempSync(join(tmpdir(), "opsctl-doctor-"));
   chmodSync(folder, 0o755);
   const path = (...parts: string[]) => join(folder, ...parts);
-  for (const name of ["etc", "secrets", "log", "state", "textfile", "units", "proc", "bin"])
+  for (const name of ["etc", "secrets", "log", "state", "textfile", "proc", "bin"])
     mkdirSync(path(name), { mode: 0o755 });
   const put: Host["put"] = (name, text, mode = 0o600) => {
     writeFileSync(path(name), text, { mode });
@@ -257,15 +257,15 @@ export function fixOf({ fix }: Pick<Finding, "fix">): string {
 
 /** Has systemd say this of a unit. */
 export function setUnit(host: Host, unit: string, properties: Readonly<Record<string, string>>): void {
-  const { runProgram } = host.dependencies;
-  host.dependencies.runProgram = async (program, words, signal) => {
-    const end = await runProgram(program, words, signal);
+  const { systemctl } = host.dependencies;
+  host.dependencies.systemctl = async (words, signal) => {
+    const shown = await systemctl(words, signal);
     const changed = (text: string) => {
       if (!text.includes(`Id=${unit}\n`)) return text;
       const rest = text.split("\n").filter((line) => !(line.split("=")[0]! in properties));
       return [...Object.entries(properties).map(([name, value]) => `${name}=${value}`), ...rest].join("\n");
     };
-    return end && { ...end, stdout: end.stdout.split("\n\n").map(changed).join("\n\n") };
+    return shown.split("\n\n").map(changed).join("\n\n");
   };
 }
 
@@ -302,20 +302,12 @@ function dependenciesOf({ path, service }: Pick<Host, "path" | "service">): Doct
   };
   return {
     ...openDoctorDependencies({ env, envDir: path("etc"), rootsLogin: null }),
-    paths: {
-      localtime: path("localtime"),
-      cronFile: path("cron"),
-      unitDirs: [path("units")],
-      procNet: path("proc"),
-    },
+    paths: { localtime: path("localtime"), cronFile: path("cron"), procNet: path("proc") },
     // This process stands for the account.
     findServiceAccount: async () => ({ ...ACCOUNT, uid: process.geteuid!() }),
     // Times of files are compared with this clock, which stands still; the database has the real one.
     nowMs: () => NOW_MS,
-    runProgram: async () => ({
-      status: 0,
-      stdout: `Id=opsctl-webhook.socket\n${UNIT}\nId=opsctl-webhook.service\n${UNIT}`,
-    }),
+    systemctl: async () => `Id=opsctl-webhook.socket\n${UNIT}\nId=opsctl-webhook.service\n${UNIT}`,
   };
 }
 
@@ -338,8 +330,6 @@ function furnish({ put, path }: Pick<Host, "put" | "path">): void {
   put("log/alert-rules.last.json", JSON.stringify(plan));
   put("localtime", zoneFile("UTC0"));
   copyFileSync(join(import.meta.dirname, "../../../systemd/opsctl.cron"), path("cron"));
-  for (const unit of ["opsctl-webhook.service", "opsctl-webhook.socket"])
-    copyFileSync(join(import.meta.dirname, "../../../systemd", unit), path("units", unit));
   put("proc/tcp", `  sl  local_address rem_address   st\n   0: 00000000:${"2454"} 00000000:0000 0A 0\n`);
   put("proc/sockstat", "sockets: used 9\nTCP: inuse 4 orphan 0 tw 1 alloc 5 mem 1\n");
   put("bin/ss", "#!/bin/sh\nexit 0\n", 0o755);

@@ -1,8 +1,19 @@
-import { readFile } from "node:fs/promises";
-import { type CronLine, cronLines, isSameSchedule, longestPauseMinutes } from "../../../host/cron.ts";
-import type { Check } from "../../context/check.ts";
-import { COMMAND_FACTS, type CronFact } from "../../context/command-facts.ts";
-import { type CommandName, command, fail, notChecked, pass, warn } from "../../finding.ts";
+import { access, constants, readFile, stat } from "node:fs/promises";
+import { countSockets } from "../../host/count-sockets.ts";
+import { type CronLine, cronLines, isSameSchedule, longestPauseMinutes } from "../../host/cron.ts";
+import { directoryFault } from "../../platform/files/directory-fault.ts";
+import type { Check } from "../context.ts";
+import {
+  type CheckResult,
+  COMMAND_FACTS,
+  type CommandName,
+  type CronFact,
+  command,
+  fail,
+  notChecked,
+  pass,
+  warn,
+} from "../finding.ts";
 
 /**
  * Puts back what is missing below /etc, which dpkg otherwise treats as the operator's wish, and nothing that was edited.
@@ -55,8 +66,8 @@ const NOT_UTC = warn(
 );
 
 /**
- * Whether the host is on UTC: cron reads Monday 11:00 in the host's zone. By the rule in the last line of the zone's
- * file; a host without the file is on UTC.
+ * Whether the host is on UTC, by the rule in the last line of its zone's file: cron reads Monday 11:00 in the host's
+ * zone. Without the file a host is on UTC.
  *
  * Source: RFC 8536, 3.3; POSIX TZ: a name and nothing but zeros.
  */
@@ -79,9 +90,51 @@ const NO_ACCOUNT = notChecked(
 
 /** Whether this host has the account that runs a command. */
 export function accountCheck(of: CommandName): Check {
-  return {
-    command: of,
-    name: "service account",
-    run: async (context) => [(await context.account()) === null ? NO_ACCOUNT : pass("account opsctl exists")],
-  };
+  const run: Check["run"] = async (context) =>
+    (await context.account()) === null ? [NO_ACCOUNT] : [pass("account opsctl exists")];
+  return { command: of, name: "service account", run };
 }
+
+/** Whether the host's sockets can be counted. */
+export function socketTableCheck(of: CommandName): Check {
+  const run: Check["run"] = async ({ dependencies: { env, paths } }, signal) => {
+    try {
+      await countSockets({ signal, env, procNet: paths.procNet });
+      return [pass("ss and the kernel's counters can be read")];
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : "the sockets cannot be counted";
+      return [fail("SOCKETS_UNREADABLE", reason, command("apt-get install iproute2"))];
+    }
+  };
+  return { command: of, name: "socket table", run };
+}
+
+/**
+ * Whether a command's account may make and change files in a directory, as the kernel says: with access lists, file
+ * systems mounted read-only and security modules. Root, which may do nearly everything, has become the account before;
+ * any other account is the one that is asked about.
+ */
+export async function writableResult(of: CommandName, path: string, mode: string): Promise<CheckResult> {
+  const fix = `Make it a directory of ${COMMAND_FACTS[of].account ?? "root"} with mode ${mode}`;
+  try {
+    await access(path, constants.W_OK | constants.X_OK);
+    if ((await stat(path)).isDirectory()) return pass(`${path} can be written to`);
+    return fail("DIRECTORY_MISSING", `${path} is not a directory`, fix);
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    return ["ENOENT", "ENOTDIR"].includes(code)
+      ? fail("DIRECTORY_MISSING", `${path} does not exist`, fix)
+      : fail("DIRECTORY_CLOSED", `this account may not write to ${path} (${code})`, fix);
+  }
+}
+
+/** The same for a directory in which no other account may write, such as the state directory. */
+export async function privateResult(of: CommandName, path: string): Promise<CheckResult> {
+  const writable = await writableResult(of, path, "0700");
+  const fault = writable.status === "pass" ? directoryFault(path) : null;
+  return fault === null ? writable : fail("FILE_UNTRUSTED", `${path} will not be used: ${fault}`, PRIVATE);
+}
+
+const PRIVATE =
+  "Close it to group and others (chmod go-w), or name in OPSCTL_STATE_DIR a directory of the account with mode 0700, in " +
+  "one that no other account may write to";

@@ -1,29 +1,65 @@
 import { join } from "node:path";
-import { KNOWN_SECRETS } from "../../platform/config/known-secrets.ts";
-import { readCommandSettings } from "../../platform/config/settings-file.ts";
-import { SETTINGS_FILES } from "../../platform/config/settings-table.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import { OpsError } from "../../platform/errors.ts";
-import type { Account } from "../../platform/privileges.ts";
-import { type Environment, type FoundSecret, findSecret } from "../../platform/secrets/adapter.ts";
-import { registerSecret } from "../../platform/secrets/redact.ts";
-import type { Secret } from "../../platform/secrets/secret.ts";
-import { type WebhookPorts, webhookPorts } from "../../webhook/ports.ts";
-import { type CommandName, DOCTOR_COMMANDS } from "../finding.ts";
-import { secretsOf } from "./command-facts.ts";
-import type { DoctorDependencies } from "./dependencies.ts";
+import { isSetUp } from "../host/set-up.ts";
+import { KNOWN_SECRETS } from "../platform/config/known-secrets.ts";
+import type { DatabaseLogin } from "../platform/config/owner-login.ts";
+import { type CommandSettings, readCommandSettings } from "../platform/config/settings-file.ts";
+import { PART_OF, SETTINGS_FILES } from "../platform/config/settings-table.ts";
+import type { Database } from "../platform/database/pool.ts";
+import { OpsError } from "../platform/errors.ts";
+import type { Account } from "../platform/privileges.ts";
+import { type Environment, type FoundSecret, findSecret } from "../platform/secrets/adapter.ts";
+import { registerSecret } from "../platform/secrets/redact.ts";
+import type { Secret } from "../platform/secrets/secret.ts";
+import { type WebhookPorts, webhookPorts } from "../webhook/ports.ts";
+import { type CheckResult, type CommandName, DOCTOR_COMMANDS } from "./finding.ts";
 
-/** The environment file of a command; `problem` is why it could not be used. */
-export type EnvironmentFile = {
-  path: string;
-  isThere: boolean;
-  names: readonly string[];
-  repeated: readonly string[];
-  problem: OpsError | null;
+/**
+ * One thing that a command needs.
+ *
+ * Shape:     `service` is the external service that it calls, in words; without one it reads files of this host, or
+ *            starts a program. `runsAsRoot` where it looks at what only root may read, or what belongs to the host: a
+ *            doctor that root started runs it before it becomes the account, and then in a second at most.
+ * Behaviour: `run` only reads and may return several results; `signal` is aborted when its time has run out.
+ */
+export type Check = {
+  command: CommandName;
+  name: string;
+  service?: string;
+  runsAsRoot?: true;
+  run(context: CheckContext, signal: AbortSignal): Promise<CheckResult[]>;
 };
 
-/** The variables that a command gets: those of its file, then those of this process, which win. */
-export type CommandEnvironment = { env: Environment; file: EnvironmentFile };
+/**
+ * What doctor uses besides the files and external services that the settings name.
+ *
+ * Shape: `rootsLogin` is the login for migrations that root read in its own secrets, or why it could not; null where
+ *        root has none. `limitMs` is the time of each check; the limit of a call is longer, so that the check names the
+ *        service. `signal` ends all checks as their time would.
+ */
+export type DoctorDependencies = {
+  env: Environment;
+  envDir: string;
+  rootsLogin: DatabaseLogin | OpsError | null;
+  paths: { localtime: string; cronFile: string; procNet: string };
+  limitMs: number;
+  callLimitMs: number;
+  signal?: AbortSignal;
+  nowMs(): number;
+  /** Errors: ACCOUNT_UNAVAILABLE. */
+  findServiceAccount(): Promise<Account | null>;
+  openDatabase(url: Secret, setting?: string): Promise<Database>;
+  /** What systemctl prints; nothing where there is none. */
+  systemctl(words: readonly string[], signal: AbortSignal): Promise<string>;
+};
+
+/**
+ * The variables that a command gets: those of its file, then those of this process, which win; `problem` is why the file
+ * could not be used.
+ */
+export type CommandEnvironment = {
+  env: Environment;
+  file: Pick<CommandSettings, "isThere" | "names" | "repeated"> & { path: string; problem: OpsError | null };
+};
 
 /** Where one secret was found; `found` is null when no layer has it, `error` says why a layer could not be read. */
 export type SecretSearch = { name: string; found: FoundSecret | null; error: OpsError | null };
@@ -58,7 +94,7 @@ export class CheckContext {
       const { envDir } = this.dependencies;
       const own = { ...this.dependencies.env, OPSCTL_ENV_DIR: envDir };
       const path = join(envDir, fileName);
-      const reader = DOCTOR_COMMANDS.find((command) => SETTINGS_FILES[command] === fileName) ?? of;
+      const reader = DOCTOR_COMMANDS.find((other) => SETTINGS_FILES[other] === fileName) ?? of;
       try {
         const { env, isThere, names, repeated } = readCommandSettings(reader, own);
         // Also one that no command takes from a variable.
@@ -68,6 +104,15 @@ export class CheckContext {
         const problem = onlyOpsError(error);
         return { env: own, file: { path, isThere: true, names: [], repeated: [], problem } };
       }
+    });
+  }
+
+  /** Whether a setting or what is kept shows that the part of a command is set up; a fault of its file counts. */
+  isSetUp(of: CommandName): Promise<boolean> {
+    return this.once(`set up ${of}`, async () => {
+      const { env, file } = await this.environment(of);
+      const isForRoot = of === "migrate" && this.dependencies.rootsLogin !== null;
+      return file.problem !== null || isForRoot || isSetUp(PART_OF[of], env);
     });
   }
 
@@ -139,6 +184,11 @@ export class CheckContext {
     this.#known.set(key, reading);
     return reading;
   }
+}
+
+/** The secrets of a command. */
+export function secretsOf(of: CommandName) {
+  return KNOWN_SECRETS.filter(({ usedBy }) => usedBy.some((use) => use.command === of));
 }
 
 /** The error itself; an exception that is none of opsctl's is thrown on. */
