@@ -16,14 +16,6 @@ import {
   notSetUp,
 } from "./finding.ts";
 
-/**
- * How doctor looks.
- *
- * Shape: `isNamed`: a person named the command, so that it is checked also where its part is not set up; `becomeAccount`
- *        makes a process of root's the service account, or throws why it cannot.
- */
-export type Examination = { isNamed?: boolean; becomeAccount?: ((account: Account) => void) | null };
-
 /** The time of each check that runs as root, before the others, and of the look whether a part is used. */
 const ROOT_LIMIT_MS = 1_000;
 const USED_LIMIT_MS = 1_000;
@@ -37,12 +29,17 @@ const LEAST_MS = 500;
  * Behaviour: started by root it has two phases. Root runs the checks that need it, opening no file of another account;
  *            then the process is the account for good, and runs all others. A check that runs out of time or throws
  *            gives a `fail`. Where root cannot become the account, that is the one finding of each of its commands.
+ *            A command that a person named (`isNamed`) is checked also where its part is not set up. `becomeAccount`
+ *            makes a process of root's the account, or throws why it cannot.
  * Errors:    none thrown.
  */
 export async function runDoctor(
   dependencies: DoctorDependencies,
   checks: readonly Check[],
-  { isNamed = true, becomeAccount = null }: Examination = {},
+  {
+    isNamed = true,
+    becomeAccount = null,
+  }: { isNamed?: boolean; becomeAccount?: ((account: Account) => void) | null } = {},
 ): Promise<Finding[]> {
   const begunMs = performance.now();
   const context = new CheckContext(dependencies);

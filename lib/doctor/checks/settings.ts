@@ -28,9 +28,6 @@ import {
   warn,
 } from "../finding.ts";
 
-/** Commands that work without a file of their own: the webhook's file has what they need. */
-const NEED_NO_FILE: readonly CommandName[] = ["socket-monitor"];
-
 /** Whether the command's own loader accepts its settings: each problem is a finding. */
 export function configurationCheck(
   of: CommandName,
@@ -94,7 +91,8 @@ export function environmentFileCheck(of: CommandName): Check {
       return [fail(problem.code, lines.join("; "), isClosed ? asRoot : (problem.hint ?? null))];
     }
     const { account } = COMMAND_FACTS[of];
-    if (!isThere && (account === null || NEED_NO_FILE.includes(of)))
+    // The webhook's file has what the socket monitor needs.
+    if (!isThere && (account === null || of === "socket-monitor"))
       return [pass(`${path} is not there; this process's own environment counts`)];
     if (!isThere) {
       const reason = `${path} does not exist: what this process has in its environment was looked at`;
