@@ -15,7 +15,7 @@ import { WEBHOOK } from "./faults/webhook.ts";
 import { WEEKLY } from "./faults/weekly.ts";
 import { fixOf, openHost } from "./support/host.ts";
 
-// `UPDATE_GOLDEN=1 make test ONLY=tests/doctor/faults.test.ts` writes the file anew; read the difference before committing.
+// `UPDATE_GOLDEN=1 make test ONLY=tests/doctor/faults.test.ts` writes the file again; read the difference before committing.
 const GOLDEN = new URL("../golden/doctor-codes.txt", import.meta.url).pathname;
 
 /** How the first finding of each code is shown. */

@@ -9,7 +9,7 @@ import { fixOf, type Host, openHost } from "./support/host.ts";
 /** So long that no call to a peer ends before the test lets the limit of its check run out. */
 const CALL_LIMIT_MS = 600_000;
 
-/** A healthy host of which only the limit of each check counts. */
+/** A healthy host on which only the limit of each check counts. */
 async function openPatientHost(): Promise<Host> {
   const host = await openHost();
   host.dependencies.callLimitMs = CALL_LIMIT_MS;
@@ -26,12 +26,12 @@ function handLimit({ dependencies }: Host): () => void {
   return () => limit.abort();
 }
 
-/** Waits until all checks but these have ended; some of these may have ended, too. */
+/** Waits until all checks but these have ended; some of these may have ended as well. */
 async function othersEnded(host: Host, hanging: readonly string[]): Promise<void> {
   const others = () => host.open().filter((name) => !hanging.includes(name));
   await until("all checks end but those that are meant to hang", () => others().length === 0).catch(
     (error) => {
-      throw new Error(`these hang, too: ${others().join(", ")}`, { cause: error });
+      throw new Error(`these hang as well: ${others().join(", ")}`, { cause: error });
     },
   );
 }

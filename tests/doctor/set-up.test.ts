@@ -86,7 +86,7 @@ describe("a part of a host", () => {
     ["a secret that several parts have", () => host.put("secrets/WEBHOOK_SECRET", "canary"), []],
     ["a secret of the webhook", () => host.put("secrets/ISSUE_TRACKER_TOKEN", "canary"), ["webhook"]],
     [
-      "a variable of the webhook, with which the monitor sends, too",
+      "a variable of the webhook, with which the monitor sends as well",
       () => host.put("etc/webhook.env", "MESSAGING_PHONE=5511987654321\n"),
       ["webhook", "socket-monitor"],
     ],

@@ -100,7 +100,7 @@ export function environmentFileCheck(of: CommandName): Check {
     }
     const results = [pass(`${path} can be read`)];
     if (repeated.length > 0) {
-      const reason = `${path} gives two values, of which the last counts, to ${repeated.join(", ")}`;
+      const reason = `${path} gives two values to ${repeated.join(", ")}: the last one counts`;
       results.push(warn("SETTING_REPEATED", reason, `Remove one of the two in ${path}`));
     }
     for (const unknown of unknownSettings(SETTINGS_FILES[of], names)) {
