@@ -117,7 +117,8 @@ async function begin(name: string, { staysRoot, readAsRoot }: Command): Promise<
     const readSettings = settingsReader(name);
     return { fromRoot, readSettings, settings: readSettings() };
   } catch (problem) {
-    const readSettings = settingsReader("none");
+    // There is no command of this name, and so no file.
+    const readSettings = settingsReader("");
     return { fromRoot, readSettings, settings: readSettings(), problem };
   }
 }

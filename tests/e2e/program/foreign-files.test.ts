@@ -1,6 +1,6 @@
 /** Files and links that another account prepared for root: root opens, follows and executes none of them. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from "bun:test";
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -49,14 +49,12 @@ function directory(name: string, mode = 0o755): string {
   return path;
 }
 
-/** The other account, exchanging names in a directory of its own, some hundred thousand times a second. */
-function startAttacker(perl: string): ChildProcess {
-  const identity = [`--reuid=${OTHER_UID}`, `--regid=${OTHER_UID}`, "--clear-groups"];
-  return spawn("setpriv", [...identity, "perl", "-e", `while (1) { ${perl} }`], { stdio: "ignore" });
-}
-
+/** Repeats the attempt while the other account exchanges names in its directory, thousands of times a second. */
 async function during(perl: string, attempt: () => Promise<unknown>): Promise<void> {
-  const attacker = startAttacker(perl);
+  const identity = [`--reuid=${OTHER_UID}`, `--regid=${OTHER_UID}`, "--clear-groups"];
+  const attacker = spawn("setpriv", [...identity, "perl", "-e", `while (1) { ${perl} }`], {
+    stdio: "ignore",
+  });
   try {
     for (let round = 0; round < ROUNDS; round += 1) await attempt();
   } finally {

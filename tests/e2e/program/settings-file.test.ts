@@ -1,15 +1,6 @@
 /** The settings file that a command reads itself: which one, what it may be, and what is said about it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -75,11 +66,6 @@ describe("opsctl webhook dead list", () => {
     expect(stderr).toContain('variables=["MESSAGING_PHONE"]');
     const given = await list({ MESSAGING_PHONE: "1", NODE_EXTRA_CA_CERTS: "/nonexistent" });
     expect(given.stderr).not.toContain("variables=");
-  });
-
-  test("takes the level of its log from the file", async () => {
-    put([`OPSCTL_STATE_DIR=${folder}`, "OPSCTL_LOG_LEVEL=error", "MESSAGING_PHONE=1"]);
-    expect((await list({ MESSAGING_PHONE: "2" })).stderr).toBe("");
   });
 
   test("ends with 3 and names file and line when only a shell understands it", async () => {
@@ -253,16 +239,5 @@ describe("the settings file of a command", () => {
       env: { OPSCTL_ENV_DIR: "etc" },
     });
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining("CONFIG_INVALID")]);
-  });
-
-  test("has in its installed sample only names that a command reads", async () => {
-    const own = mkdtempSync(join(folder, "samples-"));
-    for (const name of ["webhook", "alert-rules", "weekly", "collect-metrics", "socket-monitor"]) {
-      const sample = readFileSync(join(import.meta.dirname, `../../../systemd/${name}.env.example`), "utf8");
-      writeFileSync(join(own, `${name}.env`), sample.replace(/^([A-Z_]+)=$/gm, "$1=x"), { mode: 0o600 });
-    }
-    const { stdout } = await opsctl(["doctor", "--all", "--env-dir", own]);
-    expect(stdout).toContain("environment file");
-    expect(stdout).not.toMatch(/which nothing reads|has no effect there/);
   });
 });
