@@ -44,7 +44,8 @@ export function renderSecretList(
     states.includes("unknown") &&
       `?: this account may not look; root may: ${unbroken(sudoLine("secret list", env))}`,
     "(command): uses the secret when it is there",
-    `PLACE: a directory has a file of the secret's name; without / it is below ${DEFAULT_ENV_DIR}`,
+    secrets.some(({ sources }) => sources.length > 0) &&
+      `PLACE: a directory has a file of the secret's name; without / it is below ${DEFAULT_ENV_DIR}`,
   ].filter((note) => note !== false);
   const lines = faults.map((line) => `${line}\n`).join("");
   return `${renderTable(titles, rows, screen)}\n${lines}${prose(notes, screen, { indent: "  " })}`;
