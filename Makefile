@@ -13,11 +13,10 @@ bun-of       = .tools/bun-$(BUN_VERSION)/$1/bun
 get-bun      = sh .ci/bun.sh $(BUN_VERSION) $1 "$(BUN_SHA256_$1)" $(call bun-of,$1)
 BUN         := $(call bun-of,$(PLATFORM))
 
-COMMIT      := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
-DIRTY       := $(shell git diff --quiet HEAD 2>/dev/null || echo +changes)
+COMMIT      := $(shell git describe --always --exclude '*' --abbrev=12 --dirty=+changes 2>/dev/null || echo unknown)
 BUILD_FLAGS := --compile --minify --bytecode --format=esm --splitting \
 	--no-compile-autoload-dotenv --no-compile-autoload-bunfig \
-	--define OPSCTL_COMMIT='"$(COMMIT)$(DIRTY)"'
+	--define OPSCTL_COMMIT='"$(COMMIT)"'
 
 # Where `make install` puts things; the paths inside what it installs follow.
 PREFIX      ?= /usr/local
@@ -25,9 +24,11 @@ SYSCONFDIR  ?= /etc
 # What root builds in somebody's clone stays theirs, also what the build keeps for the next time.
 AS_OWNER     = $(shell [ "$$(id -u)" != 0 ] || [ "$$(stat -c %u .)" = 0 ] || echo setpriv --reuid=$$(stat -c %u .) \
 	--regid=$$(stat -c %g .) --clear-groups env "HOME='$(CURDIR)/.tools'")
-install uninstall: export DESTDIR := $(DESTDIR)
-install uninstall: export PREFIX := $(PREFIX)
-install uninstall: export SYSCONFDIR := $(SYSCONFDIR)
+export PREFIX SYSCONFDIR
+
+# Platform, and what Bun's packages call it.
+build-for    = $(BUN) build $(BUILD_FLAGS) --target=bun-linux-$1 --compile-executable-path=$(call bun-of,linux-$2) \
+	--metafile=dist/opsctl-linux-$1.meta.json cli/main.ts --outfile dist/opsctl-linux-$1
 
 .DEFAULT_GOAL := help
 .PHONY: help bun setup build man generate build-all install uninstall release demo test run-tests check types-bun types-deno style bench chaos integration pictures clean
@@ -54,7 +55,7 @@ build: setup ## Compile dist/opsctl for this machine
 # Their date is that of the commit, so that two builds of one commit have the same bytes.
 man: setup ## Make dist/man and dist/completions from the command tree
 	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || echo 0)} \
-		$(BUN) .ci/manual/write.ts dist
+		$(BUN) .ci/manual.ts dist
 
 generate: setup ## Write the sample settings and their tables in the docs from the table of settings
 	$(BUN) .ci/settings.ts
@@ -64,18 +65,13 @@ build-all: setup ## Compile for Linux x64 and arm64
 	@mkdir -p dist
 	@$(call get-bun,linux-x64)
 	@$(call get-bun,linux-aarch64)
-	$(BUN) build $(BUILD_FLAGS) --target=bun-linux-x64 --compile-executable-path=$(call bun-of,linux-x64) \
-		--metafile=dist/opsctl-linux-x64.meta.json cli/main.ts --outfile dist/opsctl-linux-x64
-	$(BUN) build $(BUILD_FLAGS) --target=bun-linux-arm64 --compile-executable-path=$(call bun-of,linux-aarch64) \
-		--metafile=dist/opsctl-linux-arm64.meta.json cli/main.ts --outfile dist/opsctl-linux-arm64
+	$(call build-for,x64,x64)
+	$(call build-for,arm64,aarch64)
 
 dist/opsctl: $(shell find cli lib sql docs/codes.md .ci -type f 2>/dev/null) Makefile package.json bun.lock
 	@$(AS_OWNER) $(MAKE) --no-print-directory build
 
-dist/man/opsctl.1: | dist/opsctl
-	@$(AS_OWNER) $(MAKE) --no-print-directory man
-
-install: dist/opsctl dist/man/opsctl.1 ## Put everything on this host, as root (or below DESTDIR; PREFIX, SYSCONFDIR)
+install: dist/opsctl ## Put everything on this host, as root (or below DESTDIR; PREFIX, SYSCONFDIR)
 	@sh systemd/install.sh install
 
 uninstall: ## Take it back, but for secrets, state, logs and edited environment files
@@ -89,14 +85,13 @@ release: ## Make what is published, in dist/release: tarballs, Debian packages, 
 		$$list linux-arm64 @oven/bun-linux-aarch64 $(BUN_SHA256_linux-aarch64) && \
 		sh packaging/release.sh "$$version"
 
-demo: build ## Watch a Monday fail and mend, then a host's alarm in trouble: two minutes, stand-in services
+demo: build ## Watch a Monday fail and recover, then a host's alarm in trouble: two minutes, stand-in services
 	$(BUN) tests/demo/demo.ts
 
 # Beside each other: each of them leaves a core idle for a while.
 CHECKS := types-bun types-deno style
 test: build ## Run every test, and make check beside them (ONLY="tests/webhook tests/docs.test.ts": some tests)
 	@$(MAKE) --no-print-directory --jobs=4 run-tests $(if $(ONLY),,$(CHECKS))
-
 run-tests: setup
 	@$(BUN) tests/run.ts $(ONLY)
 
@@ -105,10 +100,8 @@ check: setup ## Types for Bun and for Deno, lint, format
 
 types-bun: setup
 	node_modules/.bin/tsc --singleThreaded
-
 types-deno: setup
 	node_modules/.bin/deno check --quiet cli lib
-
 style: setup
 	node_modules/.bin/biome check --error-on-warnings
 

@@ -29,7 +29,7 @@ const TABLES: readonly [string, readonly string[]][] = [
 /** The sample of an environment file: each setting that belongs there, with words before it and without a value. */
 export function renderSample(file: string): string {
   const names = settingsOfFile(file);
-  const rows = ALL_SETTINGS.filter(([name]) => names.includes(name));
+  const rows = ALL_SETTINGS.filter(([name, { commands }]) => names.includes(name) && commands !== "all");
   const own = rows.filter(([, setting]) => !setting.isShared || file === "webhook.env");
   const others = rows.filter((row) => !own.includes(row)).map(([name]) => name);
   const secrets = own.filter(([, setting]) => isSecret(setting));
@@ -38,14 +38,12 @@ export function renderSample(file: string): string {
     file === "collect-metrics.env" ? ["root", "root-secrets"] : ["opsctl", "secrets"];
   const reload =
     "After a change: systemctl reload opsctl-webhook.service; the log says whether it was accepted.";
+  const secretsHead = `Secrets: best each in a file of its name in /etc/opsctl/${directory}, where opsctl secret set <NAME> puts it, and which wins over a line here:`;
   return [
     ...comment(
-      `/etc/opsctl/${file}, owner ${owner}:${owner}, mode 0600, for opsctl ${commands.join(", ")}. NAME=value, one a line; nothing is expanded. A value that holds $, \` or \\ has to be in single quotes, and a line that only a shell understands is refused. An empty value counts as absent. The environment wins over this file. ${file === "webhook.env" ? reload : ""}`.trim(),
+      `/etc/opsctl/${file}, owner ${owner}:${owner}, mode 0600, for opsctl ${commands.join(", ")}. NAME=value, one a line; nothing is expanded. A value that holds $, \` or \\ has to be in single quotes, and a line that only a shell understands is refused. An empty value counts as absent. The environment wins over this file. Settings of every command: docs/configuration.md. ${file === "webhook.env" ? reload : ""}`.trim(),
     ),
-    "#",
-    ...comment(
-      `Secrets: best each in a file of its name in /etc/opsctl/${directory}, where opsctl secret set <NAME> puts it, and which wins over a line here:`,
-    ),
+    ...(secrets.length === 0 ? [] : ["#", ...comment(secretsHead)]),
     ...secrets.flatMap(([name, setting]) => comment(`${name}: ${helpOf(setting)}`, "  ")),
     ...(others.length === 0
       ? []

@@ -117,17 +117,17 @@ render() {
 		sed -e "s|/usr/local/bin/opsctl|$PREFIX/bin/opsctl|g" -e "s|/etc/systemd/system/opsctl|$UNITDIR/opsctl|" "$1"
 		return
 	fi
-	case $1 in
-	*collect-metrics*) secrets=root-secrets ;;
-	*) secrets=secrets ;;
-	esac
 	# The binary looks below /etc: the unit, the cron file and the environment files name the other places. PREFIX comes
 	# last: it may itself hold one of the names that are replaced before.
 	sed -e "/^\[Service\]$/a Environment=OPSCTL_ENV_DIR=$SYSCONFDIR/opsctl" \
 		-e "/^MAILTO=/a OPSCTL_ENV_DIR=$SYSCONFDIR/opsctl" \
 		-e "s,/etc/\(opsctl\|cron\.d\|logrotate\.d\|systemd\)\>,$SYSCONFDIR/\1,g" \
-		-e "s|/usr/local/bin/opsctl|$PREFIX/bin/opsctl|g" \
-		-e "s|^OPSCTL_SECRETS_DIR=$|&$SYSCONFDIR/opsctl/$secrets|" "$1"
+		-e "s|/usr/local/bin/opsctl|$PREFIX/bin/opsctl|g" "$1"
+	case $1 in
+	*/agent/*) ;;
+	*/collect-metrics.env.example) echo "OPSCTL_SECRETS_DIR=$SYSCONFDIR/opsctl/root-secrets" ;;
+	*.env.example) echo "OPSCTL_SECRETS_DIR=$SYSCONFDIR/opsctl/secrets" ;;
+	esac
 }
 
 install_all() {

@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { manPages, pageName, roff, roffLines } from "../../.ci/manual/pages.ts";
+import { manPages, pageName, roff, roffLines } from "../../.ci/manual.ts";
 import { root } from "../../cli/root.ts";
 import { findDebianTool } from "../support/debian-tool.ts";
 import { requires } from "../support/requires.ts";
@@ -61,7 +61,7 @@ describe("the man pages", () => {
         spawnSync("mkdir", [join(folder, "man")]);
         writeFileSync(join(folder, "man/opsctl-gone.1"), "");
         const env = { ...process.env, SOURCE_DATE_EPOCH: "1764000000" };
-        const { status, stderr } = spawnSync(process.execPath, [join(ROOT, ".ci/manual/write.ts"), folder], {
+        const { status, stderr } = spawnSync(process.execPath, [join(ROOT, ".ci/manual.ts"), folder], {
           env,
         });
         expect([status, stderr.toString()]).toEqual([0, ""]);

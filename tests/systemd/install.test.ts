@@ -215,7 +215,7 @@ describe("make install and the build", () => {
     const lines = [
       `#!/bin/sh\nid -u >> ${clone.folder}/bun-ran`,
       `[ "$1" != build ] || printf 'built\\n' > dist/opsctl`,
-      `[ "$1" != .ci/manual/write.ts ] || { mkdir -p dist/man dist/completions && touch ${MADE.join(" ")}; }`,
+      `[ "$1" != .ci/manual.ts ] || { mkdir -p dist/man dist/completions && touch ${MADE.join(" ")}; }`,
     ];
     writeFileSync(path, `${lines.join("\n")}\n`, { mode: 0o755 });
     mkdirSync(join(clone.clone, "node_modules"));

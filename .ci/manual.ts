@@ -1,10 +1,17 @@
-import { nameOf, type Row, rowOf } from "../../cli/args/help.ts";
-import { namesOf, type Option } from "../../cli/args/options.ts";
-import { codes } from "../../cli/commands/static/explain.ts";
-import type { Command, Group } from "../../cli/framework/command.ts";
-import { VERSION } from "../../cli/framework/version.ts";
-import { commandFile, DEFAULT_ENV_DIR } from "../../lib/platform/config/settings-table.ts";
-import { wrapText } from "../../lib/text/wrap.ts";
+/**
+ * `bun .ci/manual.ts <folder>` writes the man pages to `<folder>/man` and the completion scripts to `<folder>/completions`,
+ * in place of what is there. The bytes depend only on the sources and on SOURCE_DATE_EPOCH.
+ */
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { nameOf, type Row, rowOf } from "../cli/args/help.ts";
+import { namesOf, type Option } from "../cli/args/options.ts";
+import { codes } from "../cli/commands/static/explain.ts";
+import type { Command, Group } from "../cli/framework/command.ts";
+import { VERSION } from "../cli/framework/version.ts";
+import { root } from "../cli/root.ts";
+import { commandFile, DEFAULT_ENV_DIR } from "../lib/platform/config/settings-table.ts";
+import { wrapText } from "../lib/text/wrap.ts";
 
 /** A man page: the words of its command, and the text of the file. */
 export type ManPage = { path: string; text: string };
@@ -15,11 +22,8 @@ type Section = readonly [string, readonly string[]];
 const WIDTH = 80;
 const SETTINGS =
   "The settings of the command, below those of the environment. `OPSCTL_ENV_DIR` names another directory.";
-const ENVIRONMENT: readonly Row[] = [
-  ["OPSCTL_ENV_DIR", "The directory of the settings files, instead of `/etc/opsctl`; empty: none is read."],
-  ["OPSCTL_LOG_LEVEL", "The least important lines of the log: `debug`, `info`, `warn` or `error`."],
-  ["NO_COLOR", "Not empty: no colours on a terminal."],
-];
+/** The completion scripts, by the names under which the shells look for them. */
+const COMPLETIONS = { "opsctl.bash": "opsctl.bash", "opsctl.zsh": "_opsctl", "opsctl.fish": "opsctl.fish" };
 
 /** The pages of a group and of every command in it, in the order of the tree; `date` is `YYYY-MM-DD`. */
 export async function manPages(path: string, group: Group, date: string): Promise<ManPage[]> {
@@ -41,23 +45,16 @@ export function pageName(path: string): string {
 }
 
 function groupSections(path: string, { commands }: Group): Section[] {
-  const isTop = path === "opsctl";
   const rows = Object.entries(commands).map(([name, { description }]): Row => {
     return [bold(name), `${description}; see ${pageName(`${path} ${name}`)}(1)`];
   });
+  const below = Object.keys(commands).map((name) => `${path} ${name}`);
   return [
     ["SYNOPSIS", [`${bold(path)} ${italic("command")} [${italic("options")}]`]],
     ["COMMANDS", entries(rows)],
-    ["OPTIONS", options(isTop ? [["--version", "Show version and commit"]] : [])],
-    ["ENVIRONMENT", isTop ? entries(ENVIRONMENT.map(([name, text]) => [bold(name), text])) : []],
+    ["OPTIONS", options(path === "opsctl" ? [["--version", "Show version and commit"]] : [])],
     ["EXIT STATUS", exitStatus()],
-    [
-      "SEE ALSO",
-      seeAlso(
-        path,
-        Object.keys(commands).map((name) => `${path} ${name}`),
-      ),
-    ],
+    ["SEE ALSO", seeAlso(path, below)],
   ];
 }
 
@@ -100,9 +97,8 @@ function entries(rows: readonly Row[]): string[] {
 }
 
 function options(rows: readonly Row[]): string[] {
-  return entries(
-    [...rows, ["--help", "Show the help"] as const].map(([option, text]) => [optionHead(option), text]),
-  );
+  const all: readonly Row[] = [...rows, ["--help", "Show the help"]];
+  return entries(all.map(([option, text]) => [optionHead(option), text]));
 }
 
 /** `--limit <n>` with the option in bold and its value in italics. */
@@ -126,17 +122,13 @@ function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?)]$/.test(text) ? "" : "."}`;
 }
 
+const ESCAPES = { "\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti" };
+
 /** Plain text as roff prints it: nothing in it is a macro, every hyphen can be copied into a terminal. */
 export function roff(text: string): string {
   const hex = (character: string) => character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
   return text
-    .replaceAll("\\", "\\e")
-    .replaceAll("-", "\\-")
-    .replaceAll("'", "\\(aq")
-    .replaceAll("`", "\\(ga")
-    .replaceAll("^", "\\(ha")
-    .replaceAll("~", "\\(ti")
-    .replace(/[^\n -~]/gu, (character) => `\\[u${hex(character)}]`)
+    .replace(/[\\\-'`^~]|[^\n -~]/gu, (character) => ESCAPES[character as "-"] ?? `\\[u${hex(character)}]`)
     .replace(/^\./gm, "\\&.");
 }
 
@@ -159,4 +151,21 @@ function bold(text: string): string {
 
 function italic(text: string): string {
   return `\\fI${roff(text)}\\fR`;
+}
+
+function fresh(path: string): string {
+  rmSync(path, { recursive: true, force: true });
+  mkdirSync(path, { recursive: true });
+  return path;
+}
+
+if (import.meta.main) {
+  const [folder = "dist"] = process.argv.slice(2);
+  const date = new Date(Number(process.env.SOURCE_DATE_EPOCH ?? 0) * 1000).toISOString().slice(0, 10);
+  const [man, completions] = [fresh(join(folder, "man")), fresh(join(folder, "completions"))];
+  for (const { path, text } of await manPages("opsctl", root, date))
+    writeFileSync(join(man, `${pageName(path)}.1`), text);
+  const scripts = join(import.meta.dirname, "../cli/completion/scripts");
+  for (const [source, name] of Object.entries(COMPLETIONS))
+    copyFileSync(join(scripts, source), join(completions, name));
 }
