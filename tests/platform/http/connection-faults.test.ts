@@ -116,7 +116,7 @@ describe("callPeer()", () => {
       const hosts = ["127.0.0.2", "[::ffff:127.0.0.2]", "[::ffff:7f00:2]"];
       const calls = [
         ...hosts.map((host) => call(host, `http://${host}:${port}/`)),
-        call("not this host", "http://peer.example/"),
+        call("not this host", "http://peer.example/by-proxy"),
       ];
       const proxy = `http://127.0.0.1:${plain.url.split(":").at(-1)}`;
       const results = await run(calls, false, { HTTP_PROXY: proxy, http_proxy: proxy });
