@@ -3,8 +3,8 @@ import { OpsError } from "../platform/errors.ts";
 import { directoryFault } from "../platform/files/directory-fault.ts";
 import { isRoot } from "../platform/privileges.ts";
 
-/** The agent's text-file directory: its real path, its owner, and a key that every path to it has in common. */
-export type TextDirectory = { path: string; uid: number; key: string };
+/** The agent's text-file directory: its path without links, and its owner. */
+export type TextDirectory = { path: string; uid: number };
 
 /**
  * Finds the text-file directory; opens and creates nothing.
@@ -33,8 +33,8 @@ export function findTextDirectory(directory: string): TextDirectory {
 function lookAt(directory: string): TextDirectory | null {
   try {
     const path = realpathSync(directory);
-    const stats = statSync(path, { bigint: true });
-    return stats.isDirectory() ? { path, uid: Number(stats.uid), key: `${stats.dev}-${stats.ino}` } : null;
+    const stats = statSync(path);
+    return stats.isDirectory() ? { path, uid: stats.uid } : null;
   } catch {
     return null;
   }

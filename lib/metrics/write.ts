@@ -47,8 +47,9 @@ export async function writeMetrics(
  * Behaviour: root's is in a directory of root's, another account's beside the metrics. So a run of root and one of the
  *            directory's owner do not exclude each other; each still replaces the whole file.
  */
-export function lockPathOf({ path, key }: TextDirectory): string {
-  return isRoot() ? `/run/opsctl-collect/${key}.lock` : join(path, ".opsctl-collect.lock");
+export function lockPathOf({ path }: TextDirectory): string {
+  if (!isRoot()) return join(path, ".opsctl-collect.lock");
+  return `/run/opsctl-collect/${path.replaceAll("/", "_")}.lock`;
 }
 
 function writing<T>(path: string, act: () => T): T {

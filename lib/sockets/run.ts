@@ -31,11 +31,6 @@ export type SocketMonitorReport = {
   problems: MonitorProblem[];
 };
 
-const UNREADABLE: MonitorProblem = {
-  code: "sockets_unreadable",
-  message: "Cannot list the sockets: ss is missing, fails, or prints no listing",
-};
-
 /**
  * One run: reads, decides by the total alone, sends the alert or ends the episode, writes the log line.
  *
@@ -49,13 +44,14 @@ export async function monitorSockets(
 ): Promise<SocketMonitorReport> {
   const time = new Date(dependencies.nowMs()).toISOString();
   const [counted, load, proxyMemoryBytes] = await Promise.all([
-    dependencies.countSockets().catch(() => null),
+    dependencies.countSockets().catch((error: Error) => error),
     dependencies.readLoadAverage(),
     dependencies.readProxyMemory(),
   ]);
   const { alert, problems } = await act(dependencies, counted, threshold);
   const unread = { total: null, closeWait: null, load1: null, load5: null, load15: null };
-  const readings = { time, threshold, ...unread, ...counted, ...load, proxyMemoryBytes };
+  const counts = counted instanceof Error ? null : counted;
+  const readings = { time, threshold, ...unread, ...counts, ...load, proxyMemoryBytes };
   try {
     await dependencies.appendReadings(readings);
   } catch (error) {
@@ -67,10 +63,11 @@ export async function monitorSockets(
 
 async function act(
   { host, openDedup, messenger }: SocketMonitorDependencies,
-  counted: SocketCounts | null,
+  counted: SocketCounts | Error,
   threshold: number,
 ): Promise<Pick<SocketMonitorReport, "alert" | "problems">> {
-  if (counted === null) return { alert: "not_needed", problems: [UNREADABLE] };
+  if (counted instanceof Error)
+    return { alert: "not_needed", problems: [{ code: "sockets_unreadable", message: counted.message }] };
   const { total, closeWait } = counted;
   // Source: monitoring document, Socket monitor: more than the threshold, so reaching it exactly is not enough.
   if (total <= threshold) return { alert: "not_needed", problems: await endEpisode(openDedup) };

@@ -132,7 +132,7 @@ describe.concurrent("opsctl socket-monitor in trouble", () => {
     expect(json).toMatchObject({
       alert: "not_needed",
       total: null,
-      problems: [{ code: "sockets_unreadable" }],
+      problems: [{ code: "sockets_unreadable", message: "Cannot list the sockets: ss is not installed" }],
     });
     expect(arena.lines()).toMatchObject([{ total: null, closeWait: null, proxyMemoryBytes: null }]);
     expect(arena.gateway.ledger).toEqual([]);
