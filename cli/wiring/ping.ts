@@ -2,7 +2,7 @@ import { loadSettings } from "../../lib/platform/config/load.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import type { CommandContext } from "../framework/command.ts";
 
-/** Tells the check of a command how it has ended; never throws. */
+/** Pings the check of a command with how it has ended; never throws. */
 export type PingEnd = (isWell: boolean, signal?: AbortSignal) => Promise<void>;
 
 /**

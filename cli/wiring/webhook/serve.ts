@@ -13,12 +13,12 @@ import type { CommandContext } from "../../framework/command.ts";
 import { warnOfHidden, warnOfUnknown } from "../../framework/command-settings.ts";
 import { VERSION } from "../../framework/version.ts";
 import { callLog } from "../call-log.ts";
-import { type PeerConditions, peersOf } from "./peers.ts";
+import { type CallLimits, clientsOf } from "./clients.ts";
 import { openState, type StateConditions } from "./state.ts";
 
 /** The clocks and limits of a service that are the same on every host; tests have others. */
 export type ServeConditions = Pick<ServeDependencies, "nowMs" | "monotonicMs" | "random" | "sleep"> &
-  PeerConditions &
+  CallLimits &
   StateConditions;
 
 /** Those of `opsctl webhook serve`. */
@@ -59,7 +59,7 @@ export async function openServeDependencies(
     service: conditions,
   });
   const parts = { ...conditions, state, onCall: callLog(log) };
-  let peers = peersOf(config, parts);
+  let clients = clientsOf(config, parts);
   let stopPings = () => {};
 
   const readAgain = async (): Promise<Reading> => {
@@ -72,19 +72,19 @@ export async function openServeDependencies(
     const settings = needRestart({ config, env }, reading);
     if (settings.length > 0)
       log.warn("These settings change at a restart only: the old ones stay", { settings });
-    peers = peersOf(reading.config, parts);
+    clients = clientsOf(reading.config, parts);
   };
 
   const dependencies: ServeDependencies = {
     ...{ ...conditions, state, log, sockets },
-    authenticate: (headers) => peers.authenticate(headers),
+    authenticate: (headers) => clients.authenticate(headers),
     attempts: {
-      message: (row, signal) => peers.attempts.message(row, signal),
-      issue: (row, signal) => peers.attempts.issue(row, signal),
-      comment: (row, signal) => peers.attempts.comment(row, signal),
+      message: (row, signal) => clients.attempts.message(row, signal),
+      issue: (row, signal) => clients.attempts.issue(row, signal),
+      comment: (row, signal) => clients.attempts.comment(row, signal),
     },
-    lookUp: (row, signal) => peers.lookUp(row, signal),
-    watchPeers: () => peers.watchPeers(),
+    lookUp: (row, signal) => clients.lookUp(row, signal),
+    watchPeers: () => clients.watchPeers(),
     metrics: createWebhookMetrics({ version: VERSION }),
     interrupt: interrupted(),
     reloads: {

@@ -10,7 +10,7 @@ export type StateConditions = { nowMs: () => number; reserve: ReserveSize; store
 /**
  * Opens the webhook's state: the file of a state directory, or a shared database.
  *
- * Shape:  `comments`: whether the end of an alert is told on its issue. `service`: given for the service, which keeps
+ * Shape:  `comments`: whether the end of an alert is commented on its issue. `service`: given for the service, which keeps
  *         space for a full disk in the file, and starts while the database is unavailable.
  * Errors: STATE_UNAVAILABLE, and those of `openDatabase`.
  */

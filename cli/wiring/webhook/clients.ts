@@ -20,9 +20,10 @@ import { askAboutMessage, gatewayStateOf } from "../../../lib/webhook/watch/ask-
  * Shape: `sendLimitMs` is for a message, an issue or a comment, after which it counts as failed; `lookUpLimitMs` for
  *        one query for a message that may have been sent: the gateway reads its own database.
  */
-export type PeerConditions = { nowMs: () => number; sendLimitMs: number; lookUpLimitMs: number };
+export type CallLimits = { sendLimitMs: number; lookUpLimitMs: number };
 
-type PeerParts = PeerConditions & {
+type ClientParts = CallLimits & {
+  nowMs: () => number;
   state: Pick<State, "heldReferences">;
   onCall: (record: CallRecord) => void;
 };
@@ -31,21 +32,21 @@ type PeerParts = PeerConditions & {
  * What the service makes of the settings that a reload changes: who may post, how messages, issues and comments are sent
  * and messages looked for, and the services that are watched.
  */
-export function peersOf(
+export function clientsOf(
   { messaging, tracker, secondChannel, pingUrl, ...config }: WebhookConfig,
-  { nowMs, sendLimitMs, lookUpLimitMs, state, onCall }: PeerParts,
+  { nowMs, sendLimitMs, lookUpLimitMs, state, onCall }: ClientParts,
 ) {
   const { phone, instance: configured } = messaging;
-  const peer = { baseUrl: new URL(messaging.apiUrl), adminKey: messaging.apiKey, onCall };
-  const gateway = evolutionClient({ ...peer, timeoutMs: sendLimitMs });
+  const service = { baseUrl: new URL(messaging.apiUrl), adminKey: messaging.apiKey, onCall };
+  const gateway = evolutionClient({ ...service, timeoutMs: sendLimitMs });
   const findInstance = resolveInstance({ gateway, configured });
   const { token, teamId } = tracker;
   const issues = linearTracker({ url: new URL(tracker.url), token, teamId, timeoutMs: sendLimitMs, onCall });
-  const watched = evolutionClient(peer);
+  const watched = evolutionClient(service);
   const findWatched = resolveInstance({ gateway: watched, configured });
   const watchPeers = {
     gatewayState: gatewayStateOf({ gateway: watched, findInstance: findWatched }),
-    messageStatus: askAboutMessage({ ask: askMessageStatus(peer), findInstance: findWatched }),
+    messageStatus: askAboutMessage({ ask: askMessageStatus(service), findInstance: findWatched }),
     sendEmail: secondChannel === null ? null : alertEmailSender(secondChannel, onCall),
     ping: pingUrl === null ? null : pingOf(pingUrl),
   };
@@ -58,7 +59,7 @@ export function peersOf(
       comment: commentAttempt(issues),
     },
     lookUp: messageLookUp({
-      find: messageFinder({ ...peer, timeoutMs: lookUpLimitMs }),
+      find: messageFinder({ ...service, timeoutMs: lookUpLimitMs }),
       heldReferences: (kind, references) => state.heldReferences(kind, references),
       ...{ findInstance, phone, nowMs },
     }),
