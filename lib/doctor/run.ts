@@ -20,7 +20,7 @@ import {
 const ROOT_LIMIT_MS = 1_000;
 const USED_LIMIT_MS = 1_000;
 /** What all this may take before the checks have less than their limit, and what they have at least. */
-const BEFORE_MS = 700;
+const BEFORE_MS = 500;
 const LEAST_MS = 500;
 
 /**
