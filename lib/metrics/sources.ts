@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import { loadSettings, type Settings } from "../platform/config/load.ts";
-import type { SettingName } from "../platform/config/settings-table.ts";
+import { isReadBy, type SettingName, settingsWhere } from "../platform/config/settings-table.ts";
+import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { MetricSource } from "./source.ts";
 import { heartbeat } from "./sources/heartbeat.ts";
@@ -23,6 +25,23 @@ const OPTIONAL: readonly SettingName[] = ["TEXTFILE_DIR", ...SOURCES.flatMap(({ 
 /** Reads the settings of a run. Errors: CONFIG_INVALID with all problems at once. */
 export async function loadCollectConfig(env: Environment): Promise<CollectConfig> {
   return await loadSettings("collect-metrics", { optional: OPTIONAL }, env);
+}
+
+/**
+ * Refuses a run by hand that sees none of the collector's settings: it would replace the installed collector's metrics.
+ *
+ * Errors: CONFIG_INVALID.
+ */
+export function refuseWithoutSettings(env: Environment, settingsPath: string | null): void {
+  const names = settingsWhere(
+    (setting) => setting.commands !== "all" && isReadBy(setting, "collect-metrics"),
+  );
+  if (existsSync(settingsPath ?? "") || names.some((name) => (env[name] ?? "").trim() !== "")) return;
+  throw new OpsError({
+    code: "CONFIG_INVALID",
+    message: `Cannot start: ${settingsPath ?? "the collector's settings file"} is not there, and none of its variables is set; nothing was written`,
+    hint: "opsctl collect-metrics --stdout shows the metrics without settings",
+  });
 }
 
 /** Reads also the token and the address of the ping. Errors: CONFIG_INVALID with all problems at once. */

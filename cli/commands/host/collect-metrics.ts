@@ -19,15 +19,20 @@ export const collectMetrics = defineCommand({
 
   async run({ stdout }, context) {
     // All at once: one after the other, each import delays the first call by a turn of its own.
-    const [{ loadCollectConfig, SOURCES }, run, { renderCollected, renderReport }, { writeMetrics }] =
-      await Promise.all([
-        import("../../../lib/metrics/sources.ts"),
-        import("../../../lib/metrics/run.ts"),
-        import("../../../lib/metrics/render.ts"),
-        import("../../../lib/metrics/write.ts"),
-      ]);
-    const { env, log } = context;
+    const [
+      { loadCollectConfig, refuseWithoutSettings, SOURCES },
+      run,
+      { renderCollected, renderReport },
+      { writeMetrics },
+    ] = await Promise.all([
+      import("../../../lib/metrics/sources.ts"),
+      import("../../../lib/metrics/run.ts"),
+      import("../../../lib/metrics/render.ts"),
+      import("../../../lib/metrics/write.ts"),
+    ]);
+    const { env, log, settingsPath } = context;
     return await pinged(context, stdout !== true, async () => {
+      if (!stdout) refuseWithoutSettings(env, settingsPath);
       const settings = await loadCollectConfig(env);
       const dependencies = { sources: SOURCES, settings, env, log, nowMs: Date.now };
       if (stdout) {

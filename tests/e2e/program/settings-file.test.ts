@@ -158,6 +158,12 @@ describe("a command that cron starts, by hand", () => {
     );
     expect(stderr).not.toContain("canary");
   });
+
+  test("writes no metrics without a file and without a variable", async () => {
+    const { stderr, exitCode } = await opsctl(["collect-metrics"], { env: { OPSCTL_ENV_DIR: folder } });
+    expect([exitCode, stderr]).toEqual([3, expect.stringContaining("CONFIG_INVALID")]);
+    expect(stderr).toContain(`${join(folder, "collect-metrics.env")} is not there`);
+  });
 });
 
 describe("the settings file of a command", () => {
