@@ -4,10 +4,9 @@ export const RULE_GROUPS = ["vps-infra", "vps-security"] as const;
 /**
  * One alert rule of opsctl; `ruleDocument` turns it into Grafana's three steps.
  *
- * Shape: `uid` is the rule's identity in Grafana and never changes. `query` yields exactly one series, for any
- *        number of CPUs, mount points, projects and hosts; `condition` compares its newest value, and
- *        has to hold for `forMinutes`, below an hour. `summary` and
- *        `description` are for people (pt-BR); `{{ … }}` in them is Grafana's template.
+ * Shape: `uid` is the rule's identity in Grafana and never changes. `query` yields exactly one series, for any number of
+ *        CPUs, mount points, projects and hosts; `condition` compares its newest value, and has to hold for
+ *        `forMinutes`, below an hour. `summary` and `description` are for people (pt-BR); `{{ … }}` is Grafana's template.
  */
 export type AlertRule = {
   uid: string;
