@@ -1,9 +1,6 @@
 import type { Environment } from "../secrets/adapter.ts";
 import { loadSettings } from "./load.ts";
 
-/** Where the state is on an installed host. */
-export const DEFAULT_STATE_DIR = "/var/lib/opsctl";
-
 /** The log directory, whatever the other settings are; null when its setting is wrong. */
 export async function logDirectory(env: Environment): Promise<string | null> {
   try {
@@ -16,5 +13,5 @@ export async function logDirectory(env: Environment): Promise<string | null> {
 /** The directory of the state: the operator's, else the one that systemd made for the unit, else the installed one. */
 export function stateDirectoryOf(given: string | undefined, { STATE_DIRECTORY }: Environment): string {
   // systemd separates several directories by colons; the first is the unit's own.
-  return given ?? (STATE_DIRECTORY?.split(":")[0] || DEFAULT_STATE_DIR);
+  return given ?? (STATE_DIRECTORY?.split(":")[0] || "/var/lib/opsctl");
 }

@@ -110,13 +110,11 @@ function configInvalid(settings: readonly SettingProblem[], env: Environment): O
 /** Where what is missing or wrong belongs, and what the place of a secret needs that cannot be read. */
 function settingsHint(settings: readonly SettingProblem[], env: Environment): string {
   const of = (kind: SettingProblem["kind"]) => settings.filter((setting) => setting.kind === kind);
-  const [plain, secrets] = [of("plain"), of("secret")];
-  const files = [...new Set(plain.map(({ file }) => file ?? "the environment"))].join(" and ");
-  const [them, each] = [plain.length === 1 ? "it" : "them", secrets.length === 1 ? "the" : "each"];
+  const files = [...new Set(of("plain").map(({ file }) => file ?? "the environment"))];
   const place = `as a file of its name in ${secretsDirectory(env)} with mode 0600`;
   return [
-    ...(plain.length === 0 ? [] : [`Set ${them} in ${files}`]),
-    ...(secrets.length === 0 ? [] : [`Set ${each} secret by its command, as root, or ${place}`]),
+    ...files.map((file) => `Set ${of("plain").length === 1 ? "it" : "them"} in ${file}`),
+    ...(of("secret").length === 0 ? [] : [`Set each secret by its command, as root, or ${place}`]),
     ...new Set(of("unread").flatMap(({ fix }) => fix ?? [])),
   ].join("\n");
 }

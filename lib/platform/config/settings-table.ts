@@ -50,14 +50,12 @@ export type Setting = {
   afterwards?: string;
 };
 
-type Details = Omit<Setting, "kind" | "commands">;
-
 /** A row with the types of its own values, from which `loadSettings` infers the type of the setting. */
-function row<const K extends KindName, const D extends Details>(
+function row<const K extends KindName, const D extends Omit<Setting, "kind" | "commands">>(
   kind: K,
   commands: Setting["commands"],
   details: D,
-): { kind: K; commands: Setting["commands"] } & D {
+) {
   return { kind, commands, ...details };
 }
 
@@ -71,17 +69,13 @@ export const SETTINGS = {
   DATABASE_URL: row("database", ["weekly", "reports", "deliveries", "(migrate)"], {
     help: "PostgreSQL URL, as `service_role` or a member of it; `migrate` needs the schema's owner",
   }),
-  MIGRATE_DATABASE_URL: row("database", ["(migrate)"], {
-    help: "login of the schema's owner, which root reads; without it `DATABASE_URL`",
-  }),
+  MIGRATE_DATABASE_URL: row("database", ["(migrate)"], { help: "login of the schema's owner" }),
   APP_BASE_URL: row("url", ["weekly", "(reports)", "(deliveries)"], { help: "base URL of the application" }),
   TRIGGER_SECRET: row("token", ["weekly"], { help: "equals the application's `VPS_TRIGGER_SECRET`" }),
   WHATSAPP_REPORT_SENDER_TENANT_ID: row("uuid", ["weekly"], { help: "tenant whose instance sends WhatsApp" }),
   GATEWAY_URL: row("url", ["weekly", "(deliveries)"], { help: "base URL of the gateway (Evolution API)" }),
   GATEWAY_ADMIN_KEY: row("token", ["weekly", "(deliveries)"], { help: "key of the gateway" }),
-  WHATSAPP_REPORT_MESSAGES_PER_MINUTE: row("count", ["(weekly)"], {
-    help: "20 is a careful start; without it as fast as the gateway takes the messages",
-  }),
+  WHATSAPP_REPORT_MESSAGES_PER_MINUTE: row("count", ["(weekly)"], { help: "20 is careful, none no limit" }),
   WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID: row("uuid", ["weekly"], { help: "tenant with the verified sender" }),
   WEEKLY_REPORT_UNSUBSCRIBE: row("unsubscribe", ["(weekly)", "(reports)"], {
     help: "where an owner stops the e-mails: `mailto:` and an address, or an https URL; without it no link",
@@ -119,17 +113,12 @@ export const SETTINGS = {
   }),
   ISSUE_TRACKER_TOKEN: row("token", ["webhook"], { help: "token of Linear, such as `lin_api_…`" }),
   ISSUE_TRACKER_TEAM_ID: row("text", ["webhook"], { help: "UUID of the team that receives the issues" }),
-  ISSUE_TRACKER_URL: row("url", ["(webhook)"], {
-    help: "whole endpoint of Linear",
-    default: "https://api.linear.app/graphql",
-  }),
+  ISSUE_TRACKER_URL: row("url", ["(webhook)"], { help: "Linear", default: "https://api.linear.app/graphql" }),
   ISSUE_TRACKER_COMMENTS: row("switch", ["(webhook)"], {
     help: "`1` comments on an issue when its alert resolves",
     restart: true,
   }),
-  ALERT_EMAIL_TO: row("email", ["(webhook)"], {
-    help: "fallback channel: who receives by e-mail the alerts that WhatsApp does not take",
-  }),
+  ALERT_EMAIL_TO: row("email", ["(webhook)"], { help: "who gets the alerts that WhatsApp does not take" }),
   ALERT_EMAIL_FROM: row("email", ["(webhook with ALERT_EMAIL_TO)"], { help: "its verified sender" }),
   ALERT_EMAIL_API_KEY: row("token", ["(webhook with ALERT_EMAIL_TO)"], {
     help: "key for these e-mails, not the weekly run's; one that may only send is enough",
@@ -185,9 +174,7 @@ export const SETTINGS = {
     default: "/var/log/opsctl",
   }),
   OPSCTL_LOG_LEVEL: row("text", "all", { help: "debug, info, warn, error", default: "info", restart: true }),
-  OPSCTL_SECRETS_DIR: row("path", "all", {
-    help: "directory with one file per secret; without it `/etc/opsctl/secrets`, for root `/etc/opsctl/root-secrets`",
-  }),
+  OPSCTL_SECRETS_DIR: row("path", "all", { help: "where the secrets are, a file for each" }),
   OPSCTL_SECRETS_COMMAND: row("path", "all", { help: "a program that prints the secret of a given name" }),
   OPSCTL_ALLOW_PLAIN_HTTP: row("switch", "all", { help: "`1` allows unencrypted `http://` to other hosts" }),
 } satisfies Readonly<Record<string, Setting>>;
