@@ -36,7 +36,7 @@ async function expectFound({ finds, about = "", spoil }: Fault): Promise<void> {
   const [command, check, status, code] = finds;
   const findings = await host.examine(command);
   const said = (one: Finding) => `${one.reason} -> ${fixOf(one)}`.replaceAll(host.folder, "~");
-  // What several checks lack for the same reason is told with the first of them, which names the others.
+  // What several checks lack for the same reason is one finding, which names the others.
   const others = (one: Finding) => /; neither were (.*)$/.exec(one.reason)?.[1]?.split(", ") ?? [];
   const ofCheck = findings.filter((one) => one.check === check || others(one).includes(check));
   const found = ofCheck.filter((one) => one.code === code && said(one).includes(about));

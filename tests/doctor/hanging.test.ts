@@ -97,31 +97,6 @@ describe("runDoctor() when peers hang", () => {
     await database.stop();
   });
 
-  test("judges what answers by its answer, beside what hangs", async () => {
-    await using host = await openPatientHost();
-    for (const route of Object.values(host.gateway.routes)) route.script = () => "hang";
-    const runOut = handLimit(host);
-    const running = host.examine("webhook");
-    await until("both are asked", () => host.gateway.ledger.length > 0 && host.tracker.ledger.length > 0);
-    await othersEnded(host, ["webhook: messaging gateway"]);
-    runOut();
-    const findings = await running;
-    expect(outOfTime(findings).map(({ check }) => check)).toEqual(["messaging gateway"]);
-    expect(findings.find(({ check }) => check === "issue tracker")).toMatchObject({ status: "pass" });
-  });
-
-  test("starts all checks before the first one has ended", async () => {
-    await using host = await openHost();
-    for (const peer of host.peers)
-      for (const route of Object.values(peer.routes)) route.script = () => "hang";
-    const runOut = handLimit(host);
-    const running = host.examine("alert-rules");
-    const all = host.open().length;
-    await until("each has begun", () => host.begun() === all);
-    runOut();
-    await running;
-  });
-
   test("ends a secret command that hangs, and names it", async () => {
     await using host = await openHost();
     host.put("bin/vault", "#!/bin/sh\nexec sleep 600\n", 0o755);

@@ -1,5 +1,7 @@
 import { appendFileSync, mkdirSync, rmSync } from "node:fs";
+import type { DatabaseLogin } from "../../../lib/platform/config/owner-login.ts";
 import { OpsError } from "../../../lib/platform/errors.ts";
+import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { sharedPostgres } from "../../support/postgres.ts";
 import { newLogin } from "../../support/roles.ts";
 import type { Faults } from "./fault.ts";
@@ -7,6 +9,14 @@ import type { Faults } from "./fault.ts";
 const NOT_SAID = new OpsError({
   code: "ACCOUNT_UNAVAILABLE",
   message: "Cannot become opsctl: getent ended with status 2",
+});
+
+const NOWHERE = "postgres://u:secret-of-the-url@127.0.0.1:1/app";
+
+const EXPOSED = new OpsError({ code: "SECRET_FILE_EXPOSED", message: "Cannot use secret X: it is open" });
+
+const ofRoot = (url: string): DatabaseLogin => ({
+  ...{ url: new Secret(url), variable: "MIGRATE_DATABASE_URL", source: "secret file /x", overrules: false },
 });
 
 /** Faults that doctor finds of settings, secrets, accounts and the database. */
@@ -127,6 +137,49 @@ export const SETTINGS: Faults = {
       rmSync(host.path("secrets/ISSUE_TRACKER_TOKEN"));
     },
   },
+  "root's own login for migrations counts, not that of the weekly run": {
+    finds: ["migrate", "database", "pass", null],
+    about: "the database answers",
+    spoil: (host) => {
+      host.put("secrets/DATABASE_URL", NOWHERE);
+      host.dependencies.rootsLogin = ofRoot(host.db.url);
+    },
+  },
+  "the account may have the owner's login": {
+    finds: ["migrate", "database", "pass", null],
+    about: "the database answers",
+    spoil: (host) => {
+      host.put("secrets/DATABASE_URL", NOWHERE);
+      host.put("secrets/MIGRATE_DATABASE_URL", host.db.url);
+    },
+  },
+  "root's own login leads nowhere": {
+    finds: ["migrate", "database", "fail", "DATABASE_UNREACHABLE"],
+    about: "sslmode in MIGRATE_DATABASE_URL",
+    spoil: (host) => {
+      host.dependencies.rootsLogin = ofRoot(NOWHERE);
+    },
+  },
+  "the account's settings have a login beside root's": {
+    finds: ["migrate", "secrets", "warn", "SECRET_UNUSED"],
+    about: "MIGRATE_DATABASE_URL in ~/etc/weekly.env is not used",
+    spoil: (host) => {
+      host.dependencies.rootsLogin = ofRoot(host.db.url);
+      host.setting("weekly", "MIGRATE_DATABASE_URL", NOWHERE);
+    },
+  },
+  "root's own login cannot be read": {
+    finds: ["migrate", "secrets", "fail", "SECRET_FILE_EXPOSED"],
+    spoil: (host) => {
+      host.dependencies.rootsLogin = EXPOSED;
+    },
+  },
+  "a login of root's that cannot be read is not replaced by another one": {
+    finds: ["migrate", "database", "warn", "PREREQUISITE_FAILED"],
+    spoil: (host) => {
+      host.dependencies.rootsLogin = EXPOSED;
+    },
+  },
   "a platform has granted whole tables again": {
     finds: ["migrate", "migrations", "warn", "PAGE_GRANT_DIFFERS"],
     spoil: ({ db }) => db.sql`grant select on all tables in schema public to authenticated`,
@@ -134,7 +187,7 @@ export const SETTINGS: Faults = {
   "nobody listens where the database should be": {
     finds: ["weekly", "database", "fail", "DATABASE_UNREACHABLE"],
     about: "ECONNREFUSED",
-    spoil: (host) => host.put("secrets/DATABASE_URL", "postgres://u:secret-of-the-url@127.0.0.1:1/app"),
+    spoil: (host) => host.put("secrets/DATABASE_URL", NOWHERE),
   },
   "the clocks are apart": {
     finds: ["weekly", "database", "fail", "CLOCK_WRONG"],

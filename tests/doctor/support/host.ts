@@ -81,8 +81,6 @@ export type Host = {
   examine(command?: CommandName | null): Promise<Finding[]>;
   /** The checks of the last `examine` that have not ended, each as "command: name", in their order. */
   open(): string[];
-  /** How many checks of the last `examine` have begun. */
-  begun(): number;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -134,20 +132,15 @@ export async function openHost(): Promise<Host> {
     examine: (command = null) => {
       const commands = command === null ? DOCTOR_COMMANDS : [command];
       const open = new Set(checksFor(commands));
-      let begun = 0;
-      host.begun = () => begun;
       host.open = () => [...open].map((check) => `${check.command}: ${check.name}`);
       const seen = [...open].map((check) => ({
         ...check,
-        run: (...words: Parameters<typeof check.run>) => {
-          begun += 1;
-          return check.run(...words).finally(() => open.delete(check));
-        },
+        run: (...words: Parameters<typeof check.run>) =>
+          check.run(...words).finally(() => open.delete(check)),
       }));
       return runDoctor(host.dependencies, seen, { isNamed: command !== null });
     },
     open: () => [],
-    begun: () => 0,
     [Symbol.asyncDispose]: async () => {
       await Promise.all(peers.map((peer) => peer.stop()));
       await db.drop();
