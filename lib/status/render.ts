@@ -1,4 +1,4 @@
-import type { PartName } from "../host/set-up.ts";
+import { PARTS } from "../host/set-up.ts";
 import { sudoLine } from "../platform/config/sudo-line.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { fixLines, hangingLines } from "../text/terminal/prose.ts";
@@ -16,11 +16,7 @@ const MARKS = {
   not_set_up: { word: "-", mark: "·", tone: "label" },
 } as const satisfies Record<Status, object>;
 
-const NAMES: Record<PartName, string> = {
-  ...{ weekly: "weekly", webhook: "webhook", collector: "collector" },
-  ...{ "socket-monitor": "socket monitor", "alert-rules": "alert rules" },
-};
-const NAME_WIDTH = Math.max(...Object.values(NAMES).map((name) => name.length));
+const NAME_WIDTH = Math.max(...PARTS.map((part) => part.length));
 
 /** How the text is shown: with marks instead of words on a terminal; `env` says where the settings are. */
 export type Look = Screen & { isTerminal: boolean; env?: Environment };
@@ -42,7 +38,7 @@ function tailOf(reports: readonly NamedReport[], env: Environment): string[] {
 function linesOf({ part, status, lines, next }: NamedReport, look: Look): string[] {
   const { word, mark, tone } = MARKS[status];
   const shown = look.isTerminal ? mark : word;
-  const head = `  ${shown.padEnd(look.isTerminal ? 1 : 4)}  ${NAMES[part].padEnd(NAME_WIDTH)}  `;
+  const head = `  ${shown.padEnd(look.isTerminal ? 1 : 4)}  ${part.replace("-", " ").padEnd(NAME_WIDTH)}  `;
   const indent = " ".repeat(head.length);
   const all = lines.flatMap((line, at) => hangingLines(at === 0 ? head : indent, line, look));
   if (next !== null) all.push(...fixLines(`${indent}-> `, { text: null, command: next }, look));

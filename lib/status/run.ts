@@ -1,5 +1,6 @@
 import { type CheckResult, fail, failure, type Health, only, reasonText } from "../health/result.ts";
 import { PARTS, type PartName } from "../host/set-up.ts";
+import { PART_OF } from "../platform/config/settings-table.ts";
 import { sudoLine } from "../platform/config/sudo-line.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
@@ -64,15 +65,9 @@ function unread(error: unknown, { isPrivileged }: StatusDependencies): CheckResu
   return fail(code, code === "CHECK_FAILED" ? `the check ended with an error: ${name}` : what);
 }
 
-/** The command whose needs doctor checks, for each part. */
-const COMMANDS: Record<PartName, string> = {
-  ...{ weekly: "weekly", webhook: "webhook", collector: "collect-metrics" },
-  ...{ "socket-monitor": "socket-monitor", "alert-rules": "alert-rules" },
-};
-
 /** The report on a part of this health: what is well in one line, then each problem; commands find this process's settings. */
 export function reportOf(part: PartName, health: Health, env: Environment): NamedReport {
-  const { status, command } = stateOf(health, COMMANDS[part]);
+  const { status, command } = stateOf(health, part);
   const isForRoot = command !== null && /^opsctl (?!explain )/.test(command);
   const well = health.results.filter((result) => result.code === null).map(reasonText);
   const problems = health.results.filter((result) => result.code !== null).map(reasonText);
@@ -86,15 +81,17 @@ export function reportOf(part: PartName, health: Health, env: Environment): Name
 /** The state of the part, by its worst result, and the command with which a person begins. */
 function stateOf(
   { results, isOutdated }: Health,
-  part: string,
+  part: PartName,
 ): { status: PartReport["status"]; command: string | null } {
   if (results.every(({ status }) => status === "not_set_up")) return { status: "not_set_up", command: null };
   if (results.some(({ needsRoot }) => needsRoot)) return { status: "unknown", command: "opsctl status" };
   const problem =
     results.find(({ status }) => status === "fail") ??
     results.find(({ status, isNote }) => status === "warn" && isNote !== true);
-  if (problem !== undefined)
-    return { status: "attention", command: problem.fix?.command ?? `opsctl doctor ${part}` };
+  if (problem !== undefined) {
+    const of = Object.entries(PART_OF).find(([, one]) => one === part)?.[0];
+    return { status: "attention", command: problem.fix?.command ?? `opsctl doctor ${of}` };
+  }
   return isOutdated
     ? { status: "outdated", command: results[0]?.fix?.command ?? null }
     : { status: "ok", command: null };

@@ -45,10 +45,6 @@ describe("runDoctor() on a healthy host", () => {
           ...{ command: "weekly", check: "alert webhook", status: "not_set_up" },
           reason: "not set up: the announcement of a run that fails, to an alert webhook",
         },
-        {
-          ...{ command: "webhook", check: "second channel", status: "not_set_up" },
-          reason: "not set up: a ping, by whose absence a check elsewhere notices that this host is gone",
-        },
       ],
     );
   });

@@ -3,7 +3,7 @@ import { linearTracker } from "../../providers/linear/client.ts";
 import { STATE_URL } from "../../webhook/state/postgres/opener.ts";
 import { checkEncoding } from "../../webhook/state/postgres/schema.ts";
 import type { Check } from "../context.ts";
-import { type CheckResult, command, fail, notChecked, notSetUp, pass, warn } from "../finding.ts";
+import { type CheckResult, command, fail, notChecked, pass, warn } from "../finding.ts";
 import { privateResult } from "./host.ts";
 import { alertGatewayCheck, emailKeyResult } from "./senders.ts";
 import { checkWithSettings, correctSecret } from "./settings.ts";
@@ -15,27 +15,18 @@ const TRACKER = {
   required: ["ISSUE_TRACKER_TOKEN", "ISSUE_TRACKER_TEAM_ID"],
   optional: ["ISSUE_TRACKER_URL"],
 } as const;
-const SECOND_CHANNEL = {
-  optional: [
-    ...(["ALERT_EMAIL_TO", "ALERT_EMAIL_FROM", "ALERT_EMAIL_API_KEY"] as const),
-    ...(["ALERT_EMAIL_API_URL", "OPSCTL_PING_URL"] as const),
-  ],
-} as const;
-
 /** What the webhook needs besides its settings: external services, state, units, and a service that answers. */
 export const WEBHOOK_CHECKS: readonly Check[] = [
   alertGatewayCheck(of),
   checkWithSettings(
     { command: of, name: "second channel", service: "the e-mail provider" },
-    SECOND_CHANNEL,
+    { optional: ["ALERT_EMAIL_TO", "ALERT_EMAIL_FROM", "ALERT_EMAIL_API_KEY", "ALERT_EMAIL_API_URL"] },
     async (settings, context, signal) => {
-      const { file } = await context.environment(of);
-      const ping = settings.OPSCTL_PING_URL === undefined ? noPing(file.path) : PINGED;
       const { ALERT_EMAIL_TO: to, ALERT_EMAIL_FROM: from, ALERT_EMAIL_API_KEY: apiKey } = settings;
-      if (apiKey === undefined) return [(to ?? from) === undefined ? noChannel(file.path) : NO_KEY, ping];
+      if (apiKey === undefined) return [(to ?? from) === undefined ? NO_CHANNEL : NO_KEY];
       const names = { url: "ALERT_EMAIL_API_URL", key: "ALERT_EMAIL_API_KEY" };
       const key = { url: settings.ALERT_EMAIL_API_URL, apiKey, names, unclear: warn } as const;
-      return [await emailKeyResult(key, context, signal), ping];
+      return [await emailKeyResult(key, context, signal)];
     },
   ),
   checkWithSettings(
@@ -69,28 +60,14 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
 ];
 
 const NO_KEY = notChecked("PREREQUISITE_FAILED", "it needs ALERT_EMAIL_API_KEY, see configuration");
-const PINGED = pass("a check elsewhere is pinged");
-
-function noChannel(path: string): CheckResult {
-  return warn(
-    "FALLBACK_CHANNEL_MISSING",
-    "no fallback channel is set up: while WhatsApp accepts nothing, nobody is notified",
-    command(
-      "opsctl secret set ALERT_EMAIL_API_KEY",
-      `Set ALERT_EMAIL_TO and ALERT_EMAIL_FROM in ${path}, then:`,
-    ),
-  );
-}
-
-function noPing(path: string): CheckResult {
-  return notSetUp(
-    "a ping, by whose absence a check elsewhere notices that this host is gone",
-    command(
-      "systemctl reload opsctl-webhook.service",
-      `Set OPSCTL_PING_URL in ${path} to the address of a check, then:`,
-    ),
-  );
-}
+const NO_CHANNEL = warn(
+  "FALLBACK_CHANNEL_MISSING",
+  "no fallback channel is set up: while WhatsApp accepts nothing, nobody is notified",
+  command(
+    "opsctl secret set ALERT_EMAIL_API_KEY",
+    "Set ALERT_EMAIL_TO and ALERT_EMAIL_FROM in webhook.env, then:",
+  ),
+);
 
 function trackerResult(code: string | null): CheckResult {
   switch (code) {

@@ -39,7 +39,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
     async (settings, context, signal) => {
       const tenantId = settings[WHATSAPP_SENDER];
       // The run itself misses it only at its step, so that no other check names it.
-      if (tenantId === undefined) return await missing("sender_tenant_missing", WHATSAPP_SENDER, context);
+      if (tenantId === undefined) return [unset("sender_tenant_missing", WHATSAPP_SENDER)];
       return await withDatabase(of, context, async (sql) => {
         const { instanceName } = await weeklyStore(sql).readSenders(tenantId, null);
         const gateway = gatewayOf(settings, context);
@@ -54,7 +54,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
     { command: of, name: "e-mail sender", service: "the database" },
     { optional: [EMAIL_SENDER] },
     async ({ [EMAIL_SENDER]: tenantId }, context) => {
-      if (tenantId === undefined) return await missing("email_sender_tenant_missing", EMAIL_SENDER, context);
+      if (tenantId === undefined) return [unset("email_sender_tenant_missing", EMAIL_SENDER)];
       return await withDatabase(of, context, async (sql) => {
         const sender = emailSenderOf((await weeklyStore(sql).readSenders(null, tenantId)).emailSender);
         return sender.status === "ready"
@@ -81,19 +81,13 @@ export const WEEKLY_CHECKS: readonly Check[] = [
       const reach = await checkReach({ baseUrl: new URL(settings.APP_BASE_URL), timeoutMs, signal });
       if (reach.status === "failed")
         return [fail(reach.code, "nothing answers at APP_BASE_URL", "Check APP_BASE_URL and the network")];
-      return [
-        pass("the application answers"),
-        notChecked(
-          "CHECK_HAS_EFFECTS",
-          "its routes and TRIGGER_SECRET, because each call of them has an effect",
-        ),
-      ];
+      return [pass("the application answers"), HAS_EFFECTS];
     },
   ),
   checkWithSettings(
     { command: of, name: "log directory" },
     { optional: ["OPSCTL_LOG_DIR"] },
-    async ({ OPSCTL_LOG_DIR }, _context) => [await logDirectoryResult(OPSCTL_LOG_DIR)],
+    async ({ OPSCTL_LOG_DIR }) => [await logDirectoryResult(OPSCTL_LOG_DIR)],
   ),
   statusCheck(of),
   {
@@ -104,22 +98,28 @@ export const WEEKLY_CHECKS: readonly Check[] = [
         return url === null ? null : { url, secret: await findWebhookSecret(env) };
       });
       if (settings.status !== "ok") return withoutSettings(settings);
-      const { path } = (await context.environment(of)).file;
-      if (settings.value === null) return [notSetUp(ANNOUNCEMENT, `Set ${ALERT_WEBHOOK} in ${path}`)];
+      if (settings.value === null) return [notSetUp(ANNOUNCEMENT, `Set ${ALERT_WEBHOOK} in weekly.env`)];
       const timeoutMs = context.dependencies.callLimitMs;
       const state = await checkAlertWebhook({ ...settings.value, timeoutMs, signal });
       if (state.status === "ready") return [pass("the webhook answers and takes the secret")];
-      const see = command("systemctl status opsctl-webhook", `Correct ${ALERT_WEBHOOK} in ${path}, or see:`);
-      const fix = state.cause === "http_401" ? SAME_SECRET : see;
+      const fix = state.cause === "http_401" ? SAME_SECRET : SEE_WEBHOOK;
       return [fail("ANNOUNCE_FAILED", `a failed run could not be announced, ${state.cause}`, fix)];
     },
   },
 ];
 
+const HAS_EFFECTS = notChecked(
+  "CHECK_HAS_EFFECTS",
+  "its routes and TRIGGER_SECRET, because each call of them has an effect",
+);
 const ANNOUNCEMENT = "the announcement of a run that fails, to an alert webhook";
 const SAME_SECRET = command(
   "opsctl secret set WEBHOOK_SECRET && systemctl reload opsctl-webhook.service",
   "Make WEBHOOK_SECRET here the one of the webhook:",
+);
+const SEE_WEBHOOK = command(
+  "systemctl status opsctl-webhook",
+  `Correct ${ALERT_WEBHOOK} in weekly.env, or see:`,
 );
 const SET_SENDER =
   "Set tenant_config.config.email of the central tenant: an address, and verification_status verified";
@@ -130,9 +130,8 @@ function gatewayOf(settings: Settings<(typeof GATEWAY)["required"][number]>, con
   return evolutionClient({ baseUrl: new URL(GATEWAY_URL), adminKey, timeoutMs });
 }
 
-async function missing(code: string, variable: string, context: CheckContext): Promise<CheckResult[]> {
-  const { file } = await context.environment(of);
-  return [fail(code, `${variable} is not set`, `Set ${variable} in ${file.path}`)];
+function unset(code: string, variable: string): CheckResult {
+  return fail(code, `${variable} is not set`, `Set ${variable} in weekly.env`);
 }
 
 /** Judged as the dry run judges it. */
