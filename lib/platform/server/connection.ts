@@ -3,8 +3,8 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 
-/** How much the parser gets at once: a few small requests at most begin together. */
-const PIECE_BYTES = 2_048;
+/** How much the parser gets first of what arrives: a few small requests at most begin before one is refused. */
+const FIRST_BYTES = 256;
 /** How long what has reached its limit stays, so that what arrived while the process was busy is read. */
 const UNREAD_MS = 10;
 
@@ -35,6 +35,7 @@ export class Connection extends Duplex {
   /** The requests that have no answer, null for one that could not be parsed; the first is at work. */
   readonly #begun: { message: IncomingMessage | null; answer: () => Promise<void> | void }[] = [];
   #isBodyWanted = false;
+  #hasSenderEnded = false;
 
   /** Takes over `socket`; `onBegin` is called when its first bytes have come. */
   constructor(socket: Socket, limitsMs: StateLimits, onBegin: () => void) {
@@ -47,15 +48,20 @@ export class Connection extends Duplex {
     socket.on("error", () => {});
     socket.once("data", () => {
       onBegin();
-      this.on("data", () => this.#isWanted() || this.pause());
+      this.on("data", () => (this.#isWanted() ? this.resume() : this.pause()));
     });
     socket.on("data", (chunk: Buffer) => {
       if (this.state === "idle") this.#enter("head");
-      for (let at = 0; at < chunk.length; at += PIECE_BYTES) this.push(chunk.subarray(at, at + PIECE_BYTES));
+      this.push(chunk.subarray(0, FIRST_BYTES));
+      if (chunk.length > FIRST_BYTES) this.push(chunk.subarray(FIRST_BYTES));
       if (this.readableLength > 0) socket.pause();
     });
-    // Without a byte there is no parser, which would end the connection.
-    socket.on("end", () => (this.readableFlowing === null ? this.destroy() : this.push(null)));
+    socket.on("end", () => {
+      this.#hasSenderEnded = true;
+      // Without a byte there is no parser, which would end the connection.
+      if (this.readableFlowing === null) this.destroy();
+      else this.resume();
+    });
     socket.on("close", () => this.destroy());
   }
 
@@ -73,7 +79,7 @@ export class Connection extends Duplex {
   }
 
   /** The parser cannot read on: in the body of a request, which is refused at once, or behind all that were begun. */
-  refuse(answer: () => void): void {
+  breakOff(answer: () => void): void {
     if (this.#begun.every(({ message }) => message?.complete)) this.begin(null, answer);
     else answer();
   }
@@ -86,11 +92,13 @@ export class Connection extends Duplex {
 
   /** The parser resumes reading after each request, whether or not that is answered. */
   override resume(): this {
-    return this.#isWanted() ? super.resume() : this;
+    if (!this.#isWanted()) return this;
+    if (this.#hasSenderEnded && this.readableLength === 0) this.push(null);
+    return super.resume();
   }
 
   override _read(): void {
-    this.#socket.resume();
+    if (!this.writableEnded) this.#socket.resume();
   }
 
   /** Head and body of an answer in one packet. */
@@ -101,6 +109,9 @@ export class Connection extends Duplex {
   override _final(done: () => void): void {
     this.#enter("closing");
     this.#socket.end(done);
+    // What has been read is dropped.
+    this.removeAllListeners("data");
+    super.resume();
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {

@@ -61,37 +61,41 @@ export async function listen({
   const connections = new Set<Connection>();
   let isEnding = false;
   const parser = createParser({ maxHeaderSize: MAX_HEAD_BYTES, requireHostHeader: false });
-  const refuse = (connection: Connection, status: number) =>
-    connection.refuse(() => {
-      const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0`;
-      connection.end(`${head}\r\n\r\n`);
-      onMalformed(status, connection.origin);
-    });
+  const refuse = (connection: Connection, status: number) => {
+    const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0`;
+    connection.end(`${head}\r\n\r\n`);
+    onMalformed(status, connection.origin);
+  };
   const onRequest = (message: IncomingMessage, answer: ServerResponse) => {
     const connection = message.socket as unknown as Connection;
     // A sender that leaves is no failure of ours; without these listeners it would end the process.
     message.on("error", () => {});
     answer.on("error", () => {});
-    const request = webRequest(message, (isFirst) => {
+    const onBodyWanted = (isFirst: boolean) => {
       if (isFirst && message.headers.expect !== undefined) answer.writeContinue();
       connection.wantBody();
+    };
+    connection.begin(message, async () => {
+      const request = webRequest(message, onBodyWanted);
+      if (typeof request === "number") return refuse(connection, request);
+      try {
+        const response = await fetch(request, connection.origin);
+        await send(response, { message, answer, connection, isEnding });
+      } catch {
+        connection.destroy();
+      }
     });
-    if (typeof request === "number") refuse(connection, request);
-    else
-      connection.begin(message, async () => {
-        try {
-          const response = await fetch(request, connection.origin);
-          await send(response, { message, answer, connection, isEnding });
-        } catch {
-          connection.destroy();
-        }
-      });
   };
   parser.on("request", onRequest).on("checkContinue", onRequest);
-  parser.on("checkExpectation", ({ socket }) => refuse(socket as unknown as Connection, 417));
+  parser.on("checkExpectation", (message) => {
+    const connection = message.socket as unknown as Connection;
+    connection.begin(message, () => refuse(connection, 417));
+  });
   parser.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
+    const connection = socket as unknown as Connection;
+    const status = code === "HPE_HEADER_OVERFLOW" ? 431 : 400;
     if (!socket.writable || !code.startsWith("HPE_")) socket.destroy();
-    else refuse(socket as unknown as Connection, code === "HPE_HEADER_OVERFLOW" ? 431 : 400);
+    else connection.breakOff(() => refuse(connection, status));
   });
   const server = await openSocket(address, (socket) => {
     if (connections.size >= most) {
