@@ -2,7 +2,6 @@ import { createWriteStream, fstatSync, readFileSync, writeSync } from "node:fs";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { OpsError } from "../lib/platform/errors.ts";
-import type { WrapLine } from "../lib/platform/log/log.ts";
 import type { TextStream } from "../lib/platform/log/progress.ts";
 import { jsonText } from "../lib/platform/replace-unseen.ts";
 import type { Environment } from "../lib/platform/secrets/adapter.ts";
@@ -109,13 +108,11 @@ export function columnsOf(to: "stdout" | "stderr", { COLUMNS = "" }: Environment
 /**
  * Standard error, where the log goes; each text is written before `write` returns.
  *
- * Shape: `wrap` breaks lines at the terminal's width, null where there is no terminal. From `neverWait` on a reader that
- *        stopped delays nothing: texts wait in memory, and beyond a cap they are lost; `onLost` gets their number once
- *        the reader goes on. `drained` is for the end of the process.
+ * Shape: from `neverWait` on a reader that stopped delays nothing: texts wait in memory, and beyond a cap they are lost;
+ *        `onLost` gets their number once the reader goes on. `drained` is for the end of the process.
  */
 export type StandardError = TextStream & {
   isTerminal: boolean;
-  wrap: WrapLine | null;
   neverWait(onLost: (texts: number) => void): void;
   drained(): Promise<void>;
 };
@@ -125,14 +122,12 @@ const MOST_WAITING_BYTES = 2 ** 20;
 const DRAIN_MS = 1_000;
 
 /** Opens nothing: the descriptor is the process's own. */
-export async function standardError(): Promise<StandardError> {
+export function standardError(): StandardError {
   let write = writeErr;
   let drained = async () => {};
-  const onTerminal = process.env.TERM !== "dumb" && isTerminal(STDERR);
   return {
     write: (text) => write(text),
-    isTerminal: onTerminal,
-    wrap: onTerminal ? await terminalWrap() : null,
+    isTerminal: process.env.TERM !== "dumb" && isTerminal(STDERR),
     get columns() {
       return process.stderr.columns;
     },
@@ -153,18 +148,5 @@ export async function standardError(): Promise<StandardError> {
       drained = () => Promise.race([new Promise<void>((done) => queue.end(done)), delay(DRAIN_MS)]);
     },
     drained: () => drained(),
-  };
-}
-
-/** Below this nearly every word would have a line of its own. */
-const NARROWEST = 40;
-
-/** Asks for the width at each line, as a window changes. */
-async function terminalWrap(): Promise<WrapLine> {
-  const { proseLines } = await import("../lib/text/terminal/prose.ts");
-  return (line, indent) => {
-    const { columns = 0 } = process.stderr;
-    const width = columns >= NARROWEST ? columns : null;
-    return proseLines(line, { width, clean: (text) => text }, { indent });
   };
 }

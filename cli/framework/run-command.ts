@@ -38,7 +38,7 @@ export async function runCommand(
 ): Promise<number> {
   if (command.isService) ignoreHangups();
   const asJson = given.has("json");
-  const stderr = await standardError();
+  const stderr = standardError();
   const { settings, problem, ...start } = await begin(name, command);
   const { env } = settings;
   const format = command.isUnattended && !stderr.isTerminal ? "json" : "text";
@@ -127,7 +127,7 @@ function commandLog(stderr: StandardError, { OPSCTL_LOG_LEVEL }: Environment, fo
   const wanted = OPSCTL_LOG_LEVEL?.trim() || "info";
   const known = LOG_LEVELS.find((level) => level === wanted);
   const colour = stderr.isTerminal && wantsColour(process.env);
-  const log = createLog({ stream: stderr, format, level: known ?? "info", colour, wrap: stderr.wrap });
+  const log = createLog({ stream: stderr, format, level: known ?? "info", colour });
   if (known === undefined) log.warn("OPSCTL_LOG_LEVEL is not a level", { expected: LOG_LEVELS.join(", ") });
   return log;
 }

@@ -18,14 +18,10 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 /** The log of a command: a message, and separately the values that belong to it. */
 export type Log = Record<LogLevel, (msg: string, fields?: Record<string, unknown>) => void>;
 
-/** Wraps a line for a terminal; the lines after the first begin with `indent`. */
-export type WrapLine = (line: string, indent: string) => string[];
-
 /**
  * A log on `stream`: as `text` lines for people, the field `hint` below the message; as `json` one object a line
  * (`time`, `level`, `msg`, fields).
  *
- * Shape:     `wrap` is for a terminal; without it each line stays whole.
  * Behaviour: no HTML comes here: callers log codes, ids and counts, never a payload or an answer. What reorders or
  *            hides text is written as an escape. Everything passes through `redact`. `CI`, `NODE_ENV` and `DEBUG` do
  *            not change the level, and equal lines are never folded into one.
@@ -35,12 +31,10 @@ export function createLog(options: {
   format: LogFormat;
   level: LogLevel;
   colour?: boolean;
-  wrap?: WrapLine | null;
   now?: () => Date;
 }): Log {
-  const { stream, format, level, colour = false, wrap, now = () => new Date() } = options;
-  const look = { colour, wrap: wrap ?? ((line: string) => [line]) };
-  const render = format === "text" ? (line: Line) => renderForPeople(line, look) : renderJson;
+  const { stream, format, level, colour = false, now = () => new Date() } = options;
+  const render = format === "text" ? (line: Line) => renderForPeople(line, colour) : renderJson;
   // Made at the first line: most runs of a short command write none.
   let consola: ConsolaInstance | null = null;
   const reporter = {
@@ -70,21 +64,16 @@ function renderJson({ fields, ...fixed }: Line): string {
   return jsonText({ ...fixed, ...fields, ...fixed });
 }
 
-function renderForPeople(
-  { time, level, msg, fields }: Line,
-  look: { colour: boolean; wrap: WrapLine },
-): string {
+/** Each line stays whole, whatever the terminal's width: what is copied from it is whole too. */
+function renderForPeople({ time, level, msg, fields }: Line, colour: boolean): string {
   const { hint, ...values } = fields;
-  const label = look.colour ? `\u001b[${COLOURS[level]}m${level.padEnd(5)}\u001b[39m` : level.padEnd(5);
+  const label = colour ? `\u001b[${COLOURS[level]}m${level.padEnd(5)}\u001b[39m` : level.padEnd(5);
   const shown = Object.entries(values).map(([key, value]) => ` ${key}=${renderValue(value)}`);
   // The values belong to the whole message: after its last line they would seem to belong to that line only.
-  const [first = "", ...more] = withoutControls(msg).split("\n");
-  const fixes = hint === undefined ? [] : withoutControls(`  -> ${hint}`).split("\n");
-  return [
-    ...look.wrap(`${time.slice(11, 19)} ${label} ${first}${withoutControls(shown.join(""))}`, "    "),
-    ...more.flatMap((line) => look.wrap(line, "    ")),
-    ...fixes.flatMap((line) => look.wrap(line, "     ")),
-  ].join("\n");
+  const [first, ...more] = msg.split("\n");
+  const fixes = hint === undefined ? [] : [`  -> ${hint}`];
+  const text = [`${first}${shown.join("")}`, ...more, ...fixes].join("\n");
+  return `${time.slice(11, 19)} ${label} ${withoutControls(text)}`;
 }
 
 function renderValue(value: unknown): string {
