@@ -1,6 +1,7 @@
-import { withoutInvisible } from "./pasted.ts";
-
 const BRAZIL = "55";
+
+/** What shows nothing and comes along when text is copied. */
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 /** What people type between digits: blanks, hyphens of any kind, dots, parentheses. */
 const SEPARATORS = /[ \t\u00A0\u2000-\u200A\u202F.()\-\u2010-\u2015\u2212]/gu;
@@ -15,7 +16,7 @@ const SEPARATORS = /[ \t\u00A0\u2000-\u200A\u202F.()\-\u2010-\u2015\u2212]/gu;
  */
 export function normalizePhone(raw: string | null): string | null {
   if (raw === null) return null;
-  const compact = withoutInvisible(raw).trim().replace("(0)", "").replace(SEPARATORS, "");
+  const compact = raw.replace(INVISIBLE, "").trim().replace("(0)", "").replace(SEPARATORS, "");
   const [, prefix, digits] = /^(\+|00)?([0-9]+)$/.exec(compact) ?? [];
   if (digits === undefined) return null;
   return prefix === undefined ? fromNational(digits) : fromInternational(digits);

@@ -43,7 +43,7 @@ function escaped(text: string, special: RegExp): string {
 }
 
 function renderNumber(value: number): string {
-  if (Object.is(value, -0)) return "0";
-  if (Number.isFinite(value) || Number.isNaN(value)) return String(value);
-  return value > 0 ? "+Inf" : "-Inf";
+  return String(value)
+    .replace(/^Infinity$/, "+Inf")
+    .replace(/^-Infinity$/, "-Inf");
 }

@@ -1,30 +1,19 @@
 /** Bodies in every way in which a sender may bring them, over raw sockets. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect } from "node:net";
-import { type Listener, listen } from "../../../lib/platform/server/server.ts";
+import { listen } from "../../../lib/platform/server/server.ts";
 import { until } from "../../support/until.ts";
 import { bodyFetch, MAX_BYTES, told } from "../support/body-fetch.ts";
 import { holdSocket } from "../support/held-socket.ts";
 import { request, speak } from "../support/raw-http.ts";
 
 const HOST = "127.0.0.1";
-const ports = { "an address": 0, "a socket that was handed over": 0 };
-const places = Object.keys(ports) as (keyof typeof ports)[];
-let listeners: Listener[];
+const listener = await listen({ host: HOST, port: 0, fd: holdSocket().fd, fetch: bodyFetch() });
+const { port } = listener;
 
-beforeAll(async () => {
-  const own = await listen({ host: HOST, port: 0, fetch: bodyFetch() });
-  const handedOver = await listen({ host: HOST, port: 0, fd: holdSocket().fd, fetch: bodyFetch() });
-  listeners = [own, handedOver];
-  ports["an address"] = own.port;
-  ports["a socket that was handed over"] = handedOver.port;
-});
-
-afterAll(async () => {
-  await Promise.all(listeners.map((listener) => listener.stop(0)));
-});
+afterAll(() => listener.stop(0));
 
 const small = Buffer.from('{"alerts":[]} and a little more');
 const large = randomBytes(3_000_000);
@@ -79,19 +68,19 @@ const ways: { way: string; body: Buffer; bring: (path: string) => Parameters<typ
 
 type Seen = { held: number; ends: Record<string, string> };
 
-describe.each(places)("a body at %s", (place) => {
-  const ask = async (path: string) => (await speak(ports[place], [request(`GET ${path}`)])).body;
+describe("a body", () => {
+  const ask = async (path: string) => (await speak(port, [request(`GET ${path}`)])).body;
   const seen = async () => JSON.parse(await ask("/seen")) as Seen;
   const isHeld = () => until("the request is held", async () => (await seen()).held === 1);
 
   test.each(ways)("a body that comes $way arrives as it was sent", async ({ body, bring }) => {
-    expect((await speak(ports[place], bring("POST /read"))).body).toBe(told(body));
+    expect((await speak(port, bring("POST /read"))).body).toBe(told(body));
   });
 
   test.each(ways)(
     "a body that comes $way and is read late arrives as it was sent",
     async ({ body, bring }) => {
-      const answer = speak(ports[place], bring("POST /held"));
+      const answer = speak(port, bring("POST /held"));
       await isHeld();
       await ask("/go");
       expect((await answer).body).toBe(told(body));
@@ -100,14 +89,12 @@ describe.each(places)("a body at %s", (place) => {
 
   test("is refused where it grows too large", async () => {
     const body = chunked(Buffer.alloc(MAX_BYTES + 1), 50_000);
-    expect((await speak(ports[place], [request("POST /read", [CHUNKED], body)])).body).toBe(
-      "payload_too_large",
-    );
+    expect((await speak(port, [request("POST /read", [CHUNKED], body)])).body).toBe("payload_too_large");
   });
 
   test.each(["destroy", "resetAndDestroy"] as const)("is broken when its sender goes: %s", async (leave) => {
     const name = `while-read-${leave}`;
-    const socket = connect({ port: ports[place], host: HOST }).on("error", () => {});
+    const socket = connect({ port: port, host: HOST }).on("error", () => {});
     const start = request(`POST /read/${name}`, ["Content-Length: 900"], small);
     await new Promise((resolve) => socket.write(start, resolve));
     expect((await seen()).ends[name]).toBeUndefined();
@@ -116,7 +103,7 @@ describe.each(places)("a body at %s", (place) => {
   });
 
   test("is broken when its sender has gone before anybody read it", async () => {
-    const socket = connect({ port: ports[place], host: HOST });
+    const socket = connect({ port: port, host: HOST });
     socket.write(request("POST /held/before-read", ["Content-Length: 900"], small));
     await isHeld();
     socket.destroy();
@@ -129,7 +116,7 @@ describe.each(places)("a body at %s", (place) => {
 
   test("is left alone behind the piece that was wanted, and the next request is answered", async () => {
     const next = request("POST /read", [], small);
-    const { text } = await speak(ports[place], [request("POST /first", [KEPT], small), next]);
+    const { text } = await speak(port, [request("POST /first", [KEPT], small), next]);
     expect(text).toContain(`\r\n\r\n${small[0]}HTTP/1.1 200`);
     expect(text).toEndWith(told(small));
   });
@@ -137,7 +124,7 @@ describe.each(places)("a body at %s", (place) => {
   test("a body that nobody wanted does not become the next request", async () => {
     const smuggled = request("POST /read/smuggled", [], "abc");
     const next = request("POST /read", [], small);
-    const { text } = await speak(ports[place], [request("POST /unread", [KEPT], smuggled), next]);
+    const { text } = await speak(port, [request("POST /unread", [KEPT], smuggled), next]);
     const [first = "", ...others] = text.split("HTTP/1.1 200").slice(1);
     // Where the runtime has not read the body yet, the answer closes the connection, and says so.
     if (/^connection: close$/im.test(first)) expect(others).toEqual([]);
@@ -148,7 +135,7 @@ describe.each(places)("a body at %s", (place) => {
   test("each of many requests on one connection has its own body", async () => {
     const bodies = Array.from({ length: 8 }, (_, at) => (at % 3 === 2 ? large : small.subarray(at)));
     const requests = bodies.map((body, at) => request("POST /read", at === 7 ? [] : [KEPT], body));
-    const { text } = await speak(ports[place], requests);
+    const { text } = await speak(port, requests);
     expect([...(text.match(/\d+ [0-9a-f]{64}/g) ?? [])]).toEqual(bodies.map((body) => told(body)));
   });
 });
@@ -160,7 +147,6 @@ test("no more of a body is taken from its sender than is wanted", async () => {
     return new Response(String((await asked.bytes()).byteLength));
   };
   const listener = await listen({ host: HOST, port: 0, fetch });
-  listeners.push(listener);
   const piece = Buffer.alloc(1_000_000);
   const pieces = 60;
   const socket = connect({ port: listener.port, host: HOST });
@@ -180,4 +166,5 @@ test("no more of a body is taken from its sender than is wanted", async () => {
   await sending;
   expect(String((await answer)[0])).toEndWith(String(pieces * piece.byteLength));
   socket.destroy();
+  await listener.stop(0);
 });

@@ -7,10 +7,7 @@ import { holdSocket } from "../support/held-socket.ts";
 import { request, speak } from "../support/raw-http.ts";
 
 const HOST = "127.0.0.1";
-const addresses = {
-  "an address": () => ({ host: HOST, port: 0 }),
-  "a socket that was handed over": () => ({ host: HOST, port: 0, fd: holdSocket().fd }),
-};
+const handedOver = () => ({ host: HOST, port: 0, fd: holdSocket().fd });
 const listeners: Listener[] = [];
 
 afterEach(async () => {
@@ -19,7 +16,7 @@ afterEach(async () => {
 
 async function start(
   fetch: Fetch,
-  address: { host: string; port: number; fd?: number } = addresses["an address"](),
+  address: { host: string; port: number; fd?: number } = { host: HOST, port: 0 },
   limits: Partial<ServerLimits> = {},
 ) {
   const listener = await listen({ ...address, fetch, limits });
@@ -43,9 +40,9 @@ const echo: Fetch = async (asked) => new Response(await asked.text());
 const get = request("GET /");
 const kept = request("POST /", ["Connection: keep-alive"], "abc");
 
-describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
+describe("listen() at a socket that was handed over", () => {
   test("serves many requests on one connection", async () => {
-    const { port } = await start(echo, address());
+    const { port } = await start(echo, handedOver());
     const answers = (text: string) => text.split("\r\n\r\nabc").length - 1;
     const pieces = async function* () {
       for (let sent = 0; sent < 3; sent += 1) {
@@ -58,7 +55,7 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
   });
 
   test("answers a client that has said all that it will", async () => {
-    const { port } = await start(echo, address());
+    const { port } = await start(echo, handedOver());
     const socket = connect({ port, host: HOST, allowHalfOpen: true });
     const text = new Promise<string>((resolve) => {
       let seen = "";
@@ -73,7 +70,7 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
 
   test("stops: what is in flight finishes, nothing new is taken", async () => {
     const { fetch, asked, tell } = held();
-    const listener = await start(fetch, address());
+    const listener = await start(fetch, handedOver());
     const answer = speak(listener.port, [kept]);
     await asked;
     const stopped = listener.stop(10_000);
@@ -86,7 +83,7 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
   });
 
   test("stops: a connection that rests is closed, long before the grace is over", async () => {
-    const listener = await start(echo, address());
+    const listener = await start(echo, handedOver());
     const resting = connect({ port: listener.port, host: HOST });
     resting.write(kept);
     await once(resting, "data");
@@ -97,7 +94,7 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
 
   test("stops when its grace is over, whatever is still in flight", async () => {
     const { fetch, asked } = held();
-    const listener = await start(fetch, address());
+    const listener = await start(fetch, handedOver());
     const answer = speak(listener.port, [get]);
     await asked;
     await listener.stop(20);
@@ -107,7 +104,7 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
   test("outlives clients that reset their connection at any time", async () => {
     const { port } = await start(
       async (asked) => new Response((await asked.text()) + "x".repeat(5_000_000)),
-      address(),
+      handedOver(),
     );
     for (const bytes of [Buffer.alloc(0), kept.subarray(0, 20), kept.subarray(0, -1), kept])
       await new Promise<void>((resolve) => {
@@ -121,7 +118,7 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
   });
 
   test("says where a request came from", async () => {
-    const { port } = await start((_request, { address: from }) => new Response(String(from)), address());
+    const { port } = await start((_request, { address: from }) => new Response(String(from)), handedOver());
     expect((await speak(port, [get])).body).toBe(HOST);
   });
 
@@ -130,7 +127,7 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
     const { port } = await start(async () => {
       if (failures-- > 0) throw new Error("canary");
       return new Response("fine");
-    }, address());
+    }, handedOver());
     expect((await speak(port, [get])).text).toBe("");
     expect((await speak(port, [get])).body).toBe("fine");
   });
@@ -142,7 +139,7 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
       begun += 1;
       return await fetch(request, { address: null });
     };
-    const { port } = await start(counted, address());
+    const { port } = await start(counted, handedOver());
     const one = request("GET /", ["Connection: keep-alive"]);
     const piece = Buffer.concat(Array(1_000).fill(one));
     const socket = connect({ port, host: HOST });
@@ -163,7 +160,7 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
   });
 
   test("limits the time of every head on a connection, not the rest between them", async () => {
-    const { port } = await start(echo, address(), { statesMs: { head: 100 } });
+    const { port } = await start(echo, handedOver(), { statesMs: { head: 100 } });
     const half = kept.subarray(0, 10);
     expect(await speak(port, [half])).toMatchObject({ text: "", ended: true });
     const resting = connect({ port, host: HOST });
@@ -175,7 +172,7 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
   });
 
   test("limits the time of a head that begins after a rest, too", async () => {
-    const { port } = await start(echo, address(), { statesMs: { head: 100 } });
+    const { port } = await start(echo, handedOver(), { statesMs: { head: 100 } });
     const resting = connect({ port, host: HOST });
     resting.write(kept);
     await once(resting, "data");
@@ -185,7 +182,7 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
   });
 
   test("answers what came while the process was busy, although the connection had rested for too long by then", async () => {
-    const { port } = await start(echo, address(), { statesMs: { idle: 300 } });
+    const { port } = await start(echo, handedOver(), { statesMs: { idle: 300 } });
     const resting = connect({ port, host: HOST });
     resting.write(kept);
     await once(resting, "data");
@@ -197,7 +194,7 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
   });
 
   test("does not let a head trickle in", async () => {
-    const { port } = await start(echo, address(), { statesMs: { head: 200 } });
+    const { port } = await start(echo, handedOver(), { statesMs: { head: 200 } });
     const trickle = async function* () {
       yield "POST / HTTP/1.1\r\n";
       for (;;) {
@@ -209,7 +206,7 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
   });
 
   test("closes a silent connection for a new one before one that was served and rests", async () => {
-    const { port } = await start(echo, address(), { connections: 2 });
+    const { port } = await start(echo, handedOver(), { connections: 2 });
     const [resting, silent] = [connect({ port, host: HOST }), connect({ port, host: HOST })];
     resting.write(kept);
     await once(resting, "data");
@@ -223,7 +220,7 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
 
   test("closes a new connection at once when all others are at work", async () => {
     const { fetch, asked, tell } = held();
-    const { port } = await start(fetch, address(), { connections: 1 });
+    const { port } = await start(fetch, handedOver(), { connections: 1 });
     const working = speak(port, [get]);
     await asked;
     expect((await speak(port, [get])).text).toBe("");
@@ -233,9 +230,9 @@ describe.each(Object.entries(addresses))("listen() at %s", (_what, address) => {
   });
 });
 
-describe("listen()", () => {
+describe("listen() at an address", () => {
   test("gives a connection that is open already a moment to bring its request when it stops", async () => {
-    const listener = await start(echo, addresses["a socket that was handed over"]());
+    const listener = await start(echo);
     const answered = Promise.withResolvers<void>();
     const pieces = async function* () {
       yield kept;
