@@ -55,7 +55,7 @@ export async function weeklyHealth(
   ];
   return {
     results: results.filter((result) => result !== null),
-    facts: judgement === null ? factsOfRun(lastRun) : factsOfWeek(week!, judgement),
+    facts: judgement?.facts ?? factsOfRun(lastRun),
   };
 }
 
@@ -112,11 +112,6 @@ function successResult(ageMs: number, judgement: WeekJudgement | null): CheckRes
   return ["clean", "awaited", "running"].includes(judgement?.state ?? "")
     ? note("HEARTBEAT_STALE", `${text}; the next run on a Monday renews it`, NEXT_MONDAY)
     : fail("HEARTBEAT_STALE", text, SEE_LOG);
-}
-
-function factsOfWeek({ week, clean, counts, retryableUntil }: LedgerWeek, judgement: WeekJudgement): object {
-  const { openCount: open, run: lastRun } = judgement;
-  return { week, clean, open, owners: counts.owners, retryableUntil, lastRun };
 }
 
 /** Without the ledger, what the last run counted. */

@@ -19,12 +19,12 @@ export function renderStatus(
 ): string {
   const judgement = judgeWeek(status, lastRun);
   const { week, lastDate, counts } = status;
-  const { run, head } = judgement;
+  const { head, facts } = judgement;
   const { noLongerEligible: gone } = counts;
   const painted = paint(status.clean ? "good" : "warning", head, screen);
   const goneCount = gone.reports + gone.whatsapp + gone.email;
   const lines: [string, string][] = [
-    ["Last run", run === null ? "none of this week on this host" : lastRunText(run)],
+    ["Last run", facts.lastRun === null ? "none of this week on this host" : lastRunText(facts.lastRun)],
     ["Ledger", status.changedAt === null ? "empty" : `last changed ${localTime(status.changedAt)}`],
     ["Owners", `${counts.owners}${ownersBeforeText(counts)}`],
     ["Reports", countsText(counts.reports)],

@@ -22,14 +22,17 @@ import { weekStage } from "./week-stage.ts";
  *
  * Shape: `state`: its run is still to come, works on it, or has not begun though it was due; of what a run has made,
  *        something is `open`, or it is `clean`. `result` is all of it in one line, with its fix; `head` is the state in a
- *        few words, `prospect` what can still come of it. `run` is this host's last run about it; `openCount` counts
- *        reports and deliveries.
+ *        few words, `prospect` what can still come of it. Of the `facts` `open` counts reports and deliveries, `lastRun`
+ *        is this host's last run about the week.
  */
 export type WeekJudgement = Pick<Verdict, "head" | "prospect"> & {
   state: "awaited" | "running" | "late" | "open" | "clean";
   result: Urgency & { reason: string };
-  run: LastRunFacts | null;
-  openCount: number;
+  facts: Pick<LedgerWeek, "week" | "clean" | "retryableUntil"> & {
+    open: number;
+    owners: number;
+    lastRun: LastRunFacts | null;
+  };
 };
 
 type Urgency =
@@ -63,21 +66,22 @@ export const RUN_STATES: Readonly<Record<LastRunFacts["status"], string>> = {
 
 /** Judges a week by the ledger and by what this host knows of its runs. */
 export function judgeWeek(ledger: LedgerWeek, lastRun: LastRunFinding): WeekJudgement {
-  const { week, counts, clean, runDue, hasRun } = ledger;
+  const { week, counts, clean, runDue, hasRun, retryableUntil } = ledger;
   const run = lastRun.status === "found" ? lastRun.run : null;
   const hasHostWorked = lastRun.status === "none" && lastRun.hasHostWorked;
   const stage = weekStage(counts, { isRunDue: runDue, lastRun: run, hasHostWorked, hasRun });
   const made = clean ? "clean" : "open";
   const state = stage === "made" ? made : stage;
   const { urgency, head, prospect } = VERDICTS[state](ledger, run);
-  const isUndecided = ledger.retryableUntil !== null && run?.code === "LEDGER_WENT_BACK";
+  const isUndecided = retryableUntil !== null && run?.code === "LEDGER_WENT_BACK";
   const decided: Urgency = isUndecided && urgency.code !== null ? { ...urgency, fix: DECIDE } : urgency;
   const counted = { clean: `, ${ownersText(ledger)}`, open: `: ${openText(ledger)}` };
   const rest = prospect === null ? "" : `; ${prospect}`;
   const reason = `week of ${week}: ${head}${stage === "made" ? counted[made] : ""}${rest}`;
   const openCounts = Object.values(openInWeek(counts)).flatMap((of) => Object.values(of));
-  const openCount = openCounts.reduce((sum, count) => sum + count, 0);
-  return { result: { ...decided, reason }, state, head, prospect, run, openCount };
+  const open = openCounts.reduce((sum, count) => sum + count, 0);
+  const facts = { week, clean, open, owners: counts.owners, retryableUntil, lastRun: run };
+  return { result: { ...decided, reason }, state, head, prospect, facts };
 }
 
 const VERDICTS: Record<WeekJudgement["state"], (ledger: LedgerWeek, run: LastRunFacts | null) => Verdict> = {

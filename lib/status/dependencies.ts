@@ -4,9 +4,7 @@ import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 
 /** Where the collector writes, and whether it is set up, or why its settings, which are root's, cannot be used. */
-export type CollectorPlace =
-  | { status: "found"; textfileDir: string; isSetUp: boolean }
-  | { status: "failed"; error: OpsError };
+export type CollectorPlace = { env: Environment; isSetUp: boolean } | OpsError;
 
 /**
  * What a look at the host uses.

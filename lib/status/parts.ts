@@ -4,7 +4,6 @@ import { readWebhookHealth } from "../health/webhook.ts";
 import { type Ledger, weeklyHealth } from "../health/weekly.ts";
 import { isSetUp, type PartName } from "../host/set-up.ts";
 import { readOnly } from "../ledger/read-only.ts";
-import { loadSettings } from "../platform/config/load.ts";
 import { readCommandSettings } from "../platform/config/settings-file.ts";
 import { classifyDatabaseError } from "../platform/database/error.ts";
 import { OpsError } from "../platform/errors.ts";
@@ -26,12 +25,10 @@ export const READ: Record<PartName, Read> = {
     return await readWebhookHealth(await webhookPorts(env), look, signal);
   },
   async collector({ env, collector, nowMs }) {
-    if (collector.status === "found") {
-      const settings = { TEXTFILE_DIR: collector.textfileDir };
-      return await fileHealth("collector", { env: settings, isSetUp: collector.isSetUp, nowMs: nowMs() });
-    }
+    if (!(collector instanceof OpsError))
+      return await fileHealth("collector", { ...collector, nowMs: nowMs() });
     const health = await fileHealth("collector", { env, isSetUp: false, nowMs: nowMs() });
-    if (health.facts === null) throw collector.error;
+    if (health.facts === null) throw collector;
     return health;
   },
   "socket-monitor": (dependencies) => readFile("socket-monitor", dependencies),
@@ -39,14 +36,12 @@ export const READ: Record<PartName, Read> = {
 };
 
 /** Finds where the collector writes, in its settings, which belong to root. */
-export async function findCollector(env: Environment): Promise<CollectorPlace> {
+export function findCollector(own: Environment): CollectorPlace {
   try {
-    const settings = readCommandSettings("collect-metrics", env);
-    const wanted = { optional: ["TEXTFILE_DIR"] } as const;
-    const { TEXTFILE_DIR: textfileDir } = await loadSettings("collect-metrics", wanted, settings.env);
-    return { status: "found", textfileDir, isSetUp: isSetUp("collector", settings.env) };
+    const { env } = readCommandSettings("collect-metrics", own);
+    return { env: { TEXTFILE_DIR: env.TEXTFILE_DIR }, isSetUp: isSetUp("collector", env) };
   } catch (error) {
-    if (error instanceof OpsError) return { status: "failed", error };
+    if (error instanceof OpsError) return error;
     throw error;
   }
 }

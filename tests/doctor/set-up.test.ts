@@ -34,7 +34,7 @@ afterEach(async () => await host[Symbol.asyncDispose]());
 async function setUpByStatus(): Promise<PartName[]> {
   const { OPSCTL_LOG_DIR, OPSCTL_STATE_DIR } = host.dependencies.env;
   const env = { OPSCTL_LOG_DIR, OPSCTL_STATE_DIR, WEBHOOK_ADMIN_PORT: adminPort };
-  const reports = await readStatus(await statusDependencies(host, env));
+  const reports = await readStatus(statusDependencies(host, env));
   return reports.filter(({ status }) => status !== "not_set_up").map(({ part }) => part);
 }
 

@@ -20,7 +20,7 @@ afterAll(async () => await host[Symbol.asyncDispose]());
 
 async function look(part: PartName) {
   // Settings of this process, so that what comes next is the bare command.
-  const reports = await readStatus({ ...(await statusDependencies(host)), nowMs: () => NOW });
+  const reports = await readStatus({ ...statusDependencies(host), nowMs: () => NOW });
   const { status, lines, next, facts } = reports.find((one) => one.part === part)!;
   const bare = (text: string) => text.replace(/ ?OPSCTL_\w+=\S+| --env-dir \S+/g, "");
   return { status, lines: lines.map(bare), next: next === null ? null : bare(next), facts };

@@ -32,7 +32,7 @@ beforeEach(async () => {
   const line = { time: new Date(EARLY_MS - 60_000).toISOString(), total: 12 };
   host.put("log/socket_monitor.log", `${JSON.stringify(line)}\n`, 0o644);
   host.setting("alert-rules", "OPSCTL_LOG_DIR", host.path("log"));
-  dependencies = { ...(await statusDependencies(host)), nowMs: () => EARLY_MS };
+  dependencies = { ...statusDependencies(host), nowMs: () => EARLY_MS };
 });
 afterEach(async () => await host[Symbol.asyncDispose]());
 
@@ -65,7 +65,7 @@ describe("readStatus()", () => {
 
   test("names a directory of environment files that every command refuses", async () => {
     dependencies = { ...dependencies, env: { ...dependencies.env, OPSCTL_ENV_DIR: "staging" } };
-    dependencies.collector = (await statusDependencies(host, { OPSCTL_ENV_DIR: "staging" })).collector;
+    dependencies.collector = statusDependencies(host, { OPSCTL_ENV_DIR: "staging" }).collector;
     for (const { status, lines } of await readStatus(dependencies))
       expect([status, ...lines]).toEqual([
         "attention",
@@ -81,7 +81,7 @@ describe("readStatus()", () => {
     };
     const away = { ...env, TEXTFILE_DIR: host.path("none"), WEBHOOK_ADMIN_PORT: "1" };
     dependencies = { ...dependencies, env: away };
-    dependencies.collector = { status: "found", textfileDir: host.path("none"), isSetUp: false };
+    dependencies.collector = { env: { TEXTFILE_DIR: host.path("none") }, isSetUp: false };
     const reports = await readStatus(dependencies);
     expect(reports.map(({ status }) => status)).toEqual(reports.map(() => "not_set_up"));
     expect(isAllWell(reports)).toBe(true);
@@ -104,12 +104,12 @@ describe("readStatus()", () => {
     };
     dependencies = { ...dependencies, env };
     const nothing = { OPSCTL_SECRETS_DIR: host.path("none") };
-    dependencies.collector = (await statusDependencies(host, nothing)).collector;
+    dependencies.collector = statusDependencies(host, nothing).collector;
     const { collector: _, ...others } = await said();
     expect(Object.values(others).map(([status]) => status)).toEqual(
       Object.values(others).map(() => "not_set_up"),
     );
-    expect(dependencies.collector).toMatchObject({ status: "found", isSetUp: false });
+    expect(dependencies.collector).toMatchObject({ isSetUp: false });
   });
 
   test("calls a webhook well whose admin port is off, as long as its port is open", async () => {
@@ -218,7 +218,7 @@ describe("readStatus()", () => {
     async (isPrivileged, status, why, next) => {
       const error = new OpsError({ code: "SECRET_FILE_UNREADABLE", message: "Cannot read its settings" });
       const env = { ...dependencies.env, TEXTFILE_DIR: host.path("none") };
-      dependencies = { ...dependencies, env, isPrivileged, collector: { status: "failed", error } };
+      dependencies = { ...dependencies, env, isPrivileged, collector: error };
       const line = typeof why === "string" ? why : expect.stringMatching(why);
       const parts = await said();
       expect(parts.collector).toEqual([status, line, next()]);
@@ -243,7 +243,7 @@ describe("readStatus()", () => {
   test("takes settings of root's that are open to others for a fault", async () => {
     const error = new OpsError({ code: "SECRET_FILE_EXPOSED", message: "Cannot use its settings" });
     const env = { ...dependencies.env, TEXTFILE_DIR: host.path("none") };
-    dependencies = { ...dependencies, env, isPrivileged: false, collector: { status: "failed", error } };
+    dependencies = { ...dependencies, env, isPrivileged: false, collector: error };
     expect((await said()).collector![0]).toBe("attention");
   });
 

@@ -17,7 +17,7 @@ export const status = defineCommand({
   // Where the collector writes is named in a file of root's.
   async readAsRoot(env) {
     const { findCollector } = await import("../../../lib/status/parts.ts");
-    return await findCollector(env);
+    return findCollector(env);
   },
   args: {},
   example: "opsctl status",
@@ -26,7 +26,7 @@ export const status = defineCommand({
     const { openStatusDependencies } = await import("../../wiring/host/status.ts");
     const { isAllWell, readStatus } = await import("../../../lib/status/run.ts");
     const { renderStatus } = await import("../../../lib/status/render.ts");
-    const parts = await readStatus(await openStatusDependencies(env, fromRoot as CollectorPlace | null));
+    const parts = await readStatus(openStatusDependencies(env, fromRoot as CollectorPlace | null));
     const onTerminal = process.env.TERM !== "dumb" && isTerminal(STDOUT);
     setTimeout(() => process.exit(), LINGER_MS).unref();
     return {

@@ -12,14 +12,14 @@ const CONNECT_LIMIT_MS = 5_000;
 const DATABASE_LIMIT_MS = 800;
 
 /** What `opsctl status` looks with on this host; `collector` is what root read before it became the account. */
-export async function openStatusDependencies(
+export function openStatusDependencies(
   env: Environment,
   collector: CollectorPlace | null,
-): Promise<StatusDependencies> {
+): StatusDependencies {
   return {
     env,
     isPrivileged: isRoot() || wasRoot(),
-    collector: collector ?? (await findCollector(env)),
+    collector: collector ?? findCollector(env),
     procNet: "/proc/net",
     limitMs: LIMIT_MS,
     databaseLimitMs: DATABASE_LIMIT_MS,

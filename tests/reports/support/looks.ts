@@ -84,7 +84,7 @@ export async function openLookingHost(): Promise<LookingHost> {
     async look() {
       const week = await readWeekStatus(ledger.sql, undefined);
       const found = findLastRun(logDir, { week: week.week, isClean: week.clean });
-      const parts = await readStatus({ ...(await statusDependencies(viewer)), nowMs: () => nowMs });
+      const parts = await readStatus({ ...statusDependencies(viewer), nowMs: () => nowMs });
       const { status, lines, next, facts } = parts.find(({ part }) => part === "weekly")!;
       const checks = checksFor(["weekly"]).filter(({ name }) => name === "status");
       const bare = (text: string) => text.replace(/ ?OPSCTL_\w+=\S+| --env-dir \S+/g, "");
