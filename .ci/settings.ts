@@ -84,7 +84,7 @@ export function renderDocs(page: string): string {
 /** The file to which a setting belongs; `shared` for one of three files or more. */
 function sectionOf(setting: Setting): string {
   const files = [...new Set(readersOf(setting).map(({ command }) => fileOf(setting, command)))];
-  return files.length === 1 || files.length === 2 ? files[0]! : "shared";
+  return files.length < 3 ? files[0]! : "shared";
 }
 
 function docsRow([name, setting]: Row): string {

@@ -3,11 +3,9 @@ import { wrapText } from "../text/wrap.ts";
 /** What one row says about a code: its section, the codes of the row, and the meaning, in plain text. */
 export type Explanation = { section: string; codes: readonly string[]; meaning: string };
 
-/** The tables of docs/codes.md. */
+/** The tables of docs/codes.md: what they say about a code, and every code without a part that varies, in their order. */
 export type CodeBook = {
-  /** What the tables say about `code`; empty when they do not have it. */
   explain(code: string): Explanation[];
-  /** Every code without a part that varies, in the order of the document, with its first section. */
   codes(): { code: string; section: string }[];
 };
 

@@ -98,31 +98,17 @@ export function withWebhookSettings(
 
 /** The variables of an environment file, and what is wrong with its lines; null where it is missing. */
 function readFile(path: string, words: string): (EnvFile & { broken: OpsError | null }) | null {
-  const reader = `opsctl ${words}`;
-  try {
-    const text = readClosedText(path, `the settings of ${reader}`);
-    if (text === undefined) return null;
-    const file = readEnvFile(text);
-    return { ...file, broken: file.faults.length === 0 ? null : invalid(reader, path, file) };
-  } catch (error) {
-    if (!(error instanceof OpsError) || error.code === "SECRET_FILE_EXPOSED") throw error;
-    const { code, message, cause } = error;
-    throw new OpsError({ code, message, hint: HINT, cause });
-  }
-}
-
-const HINT =
-  "Put sudo before the same command, or give the account that reads it a text file of NAME=value lines, at most 1 MiB, " +
-  "mode 0600: root for collect-metrics.env, opsctl for the others";
-
-function invalid(reader: string, path: string, { faults }: EnvFile): OpsError {
-  const lines = faults.slice(0, MOST_FAULTS).map(({ line, problem }) => `  line ${line} ${problem}`);
-  if (faults.length > MOST_FAULTS) lines.push(`  and ${faults.length - MOST_FAULTS} more lines`);
-  return new OpsError({
+  const subject = `the settings of opsctl ${words}`;
+  const text = readClosedText(path, subject);
+  if (text === undefined) return null;
+  const file = readEnvFile(text);
+  const lines = file.faults.slice(0, MOST_FAULTS).map(({ line, problem }) => `  line ${line} ${problem}`);
+  const broken = new OpsError({
     code: "ENV_FILE_INVALID",
-    message: [`Cannot read the settings of ${reader}: file ${path}`, ...lines].join("\n"),
+    message: [`Cannot read ${subject}: file ${path}`, ...lines].join("\n"),
     hint: "The file is never read by a shell: NAME=value or NAME='value', one a line",
   });
+  return { ...file, broken: lines.length === 0 ? null : broken };
 }
 
 function presentIn(variables: Environment): Environment {

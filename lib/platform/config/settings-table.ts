@@ -207,16 +207,16 @@ export function fileOf(setting: Setting, command: SettingsCommand): string {
 
 /** Whether a command reads a setting. */
 export function isReadBy(setting: Setting, command: SettingsCommand): boolean {
-  return setting.commands === "all" || readersOf(setting).some((reader) => reader.command === command);
+  return readersOf(setting).some((reader) => reader.command === command);
 }
 
 /** A command that reads a setting; `neededWith` is the other setting with which it needs this one. */
 export type Reader = { command: SettingsCommand; isRequired: boolean; neededWith: string | null };
 
-/** The commands that read a setting; none of what every command reads. */
+/** The commands that read a setting. */
 export function readersOf({ commands }: Setting): Reader[] {
-  if (commands === "all") return [];
-  return commands.map((word) => {
+  const all = Object.keys(SETTINGS_FILES).map((command) => `(${command})`);
+  return (commands === "all" ? all : commands).map((word) => {
     const [command, neededWith = null] = word.replace(/[()]/g, "").split(" with ");
     return { command: command as SettingsCommand, isRequired: !word.startsWith("("), neededWith };
   });
@@ -236,8 +236,7 @@ export function commandFile(words: string): string | null {
 
 /** The names of the settings that a command reads in the environment file of this name. */
 export function settingsOfFile(file: string): string[] {
-  const readers = (Object.keys(SETTINGS_FILES) as SettingsCommand[]).filter(
-    (command) => commandFile(command) === file,
+  return settingsWhere((setting) =>
+    readersOf(setting).some(({ command }) => SETTINGS_FILES[command] === file),
   );
-  return settingsWhere((setting) => readers.some((command) => isReadBy(setting, command)));
 }

@@ -15,7 +15,7 @@ const HINTS = {
     "Keep it in a directory of root or of the account that reads it, which no other account may write to, and give it " +
     "to that account, mode 0600; root reads only what is root's",
   SECRET_FILE_UNREADABLE:
-    "Give the account that reads it a regular file with mode 0600 or 0400, or remove it",
+    "Put sudo before the same command, or give the account that reads it a regular file, mode 0600 or 0400, or remove it",
 };
 
 /**
