@@ -105,17 +105,16 @@ function missingProblem(given: ReadonlyMap<string, string>, args: Options): stri
 function faultOf(value: string, option: Option): string | undefined {
   const listed = listedValues(option);
   if (option.check !== undefined) return option.check(value);
-  if (listed === "weeks" || listed === "old-weeks") return mondayFault(value);
+  if (listed === "weeks" || listed === "old-weeks")
+    return isMonday(value) ? undefined : "expects the date of a Monday, YYYY-MM-DD";
   if (listed === undefined || typeof listed === "string" || listed.includes(value)) return undefined;
   return `expects one of ${listed.join(", ")}${didYouMean(value, listed)}`;
 }
 
-/** A week is named after its first day, `YYYY-MM-DD`. */
-function mondayFault(value: string): string | undefined {
-  const time = new Date(/^\d{4}-\d{2}-\d{2}$/.test(value) ? `${value}T00:00:00Z` : "");
-  const isReal = !Number.isNaN(time.getTime()) && time.toISOString().startsWith(value);
-  if (!isReal) return "expects a date, YYYY-MM-DD";
-  return time.getUTCDay() === 1 ? undefined : "expects a Monday, the first day of the report's week";
+/** Whether it is the date of a Monday: a week is named after its first day. */
+function isMonday(value: string): boolean {
+  const time = new Date(`${value}T00:00:00Z`);
+  return time.getUTCDay() === 1 && time.toISOString().startsWith(`${value}T`);
 }
 
 function didYouMean(word: string, names: readonly string[]): string {

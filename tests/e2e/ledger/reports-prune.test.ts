@@ -22,7 +22,7 @@ describe.concurrent("opsctl reports prune", () => {
       error: { code: "PRUNE_WEEK_TOO_YOUNG", hint: "The latest date is 2026-09-28 now" },
     });
     expect([notMonday.exitCode, without.exitCode]).toEqual([2, 2]);
-    expect(notMonday.stderr).toContain("expects a Monday");
+    expect(notMonday.stderr).toContain("expects the date of a Monday");
     expect(await databaseSnapshot(sql)).toEqual(before);
 
     await setClock(sql, "2027-01-19T11:00:00Z");
