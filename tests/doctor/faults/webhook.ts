@@ -99,13 +99,6 @@ export const WEBHOOK: Faults = {
       host.service.health.holds = { message: "gateway_license_required", issue: null };
     },
   },
-  "the service holds its messages for want of a phone": {
-    finds: ["webhook", "status", "fail", "sem_instancia_gateway"],
-    about: "pair its phone again",
-    spoil: (host) => {
-      host.service.health.holds = { message: "sem_instancia_gateway", issue: null };
-    },
-  },
   "the service holds its messages because Meta refuses the account": {
     finds: ["webhook", "status", "fail", "meta_190"],
     spoil: (host) => {
@@ -266,37 +259,11 @@ export const WEBHOOK: Faults = {
     finds: ["webhook", "status", "warn", "MESSAGES_NOT_ACKNOWLEDGED"],
     spoil: (host) => void Object.assign(host.service.health, { gatewayOpen: true, pendingMessages: 4 }),
   },
-  "the socket monitor's log ends in something else": {
-    finds: ["socket-monitor", "status", "warn", "LAST_RUN_UNREADABLE"],
-    spoil: (host) => host.put("log/socket_monitor.log", "no JSON\n"),
-  },
-  "the socket monitor wrote with a clock that was wrong": {
-    finds: ["socket-monitor", "status", "warn", "CLOCK_WRONG"],
-    spoil: (host) =>
-      host.put(
-        "log/socket_monitor.log",
-        `${JSON.stringify({ time: new Date(NOW_MS + 120_000).toISOString(), total: 1 })}\n`,
-      ),
-  },
-  "the socket monitor has not run yet": {
-    finds: ["socket-monitor", "status", "warn", "LAST_RUN_MISSING"],
-    spoil: ({ path }) => rmSync(path("log/socket_monitor.log")),
-  },
   "a directory stands in the place of the socket monitor's log": {
     finds: ["socket-monitor", "status", "warn", "FILE_UNREADABLE"],
     spoil: ({ path }) => {
       rmSync(path("log/socket_monitor.log"));
       mkdirSync(path("log/socket_monitor.log"));
-    },
-  },
-  "the socket monitor has stopped": {
-    finds: ["socket-monitor", "status", "warn", "LAST_RUN_STALE"],
-    spoil: (host) => {
-      const time = new Date(NOW_MS - 1_200_000).toISOString();
-      host.put(
-        "log/socket_monitor.log",
-        `{"time":"${new Date(0).toISOString()}"}\n{"time":"${time}","total":1}\n`,
-      );
     },
   },
 };
