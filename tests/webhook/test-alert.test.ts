@@ -56,7 +56,7 @@ describe("sendTestAlert()", () => {
     reply = () => Response.json({ accepted: 1, alerts: [{ whatsapp: "sent", issue: "not_firing" }] });
     const report = { ...(await send()), codes: { message: "canary\u001b]0;title\u0007" } };
     const shown = renderTestReport(report, { width: 60, colour: true, clean: withoutControls });
-    expect(shown).toContain("(canary)");
+    expect(shown).toContain("(canary]0;title)");
   });
 
   test.each<[string, () => Response, RegExp, RegExp]>([
