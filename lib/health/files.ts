@@ -8,7 +8,6 @@ import type { Environment } from "../platform/secrets/adapter.ts";
 import { lastReadings, SOCKET_LOG_FILE, STALE_READINGS_MS } from "../sockets/readings.ts";
 import { isToCome } from "../time/to-come.ts";
 import {
-  type CheckResult,
   command,
   fail,
   type Health,
@@ -71,7 +70,7 @@ function judgeMetrics(text: string, nowMs: number): Health {
     failing.length === 0
       ? pass("every source read")
       : warn("SOURCE_FAILED", `not read: ${failing.join(", ")}`, fix);
-  const age = ageOf(nowMs - lastMs, { every: "every minute", limitMs: STALE_PASS_MS, fault: fail });
+  const age = ageOf(nowMs - lastMs, "every minute", STALE_PASS_MS, fail);
   return { results: [age.result, sources], facts: { ageSeconds: age.seconds, failing } };
 }
 
@@ -87,23 +86,18 @@ function judgeReadings(text: string, nowMs: number): Health {
       : threshold !== null && total > threshold
         ? warn("SOCKETS_ABOVE_THRESHOLD", `${counted}, more than ${threshold}`, command("ss -s"))
         : pass(counted);
-  const due = { every: "every five minutes", limitMs: STALE_READINGS_MS, fault: warn };
-  const age = ageOf(nowMs - timeMs, due);
+  const age = ageOf(nowMs - timeMs, "every five minutes", STALE_READINGS_MS, warn);
   return { results: [age.result, sockets], facts: { ageSeconds: age.seconds, total, threshold } };
 }
 
-/** How often something runs, and what a run that is too old, or dated in the future, means. */
-type Due = { every: string; limitMs: number; fault: typeof warn };
-
-function ageOf(ageMs: number, { every, limitMs, fault }: Due): { result: CheckResult; seconds: number } {
+/** The result for a run that was this long ago, where one is due `every` so often, and its age in seconds. */
+function ageOf(ageMs: number, every: string, limitMs: number, fault: typeof warn) {
   const text = `last run ${shortTime(ageMs)} ago`;
+  const seconds = Math.max(0, Math.round(ageMs / 1000));
   const ahead = `last run dated ${shortTime(-ageMs)} in the future: a clock is wrong`;
-  const result = isToCome(ageMs)
-    ? fault("CLOCK_WRONG", ahead, SET_CLOCK)
-    : ageMs > limitMs
-      ? fault("LAST_RUN_STALE", `${text}, one is due ${every}`, CRON)
-      : pass(text);
-  return { result, seconds: Math.max(0, Math.round(ageMs / 1000)) };
+  if (isToCome(ageMs)) return { result: fault("CLOCK_WRONG", ahead, SET_CLOCK), seconds };
+  const stale = fault("LAST_RUN_STALE", `${text}, one is due ${every}`, CRON);
+  return { result: ageMs > limitMs ? stale : pass(text), seconds };
 }
 
 /** Grafana is not called: this is what the last `plan` or `apply` found. */

@@ -9,12 +9,12 @@ import type { LastRunFacts } from "./last-run.ts";
  * How far a week has come: its run is still to come, works on it, has not begun though it was due, or has made what
  * there is.
  */
-export type WeekStage = "awaited" | "running" | "late" | "made";
+type WeekStage = "awaited" | "running" | "late" | "made";
 
 type Week = Pick<WeekState, "owners" | "reports" | "whatsapp" | "email" | "social">;
 
 /** What is known of the runs about a week besides its ledger. */
-export type KnownRuns = {
+type KnownRuns = {
   isRunDue: boolean;
   /** This host's last run about the week. */
   lastRun: Pick<LastRunFacts, "status" | "begunAt"> | null;
@@ -53,7 +53,7 @@ export function isRunDue(
 }
 
 /** Whether a run works on a week: this host's last one, or by its leases another one; those of a killed run say nothing. */
-export function isWorkedOn(
+function isWorkedOn(
   { reports, whatsapp, email }: Pick<Week, "reports" | "whatsapp" | "email">,
   lastRun: KnownRuns["lastRun"],
 ): boolean {
