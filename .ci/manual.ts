@@ -29,12 +29,9 @@ const COMPLETIONS = { "opsctl.bash": "opsctl.bash", "opsctl.zsh": "_opsctl", "op
 export async function manPages(path: string, group: Group, date: string): Promise<ManPage[]> {
   const pages = [page(path, group.description, date, groupSections(path, group))];
   for (const [name, entry] of Object.entries(group.commands)) {
-    const own = `${path} ${name}`;
+    const [own, { description }] = [`${path} ${name}`, entry];
     if (!("load" in entry)) pages.push(...(await manPages(own, entry, date)));
-    else {
-      const { description } = entry;
-      pages.push(page(own, description, date, commandSections(own, description, await entry.load())));
-    }
+    else pages.push(page(own, description, date, commandSections(own, description, await entry.load())));
   }
   return pages;
 }
@@ -48,13 +45,12 @@ function groupSections(path: string, { commands }: Group): Section[] {
   const rows = Object.entries(commands).map(([name, { description }]): Row => {
     return [bold(name), `${description}; see ${pageName(`${path} ${name}`)}(1)`];
   });
-  const below = Object.keys(commands).map((name) => `${path} ${name}`);
   return [
     ["SYNOPSIS", [`${bold(path)} ${italic("command")} [${italic("options")}]`]],
     ["COMMANDS", entries(rows)],
     ["OPTIONS", options(path === "opsctl" ? [["--version", "Show version and commit"]] : [])],
     ["EXIT STATUS", exitStatus()],
-    ["SEE ALSO", seeAlso(path, below)],
+    ["SEE ALSO", seeAlso(path)],
   ];
 }
 
@@ -76,7 +72,7 @@ function commandSections(path: string, description: string, command: Command): S
     ["FILES", file === null ? [] : entries([[italic(`${DEFAULT_ENV_DIR}/${file}`), SETTINGS]])],
     ["EXIT STATUS", exitStatus()],
     ["EXAMPLES", [".EX", roff(example), ".EE"]],
-    ["SEE ALSO", seeAlso(path, [])],
+    ["SEE ALSO", seeAlso(path)],
   ];
 }
 
@@ -112,9 +108,10 @@ function exitStatus(): string[] {
   return entries(statuses.map((status) => [bold(status), sentence(codes.explain(status)[0]?.meaning ?? "")]));
 }
 
-function seeAlso(path: string, below: readonly string[]): string[] {
+/** The groups above a command or group. */
+function seeAlso(path: string): string[] {
   const above = path.split(" ").map((_word, at, words) => words.slice(0, at).join(" "));
-  const pages = [...above.filter(Boolean), ...below].map((name) => `${bold(pageName(name))}(1)`);
+  const pages = above.filter(Boolean).map((name) => `${bold(pageName(name))}(1)`);
   return pages.length === 0 ? [] : [pages.join(",\n")];
 }
 
@@ -153,16 +150,14 @@ function italic(text: string): string {
   return `\\fI${roff(text)}\\fR`;
 }
 
-function fresh(path: string): string {
-  rmSync(path, { recursive: true, force: true });
-  mkdirSync(path, { recursive: true });
-  return path;
-}
-
 if (import.meta.main) {
   const [folder = "dist"] = process.argv.slice(2);
   const date = new Date(Number(process.env.SOURCE_DATE_EPOCH ?? 0) * 1000).toISOString().slice(0, 10);
-  const [man, completions] = [fresh(join(folder, "man")), fresh(join(folder, "completions"))];
+  const [man, completions] = [join(folder, "man"), join(folder, "completions")];
+  for (const path of [man, completions]) {
+    rmSync(path, { recursive: true, force: true });
+    mkdirSync(path, { recursive: true });
+  }
   for (const { path, text } of await manPages("opsctl", root, date))
     writeFileSync(join(man, `${pageName(path)}.1`), text);
   const scripts = join(import.meta.dirname, "../cli/completion/scripts");

@@ -93,16 +93,9 @@ function docsRow([name, setting]: Row): string {
   return `| \`${name}\`${isSecret(setting) ? " (secret)" : ""} | ${neededBy(setting)} | ${meaning} | ${help} |\n`;
 }
 
-function neededBy(setting: Setting): string {
-  if (setting.commands === "all") return "(all)";
-  const readers = readersOf(setting).map(({ neededWith, ...reader }) => ({
-    text: neededWith === null ? reader.command : `${reader.command} with \`${neededWith}\``,
-    isNeeded: reader.isRequired || neededWith !== null,
-  }));
-  const listed = (isNeeded: boolean) =>
-    readers.flatMap((reader) => (reader.isNeeded === isNeeded ? reader.text : [])).join(", ");
-  const optional = listed(false);
-  return `${listed(true)} ${optional === "" ? "" : `(${optional})`}`.trim();
+function neededBy({ commands }: Setting): string {
+  if (commands === "all") return "(all)";
+  return commands.join(", ").replaceAll(/ with (\w+)/g, " with `$1`");
 }
 
 if (import.meta.main) {
