@@ -23,7 +23,7 @@ export type CommandContext = {
   log: Log;
   /** Whether `--json` is given. */
   asJson: boolean;
-  /** Where a progress bar may be drawn. */
+  /** Where progress may be drawn. */
   stderr: Pick<StandardError, "write" | "columns" | "isTerminal">;
   /** Returns a signal that SIGINT or SIGTERM aborts; from the first call on these no longer end the process. */
   interrupted(): AbortSignal;

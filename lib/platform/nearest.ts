@@ -1,4 +1,5 @@
 const MOST_EDITS = 2;
+const LONGEST_NAME = 64;
 
 /**
  * The name that `typed` probably means: two edits away at most, ignoring case and dashes; undefined for none. Two
@@ -6,17 +7,13 @@ const MOST_EDITS = 2;
  */
 export function nearest(typed: string, names: readonly string[]): string | undefined {
   const plain = (text: string) => text.toLowerCase().replace(/[-_]/g, "");
-  const isClose = (name: string) => Math.abs(plain(name).length - plain(typed).length) <= MOST_EDITS;
   // A word of a whole argument's length would otherwise be compared for minutes.
-  const ranked = names
-    .filter(isClose)
-    .map((name) => ({ name, distance: editDistance(plain(typed), plain(name)) }))
-    .sort((a, b) => a.distance - b.distance);
-  const best = ranked[0];
-  if (best === undefined || best.distance > MOST_EDITS) return undefined;
+  const word = plain(typed).slice(0, LONGEST_NAME);
+  const distances = names.map((name) => editDistance(word, plain(name)));
+  const least = Math.min(...distances, MOST_EDITS);
+  const name = names[distances.indexOf(least)];
   // Two edits turn tcsh into bash.
-  const isLike = 3 * best.distance <= Math.max(plain(typed).length, plain(best.name).length);
-  return isLike ? best.name : undefined;
+  return name !== undefined && 3 * least <= Math.max(word.length, plain(name).length) ? name : undefined;
 }
 
 /** Optimal string alignment distance, row by row. */

@@ -148,7 +148,7 @@ describe("every command of the ledger and of the host fits a terminal of 60 colu
   ])("%s", async (name, more) => {
     const words = [...(await commandOf("binary")), ...name.split(" "), ...more()];
     const text = await shownBy(words, { cols: 60, env: { NO_COLOR: "1", OPSCTL_LOG_LEVEL: "error" } });
-    // A progress bar goes back to the start of its line.
+    // Progress goes back to the start of its line.
     const lines = text.split(/[\r\n]/);
     expect(lines.length).toBeGreaterThan(5);
     expect(lines.filter((line) => displayWidth(line) > 60 && !isAlone(line))).toEqual([]);
