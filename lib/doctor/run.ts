@@ -104,9 +104,11 @@ async function findingsOf(
   const found = (await Promise.all(own.map(run))).flat();
   const alike = Map.groupBy(found, (one) => (one.code === "PREREQUISITE_FAILED" ? one.reason : one));
   return [...alike.values()].map(([first, ...others]) => {
-    const names = others.map(({ check }) => check).join(", ");
+    const names = others.map(({ check }) => check);
     const { reason } = first!;
-    return { ...first!, reason: names === "" ? reason : `${reason}; neither were ${names}` };
+    if (names.length === 0) return first!;
+    const verb = names.length === 1 ? "was" : "were";
+    return { ...first!, reason: `${reason}; neither ${verb} ${names.join(", ")}` };
   });
 }
 

@@ -71,7 +71,7 @@ export function webhookHealth(service: ServiceHealth): Health {
   }
   // A stranger's post looks the same as one of a Grafana that has another secret.
   if (secretRefusedAt !== null) {
-    const reason = `the last post from another host, at ${secretRefusedAt}, was refused: it had another secret`;
+    const reason = `the last post from another host, at ${secretRefusedAt}, was refused: it had no secret or another one`;
     results.push(note("WEBHOOK_SECRET_REFUSED", reason, REFUSED_SENDER));
   }
   const facts = { isReady, isLeading, gatewayOpen, pendingMessages, holds: paused };

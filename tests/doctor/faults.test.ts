@@ -37,7 +37,7 @@ async function expectFound({ finds, about = "", spoil }: Fault): Promise<void> {
   const findings = await host.examine(command);
   const said = (one: Finding) => `${one.reason} -> ${fixOf(one)}`.replaceAll(host.folder, "~");
   // What several checks lack for the same reason is one finding, which names the others.
-  const others = (one: Finding) => /; neither were (.*)$/.exec(one.reason)?.[1]?.split(", ") ?? [];
+  const others = (one: Finding) => /; neither (?:was|were) (.*)$/.exec(one.reason)?.[1]?.split(", ") ?? [];
   const ofCheck = findings.filter((one) => one.check === check || others(one).includes(check));
   const found = ofCheck.filter((one) => one.code === code && said(one).includes(about));
   if (found.length !== 1) throw new Error(`${code} ${about}, but: ${ofCheck.map(said).join("; ")}`);

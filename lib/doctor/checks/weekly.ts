@@ -119,7 +119,7 @@ const SAME_SECRET = command(
 );
 const SEE_WEBHOOK = command(
   "systemctl status opsctl-webhook",
-  `Correct ${ALERT_WEBHOOK} in weekly.env, or see:`,
+  `Start the webhook, or correct ${ALERT_WEBHOOK} in weekly.env; how it is:`,
 );
 const SET_SENDER =
   "Set tenant_config.config.email of the central tenant: an address, and verification_status verified";
