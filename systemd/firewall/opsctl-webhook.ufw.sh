@@ -17,6 +17,6 @@ first allow proto tcp from 172.16.0.0/12 to any port 9300
 ufw status verbose
 # These rules are kept until ufw is enabled, and close nothing before. To enable it here could lock you out.
 if ! LC_ALL=C ufw status | grep -q '^Status: active'; then
-	echo "opsctl: ufw is not active, so port 9300 is not closed by it: ufw allow 22/tcp (the port of your ssh), then ufw enable" >&2
+	echo "opsctl: ufw is not active, so port 9300 is not closed by it: ufw allow 22/tcp (the port of your ssh) and what else this host serves (ufw allow 80,443/tcp), then ufw enable" >&2
 	exit 1
 fi
