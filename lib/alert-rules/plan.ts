@@ -50,7 +50,10 @@ export async function planRules(
   return rules.map((rule) => decideRule(ruleDocument(rule, uids, receivers), listed));
 }
 
-/** A sentence for every group that Grafana evaluates less often than the shortest `for` of its rules. */
+/** How far the rules on logs look back: between two evaluations that are further apart, lines pass unseen. */
+const LOG_MINUTES = 5;
+
+/** A sentence for every group that Grafana evaluates less often than its rules need: their `for`, or how far they look back. */
 export async function groupWarnings(
   grafana: GrafanaClient,
   rules: readonly AlertRule[],
@@ -61,7 +64,9 @@ export async function groupWarnings(
       const reading = await grafana.groupInterval(folderUid, group);
       if (reading.status !== "ok")
         return `The interval of the group ${group} could not be read (${reading.problem.code})`;
-      const waits = rules.flatMap((rule) => (rule.group === group && rule.condition.forMinutes) || []);
+      const waits = rules
+        .filter((rule) => rule.group === group)
+        .flatMap(({ source, condition }) => condition.forMinutes ?? (source === "logs" ? LOG_MINUTES : []));
       const [interval, shortest] = [reading.value ?? 0, Math.min(...waits) * 60];
       if (interval <= shortest) return null;
       return `The group ${group} is evaluated every ${interval} s, but its quickest rule needs an evaluation every ${shortest} s`;

@@ -60,7 +60,7 @@ export async function migrationStatus({ sql, known }: MigrateDependencies): Prom
     throw new OpsError({
       code: "DATABASE_GRANT_MISSING",
       message: `Cannot read the record of migrations: public.opsctl_migrations is closed to ${record.login}`,
-      hint: `Connect as the owner, or: grant service_role to "${record.login}";`,
+      hint: "Connect as the owner, or: grant service_role to <login>;",
     });
   return compareMigrations(record.exists ? await readRecordedMigrations(sql) : [], known);
 }

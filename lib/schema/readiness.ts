@@ -77,8 +77,8 @@ export function catalogProblems(catalog: Catalog): Problem[] {
   const hidden = catalog.hidden.filter((row) => !(isOfLogin(row) && row.maker === "opsctl"));
   const membership =
     serverVersion >= POSTGRES_16
-      ? `grant service_role to ${login} with inherit true;`
-      : `grant service_role to ${login}; alter role ${login} inherit;`;
+      ? "grant service_role to <login> with inherit true;"
+      : "grant service_role to <login>; alter role <login> inherit;";
   return [
     ...missing.map((row): Problem => {
       const hint = row.maker === "platform" ? PLATFORM : APPLICATION;
@@ -86,16 +86,21 @@ export function catalogProblems(catalog: Catalog): Problem[] {
     }),
     ...(needsMembership ? [lacks(`${login} is no member of service_role`, membership)] : []),
     ...lacking.map(({ side, role, privilege, object, columns }) => {
-      const grantee = side === "login" && isService === true ? "service_role" : role;
+      const [grantee, named] =
+        side === "login" && isService === true ? ["service_role", "service_role"] : [role, `<${side}>`];
       const list = columns === null ? "" : ` (${columns.join(", ")})`;
-      const statement = `grant ${privilege.toLowerCase()}${list} on ${object} to ${grantee};`;
+      const statement = `grant ${privilege.toLowerCase()}${list} on ${object} to ${named};`;
       return lacks(`${grantee} lacks ${privilege} on ${object}${list}`, statement);
     }),
     ...hidden.map(({ side, role, isViewOwner, table }): Problem => {
       const owner = `${role}, who owns the ${isViewOwner ? "view" : "functions"}`;
       const from = side === "login" && !isViewOwner ? `the login ${role}` : owner;
       const reason = `row security hides rows of public.${table} from ${from}`;
-      return { code: "DATABASE_ROW_SECURITY", reason, hint: `alter role ${role} bypassrls;` };
+      return {
+        code: "DATABASE_ROW_SECURITY",
+        reason,
+        hint: `alter role <${isViewOwner ? "owner" : side}> bypassrls;`,
+      };
     }),
   ];
 }

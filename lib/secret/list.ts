@@ -69,7 +69,7 @@ function lookAt(place: Place, name: string): Look {
     why === null ? null : { where, why, fix: fixOf(place, where === path ? name : null) };
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false });
-    const fault = directoryFault(directory, { trusted: [0, reader.uid], mayBeSticky: true });
+    const fault = directoryFault(directory, { trusted: [0, reader.uid], entry: name });
     const found = problem(directory, fault) ?? problem(path, fileFault(stats, reader));
     return { path, stats, isUnseen: false, problem: found };
   } catch (error) {

@@ -3,7 +3,6 @@ import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync } from "node:fs"
 import { dirname } from "node:path";
 import { faultOf, KINDS } from "../platform/config/kinds.ts";
 import type { KnownSecret } from "../platform/config/known-secrets.ts";
-import { settingOf } from "../platform/config/settings-table.ts";
 import { sudoLine } from "../platform/config/sudo-line.ts";
 import { OpsError } from "../platform/errors.ts";
 import { writeFileAtomic } from "../platform/files/atomic-file.ts";
@@ -51,7 +50,7 @@ export async function setSecret(place: Place, secret: KnownSecret, ask: () => Pr
   const isNew = !existsSync(path);
   orNotWritten(place, () => writeFileAtomic(path, value.open(), { mode: 0o600, owner: reader }));
   const usedBy = secret.usedBy.map(({ command }) => command);
-  const restart = settingOf(secret.name)?.restart ? "restart" : "reload";
+  const restart = secret.restart ? "restart" : "reload";
   const service = usedBy.includes("webhook") && `systemctl ${restart} opsctl-webhook.service`;
   const credential = webhookCredential(secret);
   const isPadded = value.open() !== value.open().trim();
@@ -76,7 +75,7 @@ function prepareDirectory(place: Place): void {
     throw new OpsError({ code: "FILE_UNTRUSTED", message, hint: command ?? text ?? undefined });
   }
   if (!isThere) {
-    mkdirSync(directory, { mode: 0o700 });
+    mkdirSync(directory, { mode: 0o700, recursive: true });
     chownSync(directory, 0, reader.gid);
     chmodSync(directory, reader.gid === 0 ? 0o700 : 0o750);
   }

@@ -22,9 +22,15 @@ const problemsOf = (database: TestDatabase, login: string, major?: number) =>
   asLogin(database, login, checkReadiness, major);
 
 /** The hints for a login; run as SQL by the superuser, they make it ready. */
-async function fixedByItsHints(database: TestDatabase, login: string, major?: number): Promise<string[]> {
+async function fixedByItsHints(
+  database: TestDatabase,
+  login: string,
+  { major, owner = "" }: { major?: number; owner?: string } = {},
+): Promise<string[]> {
   const problems = await problemsOf(database, login, major);
-  for (const problem of problems) await database.sql.unsafe(problem.hint);
+  const quoted = `"${login.replaceAll('"', '""')}"`;
+  for (const { hint } of problems)
+    await database.sql.unsafe(hint.replaceAll("<login>", quoted).replaceAll("<owner>", owner));
   expect(await problemsOf(database, login, major)).toEqual([]);
   return problems.map((problem) => problem.hint).toSorted();
 }
@@ -131,32 +137,30 @@ const SINGLE_GRANTS = [
   "grant select on all tables in schema public to",
 ];
 
-test.each<
-  [what: string, grants: string[], sql: (login: string) => string, hints: (login: string) => string[]]
->([
+test.each<[what: string, grants: string[], sql: (login: string) => string, hints: string[]]>([
   [
     "a login without any right to become a member, and nothing else",
     [],
     () => "",
-    (login) => [`grant service_role to ${login} with inherit true;`],
+    ["grant service_role to <login> with inherit true;"],
   ],
   [
     "a member that does not inherit to inherit",
     [],
     (login) => `grant service_role to ${login} with inherit false`,
-    (login) => [`grant service_role to ${login} with inherit true;`],
+    ["grant service_role to <login> with inherit true;"],
   ],
   [
     "for the membership where single grants would leave every row hidden",
     SINGLE_GRANTS,
     () => "",
-    (login) => [`grant service_role to ${login} with inherit true;`],
+    ["grant service_role to <login> with inherit true;"],
   ],
   [
     "a login that bypasses row security only for the grant that it lacks",
     SINGLE_GRANTS,
     (login) => `alter role ${login} bypassrls; revoke select on social_connections from ${login}`,
-    (login) => [`grant select on public.social_connections to ${login};`],
+    ["grant select on public.social_connections to <login>;"],
   ],
   [
     "for what service_role itself lacks",
@@ -165,7 +169,7 @@ test.each<
       revoke select on users, tenant_config from service_role;
       grant select (id, tenant_id, phone) on users to service_role;
       revoke execute on function settle_weekly_performance_delivery from service_role`,
-    () => [
+    [
       "grant execute on function public.settle_weekly_performance_delivery(uuid, uuid, text, text, text) to service_role;",
       "grant select (email) on public.users to service_role;",
       "grant select on public.tenant_config to service_role;",
@@ -175,23 +179,23 @@ test.each<
     "for the record of migrations that may not be read",
     MEMBER,
     () => "revoke select on opsctl_migrations from service_role",
-    () => ["grant select on public.opsctl_migrations to service_role;"],
+    ["grant select on public.opsctl_migrations to service_role;"],
   ],
 ])("checkReadiness() asks %s", async (_what, grants, sql, hints) => {
   await withDatabase(async (database) => {
     const login = await newLogin(database.sql, ...grants);
     await database.sql.unsafe(sql(login));
-    expect(await fixedByItsHints(database, login)).toEqual(hints(login));
+    expect(await fixedByItsHints(database, login)).toEqual(hints);
   });
 });
 
-test("checkReadiness() quotes a login whose name needs it", async () => {
+test("checkReadiness() asks for the membership of a login with an odd name", async () => {
   await withDatabase(async (database) => {
     const login = `Weekly "${database.name}"`;
     const quoted = `"Weekly ""${database.name}"""`;
     await database.sql.unsafe(`create role ${quoted} login password '${PASSWORD}'`);
     expect(await fixedByItsHints(database, login)).toEqual([
-      `grant service_role to ${quoted} with inherit true;`,
+      "grant service_role to <login> with inherit true;",
     ]);
   });
 });
@@ -201,13 +205,13 @@ test("checkReadiness() words the membership as PostgreSQL 15 knows it", async ()
   await withDatabase(
     async (database) => {
       const stranger = await newLogin(database.sql);
-      expect(await fixedByItsHints(database, stranger, major)).toEqual([
-        `grant service_role to ${stranger}; alter role ${stranger} inherit;`,
+      expect(await fixedByItsHints(database, stranger, { major })).toEqual([
+        "grant service_role to <login>; alter role <login> inherit;",
       ]);
       const member = await newLogin(database.sql, "grant service_role to");
       await database.sql.unsafe(`alter role ${member} noinherit`);
-      expect(await fixedByItsHints(database, member, major)).toEqual([
-        `grant service_role to ${member}; alter role ${member} inherit;`,
+      expect(await fixedByItsHints(database, member, { major })).toEqual([
+        "grant service_role to <login>; alter role <login> inherit;",
       ]);
     },
     { major },
@@ -219,8 +223,8 @@ test("checkReadiness() names first a missing membership, then what service_role 
     await database.sql`revoke select on tenant_config from service_role`;
     const login = await newLogin(database.sql);
     const [membership, ...others] = await problemsOf(database, login);
-    expect([membership?.hint, others]).toEqual([`grant service_role to ${login} with inherit true;`, []]);
-    await database.sql.unsafe(membership!.hint);
+    expect([membership?.hint, others]).toEqual(["grant service_role to <login> with inherit true;", []]);
+    await database.sql.unsafe(`grant service_role to ${login} with inherit true`);
     expect(await fixedByItsHints(database, login)).toEqual([
       "grant select on public.tenant_config to service_role;",
     ]);
@@ -244,13 +248,13 @@ test("checkReadiness() names what the functions' owner lacks", async () => {
       alter table weekly_performance_reconciliations owner to ${owner};
       alter table weekly_performance_erased_messages owner to ${owner};`);
     const member = await newLogin(database.sql, "grant service_role to");
-    expect(await fixedByItsHints(database, member)).toEqual([
-      `grant insert on public.timeline_entries to ${owner};`,
-      `grant references on public.tenants to ${owner};`,
-      `grant references on public.users to ${owner};`,
-      `grant select on public.credit_wallets to ${owner};`,
-      `grant select on public.tenants to ${owner};`,
-      `grant select on public.users to ${owner};`,
+    expect(await fixedByItsHints(database, member, { owner })).toEqual([
+      "grant insert on public.timeline_entries to <owner>;",
+      "grant references on public.tenants to <owner>;",
+      "grant references on public.users to <owner>;",
+      "grant select on public.credit_wallets to <owner>;",
+      "grant select on public.tenants to <owner>;",
+      "grant select on public.users to <owner>;",
     ]);
   });
 });

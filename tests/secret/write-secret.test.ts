@@ -118,15 +118,15 @@ describe("the directory of secrets", () => {
     );
   });
 
-  test("is refused where another account owns it, the directory above it, or the one with a link to it", async () => {
+  test("is refused where another account owns it, a directory above it, or the one with a link to it", async () => {
     giveAway(places.secrets);
     const own = expect.stringContaining("Keep secrets in a directory of root's");
     await expect(set(at("secrets"))).rejects.toEqual(refusal("FILE_UNTRUSTED", own));
     mkdirSync(join(places.folder, "real"));
-    mkdirSync(join(places.folder, "above/below"), { recursive: true });
+    mkdirSync(join(places.folder, "above/below/further/down"), { recursive: true });
     symlinkSync(join(places.folder, "real"), join(places.folder, "above/link"));
     giveAway(join(places.folder, "above"));
-    for (const name of ["below", "link", "missing"])
+    for (const name of ["below", "below/further/down", "link", "missing"])
       await expect(set(at("above", name))).rejects.toEqual(refusal("FILE_UNTRUSTED"));
     expect(readdirSync(join(places.folder, "real"))).toEqual([]);
   });

@@ -101,7 +101,7 @@ export const SETTINGS = {
   WEBHOOK_SECRET: row("token", ["webhook", "(weekly with OPSCTL_ALERT_WEBHOOK)", "(alert-rules)"], {
     help: "what Grafana must send to the webhook; make it with `openssl rand -hex 32`",
     isShared: true,
-    afterwards: "opsctl alert-rules contact-point apply --rotate --url <address> gives it to the platform",
+    afterwards: "opsctl alert-rules contact-point apply --rotate --url <address>",
   }),
   WEBHOOK_SECRET_PREVIOUS: row("token", ["(webhook)"], { help: "accepted until Grafana has the new secret" }),
   MESSAGING_API_URL: row("url", SENDERS, { help: "gateway (Evolution API) for alerts", isShared: true }),

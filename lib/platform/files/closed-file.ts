@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { OpsError } from "../errors.ts";
 import { isRoot, trustedUids } from "../privileges.ts";
 import { directoryFault, namesOf, octal } from "./directory-fault.ts";
@@ -41,7 +41,7 @@ export function readClosedText(path: string, subject: string, maxBytes = 1_048_5
   };
   try {
     // The directory first: in another account's a missing file does not lead to the next place.
-    const fault = directoryFault(dirname(path), { mayBeSticky: true });
+    const fault = directoryFault(dirname(path), { entry: basename(path) });
     if (fault !== null) refuse("SECRET_FILE_UNTRUSTED", ` was not used: ${fault}`);
     const bytes = readRegularFile(path, { maxBytes, judge, followLinks: true });
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

@@ -1,5 +1,5 @@
-import { realpathSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { lstatSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { trustedUids } from "../privileges.ts";
 
 /** The bits of a mode that let group or others change a file. */
@@ -20,27 +20,36 @@ export function namesOf(uids: readonly number[]): string {
 /**
  * Why an account outside `trusted` could exchange a directory or what is in it; null where none can.
  *
- * Behaviour: judges the directory, its parent and, for a link, the directory that the link is in. A parent may be sticky,
- *            as /tmp is; the directory itself only with `mayBeSticky`, for who judges each file in it as well. `owner` may
- *            let others write to what belongs to it.
+ * Behaviour: judges the directory and all above it, and all above a link. In a sticky directory, as /tmp is, only the
+ *            owner of an entry may exchange it: there the entry on the way, a link too, has to be of a trusted account.
+ *            The directory itself may be sticky only for one `entry`. `owner` may let others write to what is its own.
  * Errors:    those of the file system, ENOENT where the directory is missing.
  */
 export function directoryFault(
   path: string,
   {
     trusted = trustedUids(),
-    mayBeSticky = false,
+    entry = null,
     owner = null,
-  }: { trusted?: readonly number[]; mayBeSticky?: boolean; owner?: number | null } = {},
+  }: { trusted?: readonly number[]; entry?: string | null; owner?: number | null } = {},
 ): string | null {
   const real = realpathSync(path);
-  for (const at of new Set([real, dirname(real), dirname(resolve(path))])) {
+  for (const [at, name] of [[real, entry] as const, ...stepsUp(real), ...stepsUp(resolve(path))]) {
     const { uid, mode } = statSync(at);
     if (uid === owner) continue;
     if (!trusted.includes(uid)) return `${at} belongs to ${namesOf([uid])}, expected ${namesOf(trusted)}`;
-    const isSticky = (mode & STICKY) !== 0 && (mayBeSticky || at !== real);
-    if ((mode & WRITABLE_BY_OTHERS) !== 0 && !isSticky)
+    if ((mode & WRITABLE_BY_OTHERS) === 0) continue;
+    if (name === null || (mode & STICKY) === 0)
       return `${at} has mode ${octal(mode)}, and group or others may write to it`;
+    const stats = lstatSync(join(at, name), { throwIfNoEntry: false });
+    if (stats !== undefined && stats.uid !== owner && !trusted.includes(stats.uid))
+      return `${join(at, name)} belongs to ${namesOf([stats.uid])}, expected ${namesOf(trusted)}`;
   }
   return null;
+}
+
+/** Each directory above a path, with the name of what is next on the way. */
+function stepsUp(path: string): [directory: string, name: string][] {
+  const above = dirname(path);
+  return above === path ? [] : [[above, basename(path)], ...stepsUp(above)];
 }

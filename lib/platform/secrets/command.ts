@@ -1,5 +1,5 @@
 import { realpathSync, statSync } from "node:fs";
-import { dirname, isAbsolute } from "node:path";
+import { basename, dirname, isAbsolute } from "node:path";
 import process from "node:process";
 import { OpsError } from "../errors.ts";
 import { directoryFault, WRITABLE_BY_OTHERS } from "../files/directory-fault.ts";
@@ -51,9 +51,8 @@ function programFault(command: string): string | null {
   const stats = statSync(command, { throwIfNoEntry: false });
   if (stats === undefined) return null;
   if (stats.uid !== 0 || (stats.mode & WRITABLE_BY_OTHERS) !== 0) return "another account may write to it";
-  const directories = [dirname(command), dirname(realpathSync(command))];
-  return (
-    directories.map((path) => directoryFault(path, { mayBeSticky: true })).find((fault) => fault !== null) ??
-    null
+  const faults = [command, realpathSync(command)].map((path) =>
+    directoryFault(dirname(path), { entry: basename(path) }),
   );
+  return faults.find((fault) => fault !== null) ?? null;
 }

@@ -60,7 +60,11 @@ export async function listen({
 }: ListenAddress & { fetch: Fetch; limits?: Partial<ServerLimits> }): Promise<Listener> {
   const connections = new Set<Connection>();
   let isEnding = false;
-  const parser = createParser({ maxHeaderSize: MAX_HEAD_BYTES, requireHostHeader: false });
+  const parser = createParser({
+    keepAliveTimeout: STATES_MS.idle,
+    maxHeaderSize: MAX_HEAD_BYTES,
+    requireHostHeader: false,
+  });
   const refuse = (connection: Connection, status: number) => {
     const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0`;
     connection.end(`${head}\r\n\r\n`);
@@ -113,6 +117,8 @@ export async function listen({
     connections.add(connection);
     connection.once("close", () => connections.delete(connection));
   });
+  // Deno closes every connection after its answer when the parsing server is not listening.
+  Object.defineProperty(parser, "listening", { get: () => server.listening });
   return {
     port: (server.address() as AddressInfo).port,
     async stop(graceMs) {

@@ -91,12 +91,14 @@ describe("opsctl alert-rules apply", () => {
     Object.assign(platform.rules.get("opsctl-traefik-ram")!, { for: "1m" });
     platform.intervals.set(groupKey("vps", "vps-infra"), 120);
     expect((await run(["plan", "--json"])).json.warnings).toEqual([]);
-    platform.intervals.set(groupKey("vps", "vps-infra"), 600);
+    const groups = ["vps-infra", "vps-security"].map((group) => groupKey("vps", group));
+    for (const group of groups) platform.intervals.set(group, 600);
     const drift = await run(["plan", "--json"]);
-    platform.intervals.set(groupKey("vps", "vps-infra"), 60);
+    for (const group of groups) platform.intervals.set(group, 60);
     expect(drift).toMatchObject({ exitCode: 0, json: { changed: 1 } });
     expect(drift.json.warnings).toEqual([
       "The group vps-infra is evaluated every 600 s, but its quickest rule needs an evaluation every 120 s",
+      "The group vps-security is evaluated every 600 s, but its quickest rule needs an evaluation every 300 s",
     ]);
     expect(
       (drift.json.rules as { uid: string }[]).find(({ uid }) => uid === "opsctl-traefik-ram"),

@@ -9,6 +9,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -45,6 +46,16 @@ describe("writeFileAtomic()", () => {
     expect(readFileSync(path, "utf8")).toBe("new");
     expect(statSync(path).mode & 0o777).toBe(0o644);
     expect(readdirSync(folder)).toEqual(["file"]);
+  });
+
+  test("removes what a killed process left of the same file, and no file that may still be written", () => {
+    const names = [".file.0.tmp", ".file.1.tmp", ".other.0.tmp", "file.tmp"];
+    for (const name of names) writeFileSync(join(folder, name), "left");
+    const anHourAgo = new Date(Date.now() - 3_700_000);
+    for (const name of names.filter((one) => one !== ".file.1.tmp"))
+      utimesSync(join(folder, name), anHourAgo, anHourAgo);
+    writeFileAtomic(join(folder, "file"), "new", { mode: 0o644 });
+    expect(readdirSync(folder).toSorted()).toEqual([".file.1.tmp", ".other.0.tmp", "file", "file.tmp"]);
   });
 
   test("gives the path a new file, so that who has the old one open still reads all of it", () => {

@@ -144,14 +144,24 @@ describe("secretAdapter() judges whose a file is, and who could have put it ther
     expect(await code()).toBe("published-value");
   });
 
+  requires("root").test("follows no link that another account put into a sticky directory", async () => {
+    put(join(home, "of-root"), "another-secret", 0o400);
+    symlinkSync(join(home, "of-root"), inFiles());
+    chmodSync(join(home, "files"), 0o1777);
+    expect(await code()).toBe("another-secret");
+    giveAway(inFiles());
+    expect(await code()).toBe("SECRET_FILE_UNTRUSTED");
+  });
+
   requires("root").test("lets root run no command that another account owns or could exchange", async () => {
     const marker = join(home, "called");
-    const inner = join(home, "inner");
-    mkdirSync(inner);
+    const outer = join(home, "outer");
+    const inner = join(outer, "inner");
+    mkdirSync(inner, { recursive: true });
     const command = join(inner, "client");
     put(command, `#!/bin/sh\ntouch '${marker}'\necho value\n`, 0o755);
     const env = environment({ OPSCTL_SECRETS_COMMAND: command });
-    for (const path of [command, inner, home]) {
+    for (const path of [command, inner, outer, home]) {
       giveAway(path);
       // The folder of the secrets itself must not be what is refused.
       const error = await found({
