@@ -65,6 +65,11 @@ export class Connection extends Duplex {
     socket.on("close", () => this.destroy());
   }
 
+  /** Deno sets a time limit after each answer; here the limits are those of the states. */
+  setTimeout(): this {
+    return this;
+  }
+
   /** Closes the connection unless it enters another state within that time. */
   closeAfter(limitMs: number): void {
     clearTimeout(this.#timer);
