@@ -5,7 +5,7 @@ import type { DatabaseLogin } from "../platform/config/owner-login.ts";
 import { type CommandSettings, readCommandSettings } from "../platform/config/settings-file.ts";
 import { PART_OF, SETTINGS_FILES } from "../platform/config/settings-table.ts";
 import type { Database } from "../platform/database/pool.ts";
-import { OpsError } from "../platform/errors.ts";
+import { type OpsError, onlyOpsError } from "../platform/errors.ts";
 import type { Account } from "../platform/privileges.ts";
 import { type Environment, type FoundSecret, findSecret } from "../platform/secrets/adapter.ts";
 import { registerSecret } from "../platform/secrets/redact.ts";
@@ -189,10 +189,4 @@ export class CheckContext {
 /** The secrets of a command. */
 export function secretsOf(of: CommandName) {
   return KNOWN_SECRETS.filter(({ usedBy }) => usedBy.some((use) => use.command === of));
-}
-
-/** The error itself; an exception that is none of opsctl's is thrown on. */
-export function onlyOpsError(error: unknown): OpsError {
-  if (error instanceof OpsError) return error;
-  throw error;
 }

@@ -1,10 +1,10 @@
 import { envDirOption } from "../platform/config/sudo-line.ts";
-import { OpsError } from "../platform/errors.ts";
+import { OpsError, onlyOpsError } from "../platform/errors.ts";
 import type { Account } from "../platform/privileges.ts";
 import { withTimeout } from "../platform/timeout.ts";
 import { isUsed } from "./checks/status.ts";
 import type { Check, DoctorDependencies } from "./context.ts";
-import { CheckContext, onlyOpsError } from "./context.ts";
+import { CheckContext } from "./context.ts";
 import {
   type CheckResult,
   COMMAND_FACTS,

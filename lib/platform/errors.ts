@@ -7,6 +7,12 @@
  */
 export type Fix = { text: string | null; command: string | null };
 
+/** The error itself; an exception that is none of opsctl's is thrown on. */
+export function onlyOpsError(error: unknown): OpsError {
+  if (error instanceof OpsError) return error;
+  throw error;
+}
+
 /** A fix in words; null stays null. */
 export function inWords(text: string | null | undefined): Fix | null {
   return text == null ? null : { text, command: null };

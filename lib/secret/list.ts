@@ -1,12 +1,12 @@
-import { lstatSync, type Stats } from "node:fs";
+import { lstatSync, type Stats, statSync } from "node:fs";
 import process from "node:process";
 import { isNeeded, KNOWN_SECRETS, type KnownSecret } from "../platform/config/known-secrets.ts";
 import { type CommandSettings, readCommandSettings, settingsPath } from "../platform/config/settings-file.ts";
 import { commandFile } from "../platform/config/settings-table.ts";
 import { sudoLine } from "../platform/config/sudo-line.ts";
-import { type Fix, OpsError } from "../platform/errors.ts";
+import { type Fix, OpsError, onlyOpsError } from "../platform/errors.ts";
 import { READ_OR_WRITTEN_BY_OTHERS } from "../platform/files/closed-file.ts";
-import { directoryFault, namesOf, octal } from "../platform/files/directory-fault.ts";
+import { directoryFault, kindOf, namesOf, octal } from "../platform/files/directory-fault.ts";
 import { type Account, becomeAccount, isRoot, wasRoot } from "../platform/privileges.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { fixOf, type Place, placeOf, webhookCredential } from "./place.ts";
@@ -24,28 +24,42 @@ type Look = { path: string; stats: Stats | undefined; isUnseen: boolean; problem
 /**
  * Lists the secrets of this host; opens no file of a secret, and returns no value and nothing that shows its length.
  *
- * Behaviour: root looks at its own files first, then becomes the account, and looks at the account's as that.
- * Errors:    ACCOUNT_UNAVAILABLE.
+ * Behaviour: root looks at its own files first, then becomes the account, and looks at the account's as that. Where that
+ *            is not possible, which is a problem of the list, it knows nothing of the account's.
  */
-export function listSecrets(given: Environment, account: Account | null, nowMs: number) {
+export function listSecrets(given: Environment, account: Account | null | OpsError, nowMs: number) {
   // Root's own secrets leave the environment with root's rights.
   const env = { ...given };
   const collector = readFile("collect-metrics", env);
   const ofRoot = new Map<KnownSecret, Look[]>();
   for (const secret of KNOWN_SECRETS.filter(({ reader }) => reader === "root"))
     ofRoot.set(secret, [lookAt(placeOf(secret, null, collector.env), secret.name)]);
-  if (isRoot() && account !== null) becomeAccount(account);
-  const commands = ["weekly", "webhook", "socket-monitor", "alert-rules"];
+  const reader = become(account);
+  const commands = reader instanceof OpsError ? [] : ["weekly", "webhook", "socket-monitor", "alert-rules"];
   const files = [...commands.map((command) => readFile(command, env)), collector];
   const secrets = KNOWN_SECRETS.map((secret) => {
     const names = secret.usedBy.map(({ command }) => commandFile(command));
     const own = files.filter(({ name }) => names.includes(name));
-    const places = own.map((file) => placeOf(secret, account, file.env));
-    const unique = places.filter(({ path }, at) => places.findIndex((one) => one.path === path) === at);
-    const looks = ofRoot.get(secret) ?? unique.map((place) => lookAt(place, secret.name));
+    const look = () => (reader instanceof OpsError ? [UNSEEN] : looksAt(secret, reader, own));
+    const looks = ofRoot.get(secret) ?? look();
     return listed(secret, { env, files, own, looks, nowMs });
   });
-  return { secrets, problems: files.flatMap(({ problem }) => problem ?? []) };
+  const problems = files.flatMap(({ problem }) => problem ?? []);
+  if (!(reader instanceof OpsError)) return { secrets, problems };
+  const { code: where, message: why, hint: text = null } = reader;
+  return { secrets, problems: [{ where, why, fix: { text, command: null } }, ...problems] };
+}
+
+const UNSEEN: Look = { path: "", stats: undefined, isUnseen: true, problem: null };
+
+/** The account that reads the secrets, which root's process becomes; the error where it cannot. */
+function become(account: Account | null | OpsError): Account | null | OpsError {
+  try {
+    if (isRoot() && account !== null && !(account instanceof OpsError)) becomeAccount(account);
+    return account;
+  } catch (error) {
+    return onlyOpsError(error);
+  }
 }
 
 /** What a command has of its environment file and of this process's environment; `names` are those in the file. */
@@ -62,6 +76,13 @@ function readFile(command: string, env: Environment): File {
   }
 }
 
+/** Looks at each place where one of these files says that a secret is. */
+function looksAt(secret: KnownSecret, account: Account | null, own: File[]): Look[] {
+  const places = own.map((file) => placeOf(secret, account, file.env));
+  const unique = places.filter(({ path }, at) => places.findIndex((one) => one.path === path) === at);
+  return unique.map((place) => lookAt(place, secret.name));
+}
+
 /** Looks at a secret's file and its directory, without opening or following the file. */
 function lookAt(place: Place, name: string): Look {
   const { path, directory, reader } = place;
@@ -70,7 +91,7 @@ function lookAt(place: Place, name: string): Look {
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     const fault = directoryFault(directory, { trusted: [0, reader.uid], entry: name });
-    const found = problem(directory, fault) ?? problem(path, fileFault(stats, reader));
+    const found = problem(directory, fault) ?? problem(path, fileFault(path, stats, reader));
     return { path, stats, isUnseen: false, problem: found };
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
@@ -82,9 +103,12 @@ function lookAt(place: Place, name: string): Look {
 }
 
 /** What keeps a file from being read as a secret; what a link leads to is judged when it is read. */
-function fileFault(stats: Stats | undefined, { name, uid }: Place["reader"]): string | null {
-  if (stats === undefined || stats.isSymbolicLink()) return null;
-  if (stats.isFile() && stats.uid === uid && (stats.mode & READ_OR_WRITTEN_BY_OTHERS) === 0) return null;
+function fileFault(path: string, stats: Stats | undefined, { name, uid }: Place["reader"]): string | null {
+  if (stats === undefined) return null;
+  if (stats.isSymbolicLink())
+    return statSync(path, { throwIfNoEntry: false }) ? null : "it is a link to nothing";
+  if (!stats.isFile()) return `it is ${kindOf(stats)}`;
+  if (stats.uid === uid && (stats.mode & READ_OR_WRITTEN_BY_OTHERS) === 0) return null;
   const found = `owner ${namesOf([stats.uid])}, mode ${octal(stats.mode & 0o777)}`;
   return `it is no file that ${name} alone may read (${found})`;
 }

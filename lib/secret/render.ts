@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { DEFAULT_ENV_DIR } from "../platform/config/settings-table.ts";
 import { sudoLine } from "../platform/config/sudo-line.ts";
+import { isRoot, wasRoot } from "../platform/privileges.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { singleLine } from "../text/single-line.ts";
 import { fixLines, prose, proseLines, unbroken } from "../text/terminal/prose.ts";
@@ -42,6 +43,7 @@ export function renderSecretList(
   const notes = [
     states.includes("missing") && `MISSING: ${unbroken("opsctl secret set <name>")} asks for it`,
     states.includes("unknown") &&
+      !(isRoot() || wasRoot()) &&
       `?: this account may not look; root may: ${unbroken(sudoLine("secret list", env))}`,
     "(command): uses the secret when it is there",
     secrets.some(({ sources }) => sources.length > 0) &&

@@ -6,7 +6,7 @@ import type { KnownSecret } from "../platform/config/known-secrets.ts";
 import { sudoLine } from "../platform/config/sudo-line.ts";
 import { OpsError } from "../platform/errors.ts";
 import { writeFileAtomic } from "../platform/files/atomic-file.ts";
-import { directoryFault } from "../platform/files/directory-fault.ts";
+import { directoryFault, kindOf } from "../platform/files/directory-fault.ts";
 import { findServiceAccount, isRoot } from "../platform/privileges.ts";
 import { type Environment, MAX_SECRET_BYTES, secretValue } from "../platform/secrets/adapter.ts";
 import { Secret } from "../platform/secrets/secret.ts";
@@ -53,16 +53,21 @@ export async function setSecret(place: Place, secret: KnownSecret, ask: () => Pr
   const restart = secret.restart ? "restart" : "reload";
   const service = usedBy.includes("webhook") && `systemctl ${restart} opsctl-webhook.service`;
   const credential = webhookCredential(secret);
+  const isForOther =
+    reader.uid === 0 && secret.reader !== "root" && (await findServiceAccount().catch(() => null)) !== null;
   const isPadded = value.open() !== value.open().trim();
   return {
     ...{ name: secret.name, path, owner: `${reader.name}:${reader.name}`, mode: "0600", isNew, usedBy },
     next: [service, secret.afterwards].filter((step) => typeof step === "string"),
     warnings: [
+      isForOther && OTHER_READER,
       isPadded && "the value begins or ends with a blank",
       credential !== null && `the webhook uses its systemd credential ${credential}, not this file`,
     ].filter((warning) => warning !== false),
   };
 }
+
+const OTHER_READER = "opsctl's commands run as the account opsctl, and do not read what is set with --root";
 
 /** Refuses a directory in which an account but root could exchange the file, and what is no regular file in its place. */
 function prepareDirectory(place: Place): void {
@@ -79,8 +84,9 @@ function prepareDirectory(place: Place): void {
     chownSync(directory, 0, reader.gid);
     chmodSync(directory, reader.gid === 0 ? 0o700 : 0o750);
   }
-  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false)
-    throw notWritten(path, "it is a link or no regular file: look at it, then remove it");
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found?.isFile() === false)
+    throw notWritten(path, `it is ${kindOf(found)}`, "Look at it, then remove it and set the secret again");
 }
 
 function orNotWritten({ path }: Place, act: () => void): void {
@@ -92,9 +98,11 @@ function orNotWritten({ path }: Place, act: () => void): void {
   }
 }
 
-function notWritten(path: string, why: string): OpsError {
+const SEE_DISK =
+  "See that the directory above it is there (make install), and its disk not full or read-only";
+
+function notWritten(path: string, why: string, hint = SEE_DISK): OpsError {
   const message = `Cannot write ${path}: ${why}; what was there before is unchanged`;
-  const hint = "See that the directory above it is there (make install), and its disk not full or read-only";
   return new OpsError({ code: "SECRET_NOT_WRITTEN", message, hint });
 }
 

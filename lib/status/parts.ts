@@ -6,7 +6,7 @@ import { isSetUp, type PartName } from "../host/set-up.ts";
 import { readOnly } from "../ledger/read-only.ts";
 import { readCommandSettings } from "../platform/config/settings-file.ts";
 import { classifyDatabaseError } from "../platform/database/error.ts";
-import { OpsError } from "../platform/errors.ts";
+import { OpsError, onlyOpsError } from "../platform/errors.ts";
 import { type Environment, type FoundSecret, findSecret } from "../platform/secrets/adapter.ts";
 import { withTimeout } from "../platform/timeout.ts";
 import { readLedgerWeek } from "../reports/ledger-week.ts";
@@ -41,8 +41,7 @@ export function findCollector(own: Environment): CollectorPlace {
     const { env } = readCommandSettings("collect-metrics", own);
     return { env: { TEXTFILE_DIR: env.TEXTFILE_DIR }, isSetUp: isSetUp("collector", env) };
   } catch (error) {
-    if (error instanceof OpsError) return error;
-    throw error;
+    return onlyOpsError(error);
   }
 }
 

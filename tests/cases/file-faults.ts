@@ -21,6 +21,8 @@ export type FileFault = {
   listed: "set" | "wrong" | "missing";
   /** The code with which `secret set` refuses to replace it; null where it does. */
   notReplaced: string | null;
+  /** What list and set call it where it is no regular file. */
+  is?: string;
   needs: Need[];
 };
 
@@ -54,7 +56,7 @@ export const FILE_FAULTS: FileFault[] = [
   row("an empty file", written(""), { isAbsent: true }),
   row("a file with blanks alone", written(" \n"), { isAbsent: true }),
   row("a link to nothing", (path) => symlinkSync(`${path}-nowhere`, path), {
-    ...{ isAbsent: true, notReplaced: "SECRET_NOT_WRITTEN" },
+    ...{ isAbsent: true, notReplaced: "SECRET_NOT_WRITTEN", listed: "wrong", is: "a link" },
   }),
   row(
     "a link to a file of its reader alone",
@@ -62,7 +64,7 @@ export const FILE_FAULTS: FileFault[] = [
       written(FILE_VALUE)(`${path}-target`);
       symlinkSync(`${path}-target`, path);
     },
-    { notReplaced: "SECRET_NOT_WRITTEN" },
+    { notReplaced: "SECRET_NOT_WRITTEN", is: "a link" },
   ),
   row(
     "a link to a file that others may read",
@@ -70,11 +72,13 @@ export const FILE_FAULTS: FileFault[] = [
       written(FILE_VALUE, 0o644)(`${path}-target`);
       symlinkSync(`${path}-target`, path);
     },
-    { refused: "SECRET_FILE_EXPOSED", notReplaced: "SECRET_NOT_WRITTEN" },
+    { refused: "SECRET_FILE_EXPOSED", notReplaced: "SECRET_NOT_WRITTEN", is: "a link" },
   ),
-  row("a directory", (path) => mkdirSync(path), { ...UNREADABLE, notReplaced: "SECRET_NOT_WRITTEN" }),
+  row("a directory", (path) => mkdirSync(path), {
+    ...{ ...UNREADABLE, notReplaced: "SECRET_NOT_WRITTEN", is: "a directory" },
+  }),
   row("a named pipe", (path) => void spawnSync("mkfifo", ["-m", "600", path]), {
-    ...{ ...UNREADABLE, notReplaced: "SECRET_NOT_WRITTEN" },
+    ...{ ...UNREADABLE, notReplaced: "SECRET_NOT_WRITTEN", is: "a named pipe" },
   }),
   row("a file of unreasonable size", written("x".repeat(70_000)), { refused: "SECRET_FILE_UNREADABLE" }),
   row("two lines", written("first\nsecond"), MALFORMED),

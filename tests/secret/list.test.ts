@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect } from "bun:test";
 import { chmodSync, mkdirSync, renameSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { OpsError } from "../../lib/platform/errors.ts";
 import { listSecrets } from "../../lib/secret/list.ts";
 import { renderSecretList } from "../../lib/secret/render.ts";
 import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
@@ -78,10 +79,12 @@ describe("listSecrets()", () => {
     ]);
   });
 
-  for (const { name, make, listed } of FILE_FAULTS)
+  for (const { name, make, listed, is } of FILE_FAULTS)
     test(`calls ${listed}, without opening it: ${name}`, () => {
       make(join(places.secrets, "TRIGGER_SECRET"));
-      expect(one("TRIGGER_SECRET").state).toBe(listed);
+      const { state, problems } = one("TRIGGER_SECRET");
+      expect(state).toBe(listed);
+      if (listed === "wrong" && is !== undefined) expect(problems[0]?.why).toStartWith(`it is ${is}`);
     });
 
   test("names every place that has a secret, the one that counts first", () => {
@@ -121,6 +124,17 @@ describe("listSecrets()", () => {
     const why = "it could not be read (SECRET_FILE_EXPOSED)";
     expect(problems).toEqual([{ where: path, why, fix: { text: null, command } }]);
   });
+});
+
+test("listSecrets() knows nothing of the account's secrets where it cannot be looked up, and says so first", () => {
+  const fault = {
+    code: "ACCOUNT_UNAVAILABLE",
+    message: "Cannot become opsctl: getent failed",
+    hint: "See it",
+  };
+  const { secrets, problems } = listSecrets(environment(), new OpsError(fault), NOW);
+  expect(secrets.find(({ name }) => name === "DATABASE_URL")?.state).toBe("unknown");
+  expect(problems[0]).toMatchObject({ why: fault.message, fix: { text: fault.hint } });
 });
 
 describe("renderSecretList()", () => {

@@ -156,7 +156,7 @@ describe("the directory of secrets", () => {
 });
 
 describe("a new value replaces", () => {
-  for (const { name, make, notReplaced } of FILE_FAULTS)
+  for (const { name, make, notReplaced, is } of FILE_FAULTS)
     test(`${notReplaced === null ? "" : `not, but refuses with ${notReplaced}: `}${name}`, async () => {
       chmodSync(places.secrets, 0o755);
       const place = places.of("HOSTING_TOKEN", null);
@@ -169,7 +169,12 @@ describe("a new value replaces", () => {
           "new-value",
           { uid: 0, gid: 0, mode: 0o600 },
         ]);
-      } else await expect(set(place, "new-value")).rejects.toEqual(refusal(notReplaced));
+      } else {
+        const error = await set(place, "new-value").catch((thrown) => thrown);
+        expect(error).toEqual(refusal(notReplaced));
+        if (is !== undefined)
+          expect(`${error.message} ${error.hint}`).toMatch(new RegExp(`: it is ${is};.* then remove it`));
+      }
       // What it leads to stays.
       if (behind !== null) expect(readFileSync(target, "utf8")).toBe(behind);
     });

@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync, statSync } from "node:fs";
+import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { trustedUids } from "../privileges.ts";
 
@@ -10,6 +10,14 @@ const STICKY = 0o1000;
 /** Permissions as they are written: `0600`. */
 export function octal(mode: number): string {
   return (mode & 0o7777).toString(8).padStart(4, "0");
+}
+
+/** What lies in the place of a file, as a message names it. */
+export function kindOf(stats: Stats): string {
+  if (stats.isSymbolicLink()) return "a link";
+  if (stats.isDirectory()) return "a directory";
+  if (stats.isFIFO()) return "a named pipe";
+  return stats.isFile() ? "a regular file" : "a socket or a device";
 }
 
 /** The accounts as a message names them. */

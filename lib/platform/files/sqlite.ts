@@ -2,22 +2,26 @@ import { closeSync, lstatSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import process from "node:process";
 import { OpsError } from "../errors.ts";
-import { directoryFault, namesOf } from "./directory-fault.ts";
+import { directoryFault, kindOf, namesOf } from "./directory-fault.ts";
 
 /**
- * Refuses a database of another account, such as one that root has restored, and one in a directory where another
- * account could exchange it, or what SQLite puts beside it.
+ * Refuses a database of another account, such as one that root has restored, one in a directory where another account
+ * could exchange it, or what SQLite puts beside it, and what is no regular file.
  *
  * Errors: FILE_UNTRUSTED; those of the file system, ENOENT where the directory is missing.
  */
 export function requireOwnDatabase(path: string): void {
   const own = process.geteuid?.() ?? 0;
-  const owner = lstatSync(path, { throwIfNoEntry: false })?.uid ?? own;
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const owner = stats?.uid ?? own;
   const other = owner === own ? null : `it belongs to ${namesOf([owner])}, expected ${namesOf([own])}`;
-  const why = other ?? directoryFault(dirname(path));
+  const foreign = other ?? directoryFault(dirname(path));
+  const isFile = stats === undefined || stats.isFile() || stats.isSymbolicLink();
+  const why = foreign ?? (isFile ? null : `it is ${kindOf(stats)}`);
   if (why === null) return;
   const message = `Cannot use ${path}: ${why}; nothing was read or written`;
-  throw new OpsError({ code: "FILE_UNTRUSTED", message, hint: OWN });
+  const hint = foreign === null ? "Look at it, then remove it: opsctl makes the file" : OWN;
+  throw new OpsError({ code: "FILE_UNTRUSTED", message, hint });
 }
 
 const OWN =

@@ -258,6 +258,26 @@ describe("opsctl secret", () => {
     }
   });
 
+  test("set --root warns where the account opsctl runs the commands", async () => {
+    const etc = etcOf("kept-for-root");
+    const ended = await piped(etc, ["secret", "set", "WEBHOOK_SECRET", "--root", "--json"], "s".repeat(32));
+    expect([ended.exitCode, ended.json.warnings]).toEqual([
+      0,
+      [expect.stringContaining("commands run as the account opsctl")],
+    ]);
+  });
+
+  test("list ends with a list where the account has root's group", async () => {
+    const etc = etcOf("no-account");
+    await piped(etc, ["secret", "set", "HOSTING_TOKEN"], TOKEN);
+    host.put("no-account/passwd", `opsctl:x:${ACCOUNT.uid}:0::/:/usr/sbin/nologin\n`, 0o644);
+    const ended = await startProgram(await etc.words(["secret", "list"]), { env: ENVIRONMENT }).ended;
+    expect(ended.exitCode).toBe(0);
+    expect(ended.stdout).toMatch(/^DATABASE_URL +\? [\s\S]*^HOSTING_TOKEN +set /m);
+    expect(ended.stdout).toContain("ACCOUNT_UNAVAILABLE: Cannot become the account opsctl");
+    expect(ended.stdout).not.toContain("root may");
+  });
+
   test("list shows root all of them, and the account what it may see; neither shows a value", async () => {
     const etc = etcOf("listed");
     await piped(etc, ["secret", "set", "DATABASE_URL"], URL);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -53,6 +54,11 @@ describe("tryFileLock() refuses, and makes nothing in", () => {
     refuses();
     takeBack(folder);
   });
+});
+
+test("tryFileLock() says of a named pipe in the file's place that it is one", () => {
+  spawnSync("mkfifo", ["-m", "600", join(folder, "lock")]);
+  expect(() => tryFileLock(join(folder, "lock"))).toThrow("it is a named pipe; nothing was read or written");
 });
 
 requires("root").test("tryFileLock() refuses a file of another account", () => {
