@@ -11,6 +11,7 @@ import {
   type Setting,
   settingsOfFile,
 } from "../lib/platform/config/settings-table.ts";
+import { ROOT_SECRETS } from "../lib/platform/secrets/root-secrets.ts";
 import { wrapText } from "../lib/text/wrap.ts";
 
 type Row = (typeof ALL_SETTINGS)[number];
@@ -33,9 +34,10 @@ export function renderSample(file: string): string {
   const own = rows.filter(([, setting]) => !setting.isShared || file === "webhook.env");
   const others = rows.filter((row) => !own.includes(row)).map(([name]) => name);
   const secrets = own.filter(([, setting]) => isSecret(setting));
+  const isRoots = file === "collect-metrics.env";
+  const listed = secrets.filter(([name]) => ROOT_SECRETS.includes(name) === isRoots);
   const commands = Object.keys(SETTINGS_FILES).filter((command) => commandFile(command) === file);
-  const [owner, directory] =
-    file === "collect-metrics.env" ? ["root", "root-secrets"] : ["opsctl", "secrets"];
+  const [owner, directory] = isRoots ? ["root", "root-secrets"] : ["opsctl", "secrets"];
   const reload =
     "After a change: systemctl reload opsctl-webhook.service; the log says whether it was accepted.";
   const secretsHead = `Secrets: best each in a file of its name in /etc/opsctl/${directory}, where opsctl secret set <NAME> puts it, and which wins over a line here:`;
@@ -43,8 +45,8 @@ export function renderSample(file: string): string {
     ...comment(
       `/etc/opsctl/${file}, owner ${owner}:${owner}, mode 0600, for opsctl ${commands.join(", ")}. NAME=value, one a line; nothing is expanded. A value that holds $, \` or \\ has to be in single quotes, and a line that only a shell understands is refused. An empty value counts as absent. The environment wins over this file. Settings of every command: docs/configuration.md. ${file === "webhook.env" ? reload : ""}`.trim(),
     ),
-    ...(secrets.length === 0 ? [] : ["#", ...comment(secretsHead)]),
-    ...secrets.flatMap(([name, setting]) => comment(`${name}: ${helpOf(setting)}`, "  ")),
+    ...(listed.length === 0 ? [] : ["#", ...comment(secretsHead)]),
+    ...listed.flatMap(([name, setting]) => comment(`${name}: ${helpOf(setting)}`, "  ")),
     ...(others.length === 0
       ? []
       : ["#", ...comment(`Looked for in webhook.env as well, last: ${others.join(", ")}.`)]),

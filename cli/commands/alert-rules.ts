@@ -1,12 +1,12 @@
 import type { LastPlan } from "../../lib/alert-rules/last-plan.ts";
-import { isGrafanaUid } from "../../lib/providers/grafana/document.ts";
+import { GRAFANA_UID, isGrafanaUid } from "../../lib/platform/grafana-uid.ts";
 import { aWebUrl, flag, option } from "../args/options.ts";
 import { type CommandContext, defineCommand } from "../framework/command.ts";
 import { EXIT } from "../framework/exit-status.ts";
 
 const uidOption = (what: string) =>
   option("uid", what, {
-    check: (value) => (isGrafanaUid(value) ? undefined : "expects a uid: 1 to 40 letters, digits, - or _"),
+    check: (value) => (isGrafanaUid(value) ? undefined : `expects ${GRAFANA_UID}`),
   });
 
 const ARGS = {
@@ -164,7 +164,7 @@ async function remember(
 ): Promise<void> {
   const { logDirectory } = await import("../../lib/platform/config/directories.ts");
   const { LAST_PLAN_FILE, writeLastPlan } = await import("../../lib/alert-rules/last-plan.ts");
-  const logDir = await logDirectory(env);
+  const logDir = await logDirectory("alert-rules", env);
   const withExtras = args["with-extras"] === true;
   const found = { command, withExtras, ...counts, at: new Date().toISOString() };
   const problem = logDir === null ? "CONFIG_INVALID" : writeLastPlan(logDir, found);

@@ -9,7 +9,7 @@ import { bringLastRunUpToDate, ledgerCommand } from "../wiring/ledger/database.t
 const DELIVERY_ID = argument("Id of the delivery, a UUID", { required: true, check: aUuid });
 
 /** `opsctl deliveries list`: what was sent or should have been, the newest week first. */
-export const deliveriesList = ledgerCommand({
+export const deliveriesList = ledgerCommand("deliveries", {
   notes: "Shows ids, states and masked recipients; never a number or an address.",
   args: {
     state: { type: "enum", options: [...DELIVERY_STATES], description: "Only deliveries in this state" },
@@ -29,7 +29,7 @@ export const deliveriesList = ledgerCommand({
 });
 
 /** `opsctl deliveries show`: one delivery, and how it was reconciled. */
-export const deliveriesShow = ledgerCommand({
+export const deliveriesShow = ledgerCommand("deliveries", {
   args: { "delivery-id": DELIVERY_ID },
   example: "opsctl deliveries show 3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d",
 
@@ -47,7 +47,7 @@ export const deliveriesShow = ledgerCommand({
  * Behaviour: writes the final state, who decided it and why and, for a WhatsApp message that was sent, its timeline entry
  *            in one transaction; then what is open in this host's last-run file.
  */
-export const deliveriesReconcile = ledgerCommand({
+export const deliveriesReconcile = ledgerCommand("deliveries", {
   notes: "Look the message up at the provider first: this is final. Reason and actor are kept for good.",
   args: {
     "delivery-id": DELIVERY_ID,
@@ -90,7 +90,7 @@ export const deliveriesReconcile = ledgerCommand({
  * `opsctl deliveries repair`: writes the timeline entries that sent deliveries lack (`partial`), once each, then what is
  * open in this host's last-run file.
  */
-export const deliveriesRepair = ledgerCommand({
+export const deliveriesRepair = ledgerCommand("deliveries", {
   notes: "Works on any day and sends nothing.",
   args: {},
   example: "opsctl deliveries repair",

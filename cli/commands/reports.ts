@@ -24,8 +24,8 @@ export const reportsStatus = defineCommand({
 
   async run(args, context) {
     const { logDirectory } = await import("../../lib/platform/config/directories.ts");
-    const logDir = await logDirectory(context.env);
-    const read = withLedgerDatabase(context, async (sql) => {
+    const logDir = await logDirectory("reports", context.env);
+    const read = withLedgerDatabase("reports", context, async (sql) => {
       const { readWeekStatus } = await import("../../lib/reports/status.ts");
       const { renderStatus } = await import("../../lib/reports/render-status.ts");
       const status = await readWeekStatus(sql, args.week);
@@ -63,7 +63,7 @@ async function lastRunOf(
 }
 
 /** `opsctl reports list`: the owners of a week. */
-export const reportsList = ledgerCommand({
+export const reportsList = ledgerCommand("reports", {
   notes: "Shows names of tenants, ids, states and codes; never a number or an address.",
   args: {
     week: WEEK,
@@ -99,7 +99,7 @@ export const reportsList = ledgerCommand({
 });
 
 /** `opsctl reports show`: what happened to a report, or to those of a tenant. */
-export const reportsShow = ledgerCommand({
+export const reportsShow = ledgerCommand("reports", {
   notes: "Give either the id of a report or --tenant. Shows names of tenants; never a number or an address.",
   args: {
     "report-id": argument("Id of the report, a UUID", { required: false, check: aUuid }),
@@ -123,7 +123,7 @@ export const reportsShow = ledgerCommand({
 });
 
 /** `opsctl reports prune`: removes payload and evidence of older weeks' reports; all deliveries stay. */
-export const reportsPrune = ledgerCommand({
+export const reportsPrune = ledgerCommand("reports", {
   notes: "Every week keeps its content for eight weeks after it has closed. Its deliveries are always kept.",
   args: {
     before: option("YYYY-MM-DD", "Weeks that begin before this Monday", {

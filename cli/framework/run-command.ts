@@ -1,5 +1,4 @@
 import process from "node:process";
-import { type ArgsDef, type CommandDef, runCommand as runCitty } from "citty";
 import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
 import { createLog, LOG_LEVELS, type Log, type LogFormat } from "../../lib/platform/log/log.ts";
 import { becomeAccount, findServiceAccount, isRoot } from "../../lib/platform/privileges.ts";
@@ -34,7 +33,7 @@ import { ignoreHangups, interrupted, onHangup } from "./signals.ts";
 export async function runCommand(
   name: string,
   command: Command,
-  { rawArgs, given }: ParsedWords,
+  { given, values }: ParsedWords,
 ): Promise<number> {
   if (command.isService) ignoreHangups();
   const asJson = given.has("json");
@@ -91,8 +90,7 @@ export async function runCommand(
   try {
     if (problem !== undefined) throw problem;
     applySettings(settings, log);
-    const { result } = await runCitty(command as CommandDef<ArgsDef>, { rawArgs, data: context });
-    return print(result as Outcome);
+    return print(await command.run!(values, context));
   } catch (error) {
     return await fail(error);
   } finally {
@@ -117,9 +115,9 @@ async function begin(name: string, { staysRoot, readAsRoot }: Command): Promise<
     const readSettings = settingsReader(name);
     return { fromRoot, readSettings, settings: readSettings() };
   } catch (problem) {
-    // There is no command of this name, and so no file.
-    const readSettings = settingsReader("");
-    return { fromRoot, readSettings, settings: readSettings(), problem };
+    const none = { path: null, isThere: false, names: [], repeated: [], hidden: [] };
+    const settings: CommandSettings = { env: process.env, ...none };
+    return { fromRoot, readSettings: () => settings, settings, problem };
   }
 }
 

@@ -1,4 +1,5 @@
 import { loadSettings } from "../../lib/platform/config/load.ts";
+import type { SettingsCommand } from "../../lib/platform/config/settings-table.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
 import type { CommandContext } from "../framework/command.ts";
 
@@ -12,6 +13,7 @@ export type PingEnd = (isWell: boolean, signal?: AbortSignal) => Promise<void>;
  *            about. `mayLog` says whether a ping that fails now may be logged.
  */
 export async function openPingEnd(
+  command: SettingsCommand,
   { env, log }: Pick<CommandContext, "env" | "log">,
   mayLog: () => boolean = () => true,
 ): Promise<PingEnd> {
@@ -21,7 +23,7 @@ export async function openPingEnd(
   };
   if ((env[setting] ?? "").trim() === "") return async () => {};
   try {
-    const url = (await loadSettings("weekly", { required: [setting] }, env))[setting];
+    const url = (await loadSettings(command, { required: [setting] }, env))[setting];
     const { pingOf } = await import("../../lib/providers/ping.ts");
     const ping = pingOf(url);
     return async (isWell, signal) => {

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { isSetUp } from "../host/set-up.ts";
 import { loadSettings, type Settings } from "../platform/config/load.ts";
 import { isReadBy, type SettingName, settingsWhere } from "../platform/config/settings-table.ts";
 import { OpsError } from "../platform/errors.ts";
@@ -36,7 +37,8 @@ export function refuseWithoutSettings(env: Environment, settingsPath: string | n
   const names = settingsWhere(
     (setting) => setting.commands !== "all" && isReadBy(setting, "collect-metrics"),
   );
-  if (existsSync(settingsPath ?? "") || names.some((name) => (env[name] ?? "").trim() !== "")) return;
+  const isGiven = names.some((name) => (env[name] ?? "").trim() !== "");
+  if (isGiven || existsSync(settingsPath ?? "") || isSetUp("collector", env)) return;
   throw new OpsError({
     code: "CONFIG_INVALID",
     message: `Cannot start: ${settingsPath ?? "the collector's settings file"} is not there, and none of its variables is set; nothing was written`,

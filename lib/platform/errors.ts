@@ -21,13 +21,13 @@ export function inWords(text: string | null | undefined): Fix | null {
 /**
  * One setting that is missing or invalid.
  *
- * Shape: `kind` is that of a setting, a secret or an option; `unread` is a secret that is somewhere and cannot be read,
+ * Shape: `kind` is that of a setting or of a secret; `unread` is a secret that is somewhere and cannot be read,
  *        with `fix` for the place where it is. `file` is the environment file in which a setting belongs, null for none.
  */
 export type SettingProblem = {
   name: string;
   problem: string;
-  kind: "plain" | "secret" | "unread" | "option";
+  kind: "plain" | "secret" | "unread";
   fix?: string | undefined;
   file: string | null;
 };

@@ -12,7 +12,7 @@ export type ProgramEnd =
  *
  * Behaviour: it has nothing to read, no terminal and a process group of its own. At a limit the whole group is killed
  *            and not waited for, and nothing more is read of it.
- * Units:     milliseconds and bytes.
+ * Units:     bytes.
  * Errors:    none thrown.
  */
 export async function runProgram(
@@ -27,7 +27,15 @@ export async function runProgram(
   const { spawn } = await import("node:child_process");
   const pieces: Buffer[] = [];
   const { promise, resolve } = Promise.withResolvers<ProgramEnd>();
-  const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "ignore"], detached: true });
+  const start = () => spawn(program, args, { env, stdio: ["ignore", "pipe", "ignore"], detached: true });
+  let child: ReturnType<typeof start>;
+  try {
+    child = start();
+  } catch (error) {
+    // It quotes a value with a null byte, which may be a secret.
+    const { code = "unknown" } = error as NodeJS.ErrnoException;
+    return { end: { status: "unstarted", code }, stdout: Buffer.alloc(0) };
+  }
   const onLate = () => resolve({ status: "late" });
   signal.addEventListener("abort", onLate, { once: true });
   if (signal.aborted) onLate();

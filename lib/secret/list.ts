@@ -2,7 +2,7 @@ import { lstatSync, type Stats, statSync } from "node:fs";
 import process from "node:process";
 import { isNeeded, KNOWN_SECRETS, type KnownSecret } from "../platform/config/known-secrets.ts";
 import { type CommandSettings, readCommandSettings, settingsPath } from "../platform/config/settings-file.ts";
-import { commandFile } from "../platform/config/settings-table.ts";
+import { commandFile, ENV_FILES } from "../platform/config/settings-table.ts";
 import { sudoLine } from "../platform/config/sudo-line.ts";
 import { type Fix, OpsError, onlyOpsError } from "../platform/errors.ts";
 import { READ_OR_WRITTEN_BY_OTHERS } from "../platform/files/closed-file.ts";
@@ -35,8 +35,8 @@ export function listSecrets(given: Environment, account: Account | null | OpsErr
   for (const secret of KNOWN_SECRETS.filter(({ reader }) => reader === "root"))
     ofRoot.set(secret, [lookAt(placeOf(secret, null, collector.env), secret.name)]);
   const reader = become(account);
-  const commands = reader instanceof OpsError ? [] : ["weekly", "webhook", "socket-monitor", "alert-rules"];
-  const files = [...commands.map((command) => readFile(command, env)), collector];
+  const others = reader instanceof OpsError ? [] : ENV_FILES.filter((name) => name !== collector.name);
+  const files = [...others.map((name) => readFile(name.replace(/\.env$/, ""), env)), collector];
   const secrets = KNOWN_SECRETS.map((secret) => {
     const names = secret.usedBy.map(({ command }) => commandFile(command));
     const own = files.filter(({ name }) => names.includes(name));

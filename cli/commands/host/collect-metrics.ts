@@ -65,7 +65,7 @@ async function pinged(
   if (!isWanted || (context.env.OPSCTL_PING_URL ?? "").trim() === "") return await run();
   const { openPingEnd } = await import("../../wiring/ping.ts");
   // A run a minute keeps no memory of the last one: what fails is logged in the first minute of an hour.
-  const ping = await openPingEnd(context, () => new Date().getUTCMinutes() === 0);
+  const ping = await openPingEnd("collect-metrics", context, () => new Date().getUTCMinutes() === 0);
   try {
     const outcome = await run();
     if (outcome !== SKIPPED) await ping(outcome.exitCode === EXIT.ok);

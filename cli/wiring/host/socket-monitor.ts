@@ -24,7 +24,7 @@ export function openSocketMonitorDependencies(
   const { MESSAGING_API_KEY: adminKey, MESSAGING_PHONE: phone } = config;
   const baseUrl = new URL(config.MESSAGING_API_URL);
   const gateway = evolutionClient({ baseUrl, adminKey, onCall: callLog(log) });
-  const findInstance = resolveInstance({ gateway, configured: config.MESSAGING_INSTANCE?.trim() ?? null });
+  const findInstance = resolveInstance({ gateway, configured: config.MESSAGING_INSTANCE ?? null });
   return {
     countSockets: () => countSockets({ signal: AbortSignal.timeout(LISTING_LIMIT_MS) }),
     readLoadAverage,

@@ -9,14 +9,18 @@ import {
   type Outcome,
 } from "../../framework/command.ts";
 
+type LedgerCommand = "reports" | "deliveries";
 type LedgerParts<T extends Options> = Omit<CommandParts<T>, "run"> & {
   act: (sql: postgres.Sql, args: ParsedArgs<T>, context: CommandContext) => Promise<Outcome>;
 };
 
 /** Declares a command that reads or changes the ledger: `act` gets the database, which is closed when it has ended. */
-export function ledgerCommand<const T extends Options>({ act, ...parts }: LedgerParts<T>): Command {
+export function ledgerCommand<const T extends Options>(
+  command: LedgerCommand,
+  { act, ...parts }: LedgerParts<T>,
+): Command {
   const run: CommandParts<T>["run"] = (args, context) =>
-    withLedgerDatabase(context, (sql) => act(sql, args, context));
+    withLedgerDatabase(command, context, (sql) => act(sql, args, context));
   return defineCommand<T>({ ...parts, run } as unknown as CommandParts<T>);
 }
 
@@ -26,11 +30,12 @@ export function ledgerCommand<const T extends Options>({ act, ...parts }: Ledger
  * Errors: those of `loadSettings`, `openDatabase` and `use`.
  */
 export async function withLedgerDatabase(
+  command: LedgerCommand,
   { env }: Pick<CommandContext, "env">,
   use: (sql: postgres.Sql) => Promise<Outcome>,
 ): Promise<Outcome> {
   const { loadSettings } = await import("../../../lib/platform/config/load.ts");
-  const { DATABASE_URL } = await loadSettings("reports", { required: ["DATABASE_URL"] }, env);
+  const { DATABASE_URL } = await loadSettings(command, { required: ["DATABASE_URL"] }, env);
   const { openDatabase } = await import("../../../lib/platform/database/pool.ts");
   const database = await openDatabase(DATABASE_URL, { max: 1, applicationName: "opsctl" });
   try {
@@ -50,7 +55,7 @@ export async function bringLastRunUpToDate(
     import("../../../lib/ledger/week-state.ts"),
     import("../../../lib/platform/config/directories.ts"),
   ]);
-  const logDir = await logDirectory(env);
+  const logDir = await logDirectory("deliveries", env);
   if (logDir === null) return;
   const failed = { status: "failed", code: "DATABASE_QUERY_FAILED" } as const;
   const refreshed = await refreshLastRun(logDir, (window) => readWeekState(sql, window)).catch(() => failed);

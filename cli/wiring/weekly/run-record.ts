@@ -22,14 +22,14 @@ export async function openRunRecord(
 ): Promise<RunRecord> {
   // A run that leaves something out, or writes nothing, proves nothing about the week.
   const isWhole = !dryRun && tenantId === null && !skipWhatsapp && !skipEmail && !skipEditorials;
-  const ping = await openPingEnd({ env, log });
+  const ping = await openPingEnd("weekly", { env, log });
   const webhook = {
     url: async () => (await loadAlertWebhook(env)) as URL,
     findSecret: () => findWebhookSecret(env),
   };
   const record = createRunRecord({
     ...{ isWhole, log, interrupt, host: hostname(), limitsMs: LIMITS_MS, nowMs: Date.now },
-    logDir: await logDirectory(env),
+    logDir: await logDirectory("weekly", env),
     webhook: (env[ALERT_WEBHOOK] ?? "").trim() === "" ? null : webhook,
     monotonicMs: () => performance.now(),
     sleep: (ms) => delay(ms),

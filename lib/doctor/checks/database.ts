@@ -121,13 +121,15 @@ export async function withDatabase(
 
 /** The database login of a command; a secret command that has it is run once for all checks. */
 function loginOf(of: CommandName, context: CheckContext) {
-  return context.once(`login ${of}`, () => context.settings(of, of === "migrate" ? ownerLogin : urlLogin));
+  return context.once(`login ${of}`, () =>
+    context.settings(of, of === "migrate" ? ownerLogin : (env) => urlLogin(of, env)),
+  );
 }
 
 type Login = Pick<DatabaseLogin, "url" | "variable">;
 
-async function urlLogin(env: Environment): Promise<Login> {
-  const { DATABASE_URL: url } = await loadSettings("reports", { required: ["DATABASE_URL"] }, env);
+async function urlLogin(of: CommandName, env: Environment): Promise<Login> {
+  const { DATABASE_URL: url } = await loadSettings(of, { required: ["DATABASE_URL"] }, env);
   return { url, variable: "DATABASE_URL" };
 }
 

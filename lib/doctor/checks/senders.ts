@@ -25,7 +25,7 @@ export function alertGatewayCheck(of: "webhook" | "socket-monitor"): Check {
     const gateway = evolutionClient({ baseUrl: new URL(url), adminKey, timeoutMs });
     const key = await keyResult(gateway, ALERT_GATEWAY, signal);
     if (key.status === "fail") return [key];
-    const configured = settings.MESSAGING_INSTANCE?.trim() ?? null;
+    const configured = settings.MESSAGING_INSTANCE ?? null;
     const instance = await resolveInstance({ gateway, configured })(signal);
     if (instance.status !== "found") return [key, gatewayFailure(instance, ALERT_GATEWAY)];
     const state = await gateway.checkInstance(instance.name, signal);

@@ -36,7 +36,7 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
       const tracker = linearTracker({
         url: new URL(settings.ISSUE_TRACKER_URL),
         token: settings.ISSUE_TRACKER_TOKEN,
-        teamId: settings.ISSUE_TRACKER_TEAM_ID.trim(),
+        teamId: settings.ISSUE_TRACKER_TEAM_ID,
         timeoutMs: context.dependencies.callLimitMs,
       });
       return [trackerResult(await tracker.checkAccess(signal))];

@@ -85,7 +85,7 @@ const OTHER: SourceFault = {
 type HostingSettings = Settings<never, "HOSTING_API_URL" | "HOSTING_TEAM_ID">;
 
 function accountOf({ HOSTING_API_URL, HOSTING_TEAM_ID }: HostingSettings, token: Secret) {
-  return { baseUrl: new URL(HOSTING_API_URL), token, teamId: HOSTING_TEAM_ID?.trim() ?? null };
+  return { baseUrl: new URL(HOSTING_API_URL), token, teamId: HOSTING_TEAM_ID ?? null };
 }
 
 async function findToken(env: Environment): Promise<Secret | SourceReading> {

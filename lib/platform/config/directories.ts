@@ -1,10 +1,11 @@
 import type { Environment } from "../secrets/adapter.ts";
 import { loadSettings } from "./load.ts";
+import type { SettingsCommand } from "./settings-table.ts";
 
 /** The log directory, whatever the other settings are; null when its setting is wrong. */
-export async function logDirectory(env: Environment): Promise<string | null> {
+export async function logDirectory(command: SettingsCommand, env: Environment): Promise<string | null> {
   try {
-    return (await loadSettings("weekly", { optional: ["OPSCTL_LOG_DIR"] }, env)).OPSCTL_LOG_DIR;
+    return (await loadSettings(command, { optional: ["OPSCTL_LOG_DIR"] }, env)).OPSCTL_LOG_DIR;
   } catch {
     return null;
   }

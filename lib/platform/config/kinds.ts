@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { parseDatabaseUrl } from "../database/url.ts";
+import { GRAFANA_UID, isGrafanaUid } from "../grafana-uid.ts";
 import { isLoopback } from "../loopback.ts";
 import type { Environment } from "../secrets/adapter.ts";
 import { Secret } from "../secrets/secret.ts";
@@ -130,11 +131,12 @@ export const KINDS = {
   },
   email: {
     schema: v.pipe(v.string(), v.trim(), v.regex(EMAIL, INVALID)),
-    expected:
-      "one address without a name; ALERT_EMAIL_TO, ALERT_EMAIL_FROM and ALERT_EMAIL_API_KEY belong together",
+    expected: "one address without a name, such as alerts@example.com",
   },
   /** Exact, and no part of a path. */
-  name: { schema: matching(/^[\w-][\w.-]{0,99}$/), expected: "its exact name or uid, such as traefik" },
+  name: { schema: matching(/^[\w-][\w.-]{0,99}$/), expected: "its exact name, such as traefik" },
+  /** Of a folder or a data source of Grafana. */
+  grafanaUid: { schema: v.pipe(v.string(), v.check(isGrafanaUid, INVALID)), expected: GRAFANA_UID },
   /** `tcp://` is unencrypted, as for Docker's own client. */
   dockerHost: {
     schema: v.pipe(

@@ -35,20 +35,21 @@ const MOST_FAULTS = 20;
  *
  * Behaviour: an empty setting counts as absent, so the file's value counts. The file holds keys: it is read like a
  *            secret's file, and parsed, never run.
- * Errors:    CONFIG_INVALID, ENV_FILE_INVALID, SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE.
+ * Errors:    CONFIG_INVALID for a directory that is not absolute, ENV_FILE_INVALID, SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE.
  */
 export function readCommandSettings(words: string, env: Environment): CommandSettings {
   const file = commandFile(words);
   const path = file === null ? null : settingsPath(file, env);
-  if (path === null) return { env, path, isThere: false, names: [], repeated: [], hidden: [] };
-  const read = readFile(path, words);
+  const read = path === null ? null : readFile(path, words);
   if (read?.broken) throw read.broken;
   const variables = presentIn(Object.fromEntries(read?.variables ?? []));
   const given = presentIn(env);
   const names = Object.keys(variables);
   const hidden = names.filter((name) => given[name] !== undefined && given[name] !== variables[name]);
   const repeated = read?.repeated ?? [];
-  return { env: { ...variables, ...given }, path, isThere: read !== null, names, repeated, hidden };
+  const all = path === null ? env : { ...variables, ...given };
+  refuseRelative("OPSCTL_SECRETS_DIR", all);
+  return { env: all, path, isThere: read !== null, names, repeated, hidden };
 }
 
 /**
@@ -56,16 +57,20 @@ export function readCommandSettings(words: string, env: Environment): CommandSet
  *
  * Errors: CONFIG_INVALID when it is not an absolute path.
  */
-export function settingsPath(
-  name: string,
-  { OPSCTL_ENV_DIR: directory = DEFAULT_ENV_DIR }: Environment,
-): string | null {
-  if (directory.trim() === "") return null;
-  if (isAbsolute(directory)) return join(directory, name);
+export function settingsPath(name: string, env: Environment): string | null {
+  refuseRelative("OPSCTL_ENV_DIR", env);
+  const { OPSCTL_ENV_DIR: directory = DEFAULT_ENV_DIR } = env;
+  return directory.trim() === "" ? null : join(directory, name);
+}
+
+/** In the directory where a command happens to be started, nothing is read or written. */
+function refuseRelative(name: string, env: Environment): void {
+  const path = env[name]?.trim() ?? "";
+  if (path === "" || isAbsolute(path)) return;
   throw new OpsError({
     code: "CONFIG_INVALID",
-    message: "Cannot start: OPSCTL_ENV_DIR is not an absolute path",
-    hint: `Leave it out for ${DEFAULT_ENV_DIR}; set it to nothing to read no file`,
+    message: `Cannot start: ${name} is not an absolute path`,
+    hint: "Give an absolute path, or leave it out for the installed directory",
   });
 }
 

@@ -60,6 +60,8 @@ function row<const K extends KindName, const D extends Omit<Setting, "kind" | "c
 }
 
 const RESEND = "https://api.resend.com";
+const LINEAR = "https://api.linear.app/graphql";
+const COLLECTOR = ["(collect-metrics)"] as const;
 const SENDERS = ["webhook", "socket-monitor"] as const;
 const LEDGER = ["(weekly)", "(reports)", "(deliveries)"] as const;
 const LOGGERS = [...LEDGER, "(alert-rules)", "(collect-metrics)", "(socket-monitor)"] as const;
@@ -69,22 +71,28 @@ export const SETTINGS = {
   DATABASE_URL: row("database", ["weekly", "reports", "deliveries", "(migrate)"], {
     help: "PostgreSQL URL, as `service_role` or a member of it; `migrate` needs the schema's owner",
   }),
-  MIGRATE_DATABASE_URL: row("database", ["(migrate)"], { help: "login of the schema's owner" }),
+  MIGRATE_DATABASE_URL: row("database", ["(migrate)"], {
+    help: "PostgreSQL URL of the schema's owner; without it `DATABASE_URL`",
+  }),
   APP_BASE_URL: row("url", ["weekly", "(reports)", "(deliveries)"], { help: "base URL of the application" }),
   TRIGGER_SECRET: row("token", ["weekly"], { help: "equals the application's `VPS_TRIGGER_SECRET`" }),
   WHATSAPP_REPORT_SENDER_TENANT_ID: row("uuid", ["weekly"], { help: "tenant whose instance sends WhatsApp" }),
   GATEWAY_URL: row("url", ["weekly", "(deliveries)"], { help: "base URL of the gateway (Evolution API)" }),
   GATEWAY_ADMIN_KEY: row("token", ["weekly", "(deliveries)"], { help: "key of the gateway" }),
-  WHATSAPP_REPORT_MESSAGES_PER_MINUTE: row("count", ["(weekly)"], { help: "20 is careful, none no limit" }),
+  WHATSAPP_REPORT_MESSAGES_PER_MINUTE: row("count", ["(weekly)"], {
+    help: "most WhatsApp messages a minute, such as 20; without it no limit",
+  }),
   WEEKLY_REPORT_EMAIL_SENDER_TENANT_ID: row("uuid", ["weekly"], { help: "tenant with the verified sender" }),
   WEEKLY_REPORT_UNSUBSCRIBE: row("unsubscribe", ["(weekly)", "(reports)"], {
     help: "where an owner stops the e-mails: `mailto:` and an address, or an https URL; without it no link",
   }),
-  EMAIL_API_KEY: row("token", ["weekly", "(deliveries)"], { help: "key of Resend, which may only send" }),
+  EMAIL_API_KEY: row("token", ["weekly", "(deliveries)"], {
+    help: "key of Resend; one that may only send is enough",
+  }),
   EMAIL_READ_API_KEY: row("token", ["(deliveries)"], {
     help: "key of Resend with full access, for `opsctl deliveries look-up`; without it `EMAIL_API_KEY`",
   }),
-  EMAIL_API_URL: row("url", ["(weekly)", "(deliveries)"], { help: "the e-mail provider", default: RESEND }),
+  EMAIL_API_URL: row("url", ["(weekly)", "(deliveries)"], { help: "base URL of Resend", default: RESEND }),
   SOCIAL_EDITORIALS_ENABLED: row("switch", ["(weekly)"], { help: "`1` drains the editorial adjustments" }),
   SOCIAL_EDITORIALS_CRON_SECRET: row("token", ["(weekly with SOCIAL_EDITORIALS_ENABLED)"], {
     help: "equals `CRON_SECRET` of the editorial worker; never taken from the environment or a settings file",
@@ -113,17 +121,21 @@ export const SETTINGS = {
   }),
   ISSUE_TRACKER_TOKEN: row("token", ["webhook"], { help: "token of Linear, such as `lin_api_…`" }),
   ISSUE_TRACKER_TEAM_ID: row("text", ["webhook"], { help: "UUID of the team that receives the issues" }),
-  ISSUE_TRACKER_URL: row("url", ["(webhook)"], { help: "Linear", default: "https://api.linear.app/graphql" }),
+  ISSUE_TRACKER_URL: row("url", ["(webhook)"], { help: "GraphQL address of Linear", default: LINEAR }),
   ISSUE_TRACKER_COMMENTS: row("switch", ["(webhook)"], {
     help: "`1` comments on an issue when its alert resolves",
     restart: true,
   }),
-  ALERT_EMAIL_TO: row("email", ["(webhook)"], { help: "who gets the alerts that WhatsApp does not take" }),
-  ALERT_EMAIL_FROM: row("email", ["(webhook with ALERT_EMAIL_TO)"], { help: "its verified sender" }),
+  ALERT_EMAIL_TO: row("email", ["(webhook)"], {
+    help: "address that gets alerts by e-mail when WhatsApp fails; it needs a sender and a key",
+  }),
+  ALERT_EMAIL_FROM: row("email", ["(webhook with ALERT_EMAIL_TO)"], {
+    help: "sender of these e-mails, an address of a domain that Resend has verified",
+  }),
   ALERT_EMAIL_API_KEY: row("token", ["(webhook with ALERT_EMAIL_TO)"], {
     help: "key for these e-mails, not the weekly run's; one that may only send is enough",
   }),
-  ALERT_EMAIL_API_URL: row("url", ["(webhook)"], { help: "the e-mail provider for it", default: RESEND }),
+  ALERT_EMAIL_API_URL: row("url", ["(webhook)"], { help: "base URL of Resend", default: RESEND }),
   WEBHOOK_PORT: row("port", ["(webhook)"], { help: "port of POST /webhook", default: "9300", restart: true }),
   WEBHOOK_ADMIN_PORT: row("port", ["(webhook)"], {
     help: "port of page, health and metrics on 127.0.0.1; 0 turns it off",
@@ -138,12 +150,15 @@ export const SETTINGS = {
     help: "`postgres://…` keeps the webhook's state in a database that several hosts share",
     restart: true,
   }),
-  SOCKET_THRESHOLD: row("count", ["(socket-monitor)"], { help: "alert above this number", default: "10000" }),
+  SOCKET_THRESHOLD: row("count", ["(socket-monitor)"], {
+    help: "alert above so many sockets",
+    default: "10000",
+  }),
   MONITORING_URL: row("url", ["alert-rules"], { help: "address of Grafana" }),
   MONITORING_TOKEN: row("token", ["alert-rules"], { help: "token of a service account of Grafana" }),
-  MONITORING_FOLDER_UID: row("name", ["alert-rules"], { help: "folder that holds the rules" }),
-  MONITORING_PROMETHEUS_UID: row("name", ["alert-rules"], { help: "data source of the metrics" }),
-  MONITORING_LOKI_UID: row("name", ["alert-rules"], { help: "data source of the logs" }),
+  MONITORING_FOLDER_UID: row("grafanaUid", ["alert-rules"], { help: "folder that holds the rules" }),
+  MONITORING_PROMETHEUS_UID: row("grafanaUid", ["alert-rules"], { help: "data source of the metrics" }),
+  MONITORING_LOKI_UID: row("grafanaUid", ["alert-rules"], { help: "data source of the logs" }),
   MONITORING_RECEIVER: row("text", ["(alert-rules)"], {
     help: "contact point that receives the rules; without it the notification policies decide",
   }),
@@ -151,12 +166,12 @@ export const SETTINGS = {
     help: "contact point of the rules on the webhook itself; without it the notification policies decide",
   }),
   HOSTING_TOKEN: row("token", ["collect-metrics"], { help: "token of Vercel" }),
-  HOSTING_TEAM_ID: row("text", ["(collect-metrics)"], { help: "team that owns the projects, if one does" }),
-  HOSTING_PROJECTS: row("count", ["(collect-metrics)"], { help: "how many projects it has", default: "16" }),
-  HOSTING_API_URL: row("url", ["(collect-metrics)"], { help: "Vercel", default: "https://api.vercel.com" }),
-  PROXY_CONTAINER: row("name", ["(collect-metrics)"], { help: "the reverse proxy", default: "traefik" }),
-  DOCKER_HOST: row("dockerHost", ["(collect-metrics)"], {
-    help: "the container engine, `unix:///path` or `tcp://host:port`, which is plain",
+  HOSTING_TEAM_ID: row("text", COLLECTOR, { help: "team that owns the projects, if one does" }),
+  HOSTING_PROJECTS: row("count", COLLECTOR, { help: "how many projects there are", default: "16" }),
+  HOSTING_API_URL: row("url", COLLECTOR, { help: "base URL of Vercel", default: "https://api.vercel.com" }),
+  PROXY_CONTAINER: row("name", COLLECTOR, { help: "container of the reverse proxy", default: "traefik" }),
+  DOCKER_HOST: row("dockerHost", COLLECTOR, {
+    help: "address of the container engine: `unix:///path`, or `tcp://host:port` without encryption",
     default: "unix:///var/run/docker.sock",
   }),
   TEXTFILE_DIR: row("path", ["(collect-metrics)", "(socket-monitor)"], {

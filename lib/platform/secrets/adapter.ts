@@ -71,7 +71,7 @@ export async function findSecret(
 }
 
 /** The text of a secret's file, as `readClosedText` reads it; undefined where there is none. */
-export function readSecretFile(name: string, directory: string): string | undefined {
+function readSecretFile(name: string, directory: string): string | undefined {
   return readClosedText(join(directory, name), `secret ${name}`, MAX_SECRET_BYTES);
 }
 

@@ -34,8 +34,3 @@ export type NotificationSettings = Readonly<Record<string, unknown>> & { receive
 
 /** The data source of a step that is an expression. */
 export const EXPRESSION_SOURCE = "__expr__";
-
-/** Whether a text can be a uid of Grafana: of a rule, a folder or a data source. */
-export function isGrafanaUid(text: string): boolean {
-  return /^[A-Za-z0-9_-]{1,40}$/.test(text);
-}

@@ -1,6 +1,15 @@
 /** The settings file that a command reads itself: which one, what it may be, and what is said about it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -245,5 +254,33 @@ describe("the settings file of a command", () => {
       env: { OPSCTL_ENV_DIR: "etc" },
     });
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining("CONFIG_INVALID")]);
+  });
+});
+
+describe("a relative OPSCTL_SECRETS_DIR", () => {
+  const REFUSED = "Cannot start: OPSCTL_SECRETS_DIR is not an absolute path";
+  const commands = [
+    ["secret", "set", "WEBHOOK_SECRET"],
+    ["secret", "list"],
+    ["weekly", "--dry-run"],
+    ["webhook", "dead", "list"],
+    ["collect-metrics", "--stdout"],
+    ["doctor", "weekly"],
+    ["status"],
+  ];
+  test.each(commands.map((words) => [words]))("is refused by %j", async (words) => {
+    const env = { OPSCTL_ENV_DIR: "", OPSCTL_SECRETS_DIR: "rel" };
+    const { exitCode, stderr } = await opsctl(words, { env });
+    expect([exitCode, stderr]).toEqual([3, expect.stringContaining(REFUSED)]);
+    expect(stderr).toContain("CONFIG_INVALID");
+    expect(existsSync("rel")).toBe(false);
+  });
+
+  test("is refused in an environment file", async () => {
+    put(["OPSCTL_SECRETS_DIR=rel"]);
+    const { exitCode, stderr } = await opsctl(["webhook", "dead", "list"], {
+      env: { OPSCTL_ENV_DIR: folder },
+    });
+    expect([exitCode, stderr]).toEqual([3, expect.stringContaining(REFUSED)]);
   });
 });

@@ -15,6 +15,11 @@ describe("the table of settings", () => {
     expect(readFileSync(`systemd/${file}.example`, "utf8")).toBe(renderSample(file));
   });
 
+  test("names a secret in the sample of the account that reads it", () => {
+    const named = ENV_FILES.filter((file) => /MIGRATE_DATABASE_URL:|HOSTING_TOKEN:/.test(renderSample(file)));
+    expect(named).toEqual(["collect-metrics.env"]);
+  });
+
   test("is in docs/configuration.md; else run make generate", () => {
     const page = readFileSync("docs/configuration.md", "utf8");
     expect(page).toBe(renderDocs(page));

@@ -216,6 +216,13 @@ describe("secretAdapter() runs the command", () => {
     },
   );
 
+  test("fails where the runtime refuses to start it, and quotes no variable", async () => {
+    const env = environment({ OPSCTL_SECRETS_COMMAND: client("echo value"), OTHER: "canary\0value" });
+    const error = await found(env).catch((thrown: Error) => thrown);
+    expect(error).toMatchObject({ code: "SECRET_COMMAND_FAILED" });
+    expect(String(error)).not.toContain("canary");
+  });
+
   test("ends it, and what it started, when the limit has passed", async () => {
     const pids = join(home, "pids");
     const command = client(`sleep 600 & echo "$! $$" > '${pids}.new'; mv '${pids}.new' '${pids}'; wait`);
