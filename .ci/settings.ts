@@ -7,7 +7,7 @@ import {
   fileOf,
   isSecret,
   readersOf,
-  SETTINGS_FILES,
+  COMMAND_NAMES,
   type Setting,
   settingsOfFile,
 } from "../lib/platform/config/settings-table.ts";
@@ -36,7 +36,7 @@ export function renderSample(file: string): string {
   const secrets = own.filter(([, setting]) => isSecret(setting));
   const isRoots = file === "collect-metrics.env";
   const listed = secrets.filter(([name]) => ROOT_SECRETS.includes(name) === isRoots);
-  const commands = Object.keys(SETTINGS_FILES).filter((command) => commandFile(command) === file);
+  const commands = COMMAND_NAMES.filter((command) => commandFile(command) === file);
   const [owner, directory] = isRoots ? ["root", "root-secrets"] : ["opsctl", "secrets"];
   const reload =
     "After a change: systemctl reload opsctl-webhook.service; the log says whether it was accepted.";

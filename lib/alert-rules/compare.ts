@@ -17,7 +17,7 @@ const UNSET: readonly unknown[] = [null, "", "0s", 0, false];
  * alike.
  *
  * Behaviour: leaves out what only Grafana writes (`id`, `updated`, `provenance`) and the notification settings beside
- *            the receiver, which belong to a person. So does the receiver where `wanted` names none.
+ *            the receiver, which belong to a person; the receiver, too, where `wanted` names none.
  * Source:    grafana/grafana pkg/services/ngalert/api/api_provisioning.go: durations have one form, `1m30s`.
  */
 export function fieldChanges(present: unknown, wanted: unknown): FieldChange[] {

@@ -1,17 +1,17 @@
 import { join } from "node:path";
+import type { CheckResult } from "../health/result.ts";
 import { isSetUp } from "../host/set-up.ts";
 import { KNOWN_SECRETS } from "../platform/config/known-secrets.ts";
 import type { DatabaseLogin } from "../platform/config/owner-login.ts";
 import { type CommandSettings, readCommandSettings } from "../platform/config/settings-file.ts";
-import { PART_OF, SETTINGS_FILES } from "../platform/config/settings-table.ts";
+import { COMMAND_NAMES, COMMANDS } from "../platform/config/settings-table.ts";
 import type { Database } from "../platform/database/pool.ts";
 import { type OpsError, onlyOpsError } from "../platform/errors.ts";
 import type { Account } from "../platform/privileges.ts";
 import { type Environment, type FoundSecret, findSecret } from "../platform/secrets/adapter.ts";
 import { registerSecret } from "../platform/secrets/redact.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
-import { type WebhookPorts, webhookPorts } from "../webhook/ports.ts";
-import { type CheckResult, type CommandName, DOCTOR_COMMANDS } from "./finding.ts";
+import type { CommandName } from "./finding.ts";
 
 /**
  * One thing that a command needs.
@@ -24,7 +24,7 @@ import { type CheckResult, type CommandName, DOCTOR_COMMANDS } from "./finding.t
 export type Check = {
   command: CommandName;
   name: string;
-  service?: string;
+  service?: string | undefined;
   runsAsRoot?: true;
   run(context: CheckContext, signal: AbortSignal): Promise<CheckResult[]>;
 };
@@ -34,7 +34,7 @@ export type Check = {
  *
  * Shape: `rootsLogin` is the login for migrations that root read in its own secrets, or why it could not; null where
  *        root has none. `limitMs` is the time of each check; the limit of a call is longer, so that the check names the
- *        service. `signal` ends all checks as their time would.
+ *        service.
  */
 export type DoctorDependencies = {
   env: Environment;
@@ -43,7 +43,6 @@ export type DoctorDependencies = {
   paths: { localtime: string; cronFile: string; procNet: string };
   limitMs: number;
   callLimitMs: number;
-  signal?: AbortSignal;
   nowMs(): number;
   /** Errors: ACCOUNT_UNAVAILABLE. */
   findServiceAccount(): Promise<Account | null>;
@@ -89,12 +88,12 @@ export class CheckContext {
 
   /** The environment of a command when cron or systemd starts it, which has other variables than this process. */
   environment(of: CommandName): Promise<CommandEnvironment> {
-    const fileName = SETTINGS_FILES[of];
+    const fileName = COMMANDS[of].file;
     return this.once(`environment ${fileName}`, async () => {
       const { envDir } = this.dependencies;
       const own = { ...this.dependencies.env, OPSCTL_ENV_DIR: envDir };
       const path = join(envDir, fileName);
-      const reader = DOCTOR_COMMANDS.find((other) => SETTINGS_FILES[other] === fileName) ?? of;
+      const reader = COMMAND_NAMES.find((other) => COMMANDS[other].file === fileName) ?? of;
       try {
         const { env, isThere, names, repeated } = readCommandSettings(reader, own);
         // Also one that no command takes from a variable.
@@ -112,13 +111,8 @@ export class CheckContext {
     return this.once(`set up ${of}`, async () => {
       const { env, file } = await this.environment(of);
       const isForRoot = of === "migrate" && this.dependencies.rootsLogin !== null;
-      return file.problem !== null || isForRoot || isSetUp(PART_OF[of], env);
+      return file.problem !== null || isForRoot || isSetUp(COMMANDS[of].part, env);
     });
-  }
-
-  /** The ports of the webhook, as its settings name them. */
-  async webhookPorts(): Promise<WebhookPorts> {
-    return await webhookPorts((await this.environment("webhook")).env);
   }
 
   /** Where each secret of a command is; none of `migrate` when root has read its login: it uses no other. */
@@ -127,7 +121,8 @@ export class CheckContext {
       if (of === "migrate" && this.dependencies.rootsLogin !== null) return [];
       const { env } = await this.environment(of);
       const commandLimitMs = this.limitMs * SECRET_COMMAND_PART;
-      const searches = secretsOf(of).map(({ name, fromEnvironment }) =>
+      const own = KNOWN_SECRETS.filter(({ usedBy }) => usedBy.some((use) => use.command === of));
+      const searches = own.map(({ name, fromEnvironment }) =>
         findSecret(env, name, { fromEnvironment, commandLimitMs }).then(
           (found) => ({ name, found: found ?? null, error: null }),
           (error: unknown) => ({ name, found: null, error: onlyOpsError(error) }),
@@ -184,9 +179,4 @@ export class CheckContext {
     this.#known.set(key, reading);
     return reading;
   }
-}
-
-/** The secrets of a command. */
-export function secretsOf(of: CommandName) {
-  return KNOWN_SECRETS.filter(({ usedBy }) => usedBy.some((use) => use.command === of));
 }

@@ -1,7 +1,7 @@
-import { reasonText } from "../health/result.ts";
+import { command, reasonText } from "../health/result.ts";
 import { fixLines, hangingLines } from "../text/terminal/prose.ts";
 import { paint, type Screen } from "../text/terminal/screen.ts";
-import { type CommandName, command, type Finding } from "./finding.ts";
+import type { CommandName, Finding } from "./finding.ts";
 
 type Status = Finding["status"];
 
@@ -48,7 +48,7 @@ function markedLines(status: Status, line: { name: string; text: string }, scree
  * Behaviour: a cause that several commands share is listed once, with the first of them. `option` names the environment
  *            files that were read, for the commands that come next.
  */
-export function renderSummary(findings: readonly Finding[], screen: Screen, option = ""): string {
+export function renderSummary(findings: readonly Finding[], screen: Screen, option: string): string {
   const commands = Map.groupBy(findings, (finding) => finding.command);
   const width = Math.max(0, ...[...commands.keys()].map((of) => of.length));
   const causes = new Map<string, Finding>();
@@ -66,11 +66,11 @@ export function renderSummary(findings: readonly Finding[], screen: Screen, opti
     const text = summaryText(own, ownCauses, [...shared]);
     return markedLines(status, { name: `${of.padEnd(width)}  `, text }, screen);
   });
-  const all = fixLines("", command(`  opsctl doctor --all${option}`, "All findings:"), screen);
+  const line = (words: string) => `  ${screen.clean(`opsctl doctor ${words}${option}`)}`;
   const isNothingUsed = findings.every(({ status }) => status === "not_set_up");
   const next = isNothingUsed
-    ? fixLines("", command(`  opsctl doctor weekly${option}`, NOTHING_YET), screen)
-    : [...nextLines([...causes.values()], screen, option), ...all];
+    ? [...hangingLines("", NOTHING_YET, screen), line("weekly")]
+    : [...nextLines([...causes.values()], screen, option), "All findings:", line("--all")];
   return `${[...lines, "", ...next].join("\n")}\n`;
 }
 

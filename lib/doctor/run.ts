@@ -1,3 +1,4 @@
+import { type CheckResult, command, fail, failure, notSetUp } from "../health/result.ts";
 import { envDirOption } from "../platform/config/sudo-line.ts";
 import { OpsError, onlyOpsError } from "../platform/errors.ts";
 import type { Account } from "../platform/privileges.ts";
@@ -5,16 +6,7 @@ import { withTimeout } from "../platform/timeout.ts";
 import { isUsed } from "./checks/status.ts";
 import type { Check, DoctorDependencies } from "./context.ts";
 import { CheckContext } from "./context.ts";
-import {
-  type CheckResult,
-  COMMAND_FACTS,
-  type CommandName,
-  command,
-  type Finding,
-  fail,
-  failure,
-  notSetUp,
-} from "./finding.ts";
+import { COMMAND_FACTS, type CommandName, type Finding } from "./finding.ts";
 
 /** The time of each check that runs as root, before the others, and of the look whether a part is used. */
 const ROOT_LIMIT_MS = 1_000;
@@ -80,10 +72,9 @@ function isRoots(of: CommandName): boolean {
 
 /** Those of the commands whose part this host uses, or whose part cannot be seen in time: the checks say why. */
 async function usedOf(commands: readonly CommandName[], context: CheckContext): Promise<CommandName[]> {
-  const limit = { limitMs: USED_LIMIT_MS, signal: context.dependencies.signal };
   const isOne = (of: CommandName) =>
     withTimeout(
-      limit,
+      { limitMs: USED_LIMIT_MS },
       (signal) => isUsed(of, context, signal).catch(() => true),
       () => true,
     );
@@ -116,7 +107,7 @@ async function resultsOf(check: Check, context: CheckContext): Promise<CheckResu
   const { limitMs, dependencies } = context;
   try {
     return await withTimeout(
-      { limitMs, signal: dependencies.signal },
+      { limitMs },
       (signal) => check.run(context, signal),
       () => [noAnswer(check, limitMs, dependencies.envDir)],
     );
@@ -130,10 +121,7 @@ async function resultsOf(check: Check, context: CheckContext): Promise<CheckResu
 
 /** The result of a check that did not end in its time; without a service it reads files, or starts a program. */
 function noAnswer({ command: of, name, service }: Check, limitMs: number, envDir: string): CheckResult {
-  const look =
-    service === undefined
-      ? `this host is not too busy, and no disk hangs (${name})`
-      : `${service} runs and answers`;
+  const look = service === undefined ? `this host is not too busy (${name})` : `${service} runs and answers`;
   const again = command(`opsctl doctor ${of}${envDirOption(envDir)}`, `See that ${look}, then:`);
   return fail("CHECK_TIMED_OUT", `no answer within ${limitMs / 1000} s`, again);
 }

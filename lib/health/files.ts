@@ -3,6 +3,7 @@ import { LAST_PLAN_FILE, parseLastPlan } from "../alert-rules/last-plan.ts";
 import { METRICS_FILE } from "../host/metrics-file-name.ts";
 import { failedSources, lastPassMs, STALE_PASS_MS } from "../metrics/last-pass.ts";
 import { loadSettings } from "../platform/config/load.ts";
+import { commandOf } from "../platform/config/settings-table.ts";
 import { readTextEnd } from "../platform/files/regular-file.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { lastReadings, SOCKET_LOG_FILE, STALE_READINGS_MS } from "../sockets/readings.ts";
@@ -29,11 +30,11 @@ const EXTRAS = " --with-extras";
 /** A plan older than this may be outdated: people change rules in Grafana as well. */
 const PLAN_LIMIT_MS = 30 * 86_400_000;
 
-/** The command of each part, the setting that names its directory, and the file that its last run leaves there. */
+/** Of each part the setting that names its directory, and the file that its last run leaves there. */
 const FILES = {
-  collector: ["collect-metrics", "TEXTFILE_DIR", METRICS_FILE, judgeMetrics],
-  "socket-monitor": ["socket-monitor", "OPSCTL_LOG_DIR", SOCKET_LOG_FILE, judgeReadings],
-  "alert-rules": ["alert-rules", "OPSCTL_LOG_DIR", LAST_PLAN_FILE, judgePlan],
+  collector: ["TEXTFILE_DIR", METRICS_FILE, judgeMetrics],
+  "socket-monitor": ["OPSCTL_LOG_DIR", SOCKET_LOG_FILE, judgeReadings],
+  "alert-rules": ["OPSCTL_LOG_DIR", LAST_PLAN_FILE, judgePlan],
 } as const;
 
 /** A part that is judged by the file that its last run left. */
@@ -46,12 +47,12 @@ export type FilePart = keyof typeof FILES;
  */
 export async function fileHealth(
   part: FilePart,
-  { env, isSetUp, nowMs }: { env: Environment; isSetUp: boolean; nowMs: number },
+  { env, isSetUp, nowMs }: { env: Environment; isSetUp: boolean; nowMs(): number },
 ): Promise<Health> {
-  const [of, directory, name, judge] = FILES[part];
-  const settings = await loadSettings(of, { optional: [directory] }, env);
+  const [directory, name, judge] = FILES[part];
+  const settings = await loadSettings(commandOf(part), { optional: [directory] }, env);
   try {
-    return judge(await readTextEnd(join(settings[directory], name), MAX_BYTES), nowMs);
+    return judge(await readTextEnd(join(settings[directory], name), MAX_BYTES), nowMs());
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     if (!isSetUp) return NOT_SET_UP;

@@ -9,6 +9,7 @@ import {
   fail,
   type Health,
   NOT_SET_UP,
+  notChecked,
   note,
   only,
   pass,
@@ -16,8 +17,11 @@ import {
   warn,
 } from "./result.ts";
 
-/** The command that shows why the service does not work. */
-export const JOURNAL = command("journalctl -u opsctl-webhook.service -n 50");
+const JOURNAL = command("journalctl -u opsctl-webhook.service -n 50");
+/** What starts the service, and shows why it does not stay. */
+export const START = command(
+  `systemctl start opsctl-webhook.socket opsctl-webhook.service; ${JOURNAL.command}`,
+);
 
 const LIST_DEAD = "opsctl webhook dead list";
 const RETRY_ALL = "Retry all with opsctl webhook dead retry --all";
@@ -43,16 +47,18 @@ export async function readWebhookHealth(
   const service = await readServiceHealth({ adminPort, limitMs }, signal);
   if (service !== null) return webhookHealth(service);
   if (!isSetUp) return NOT_SET_UP;
-  // A table that cannot be read says nothing.
-  if (adminPort === 0 && (await isListening(port, procNet)) !== false)
-    return only(pass(`port ${port} is open; its admin port is off, so the service is not called`), {
-      adminPort,
-    });
-  return only(warn("WEBHOOK_NOT_ANSWERING", "the service does not answer"));
+  const isOpen = adminPort === 0 && (await isListening(port, procNet));
+  if (isOpen === false) return only(fail("WEBHOOK_NOT_ANSWERING", "the service does not answer", START));
+  const result = isOpen
+    ? pass(`port ${port} is open; its admin port is off, so the service is not called`)
+    : notChecked("SOCKETS_UNREADABLE", `whether port ${port} is open: ${procNet} cannot be read`, UNSEEN);
+  return only(result, { adminPort });
 }
 
+const UNSEEN = "Turn the admin port on (WEBHOOK_ADMIN_PORT in webhook.env), so that the service can be asked";
+
 /** The health of a service that reports this. */
-export function webhookHealth(service: ServiceHealth): Health {
+function webhookHealth(service: ServiceHealth): Health {
   const { isReady, isLeading, holds, outbox, secretRefusedAt, gatewayOpen, pendingMessages } = service;
   const up = pass(isLeading ? "up" : "up, another host delivers");
   const results = [isReady ? up : fail("WEBHOOK_NOT_READY", "it runs and cannot accept alerts", JOURNAL)];

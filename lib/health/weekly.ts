@@ -1,14 +1,17 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import type postgres from "postgres";
 import { HEARTBEAT_FILE } from "../last-run/file-name.ts";
 import { hasWorked } from "../last-run/has-worked.ts";
 import type { Waiting } from "../last-run/last-run.ts";
 import { type LastRunReading, readLastRun } from "../last-run/read.ts";
 import { openDeliveries } from "../last-run/week-counts.ts";
+import { readOnly } from "../ledger/read-only.ts";
 import { loadSettings } from "../platform/config/load.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
+import { withTimeout } from "../platform/timeout.ts";
 import { factsOf, type LastRunFacts, lastRunOfWeek, weekOf } from "../reports/last-run.ts";
-import type { LedgerWeek } from "../reports/ledger-week.ts";
+import { type LedgerWeek, readLedgerWeek } from "../reports/ledger-week.ts";
 import { FIX_FIRST, judgeWeek, RUN_STATES, type WeekJudgement } from "../reports/week-judgement.ts";
 import { localTime } from "../time/local-time.ts";
 import { Temporal } from "../time/temporal.ts";
@@ -30,6 +33,22 @@ const NEXT_MONDAY = command(
 /** The last closed week; where it was not read, `problem` says why, null where another check does. */
 export type Ledger = { week: LedgerWeek | null; problem: CheckResult | null };
 
+/** Reads it; `withDatabase` gives its argument the open database, or returns what is wrong with that. */
+export async function readLedger(
+  withDatabase: (read: (sql: postgres.Sql) => Promise<CheckResult[]>) => Promise<CheckResult[]>,
+  limitMs: number,
+): Promise<Ledger> {
+  let week: LedgerWeek | null = null;
+  const read = () =>
+    withDatabase(async (sql) => {
+      week = await readOnly(sql, (tx) => readLedgerWeek(tx));
+      return [];
+    });
+  const late = () => [fail("CHECK_TIMED_OUT", "the database did not answer in time")];
+  const [problem = null] = await withTimeout({ limitMs }, read, late);
+  return { week, problem };
+}
+
 /**
  * The health of the weekly run: the last closed week, and how the last run of this host and its last success stand.
  *
@@ -38,20 +57,21 @@ export type Ledger = { week: LedgerWeek | null; problem: CheckResult | null };
  */
 export async function weeklyHealth(
   { week, problem }: Ledger,
-  { env, isSetUp, nowMs }: { env: Environment; isSetUp: boolean; nowMs: number },
+  { env, isSetUp, nowMs }: { env: Environment; isSetUp: boolean; nowMs(): number },
 ): Promise<Health> {
   const { OPSCTL_LOG_DIR: logDir } = await loadSettings("weekly", { optional: ["OPSCTL_LOG_DIR"] }, env);
   const lastRun = readLastRun(logDir);
   if (!isSetUp && !hasWorked(lastRun)) return NOT_SET_UP;
+  const atMs = nowMs();
   const heartbeat = statSync(join(logDir, HEARTBEAT_FILE), { throwIfNoEntry: false });
   const isHeartbeatGone = heartbeat === undefined;
   const look = week && { week: week.week, isClean: week.clean, isHeartbeatGone };
   const judgement = look && judgeWeek(week, lastRunOfWeek(lastRun, look));
-  const lastWeek = week?.week ?? weekWindow(Temporal.Instant.fromEpochMilliseconds(nowMs)).week;
+  const lastWeek = week?.week ?? weekWindow(Temporal.Instant.fromEpochMilliseconds(atMs)).week;
   const results = [
     judgement?.result ?? problem,
     runResult(lastRun, judgement, lastWeek),
-    isHeartbeatGone ? null : successResult(nowMs - heartbeat.mtimeMs, judgement),
+    isHeartbeatGone ? null : successResult(atMs - heartbeat.mtimeMs, judgement),
   ];
   return {
     results: results.filter((result) => result !== null),

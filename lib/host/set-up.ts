@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { stateDirectoryOf } from "../platform/config/directories.ts";
 import { withWebhookSettings } from "../platform/config/settings-file.ts";
 import {
+  COMMANDS,
   isSecret,
-  PART_OF,
-  PARTS,
   type PartName,
   readersOf,
   SETTINGS,
@@ -14,8 +13,6 @@ import {
 } from "../platform/config/settings-table.ts";
 import { OpsError } from "../platform/errors.ts";
 import { type Environment, secretsDirectory } from "../platform/secrets/adapter.ts";
-
-export { PARTS, type PartName };
 
 /** The file beside the state that only a webhook's service makes. */
 const SERVICE_LOCK = "dispatcher.lock";
@@ -29,7 +26,7 @@ const SERVICE_LOCK = "dispatcher.lock";
  */
 export function isSetUp(part: PartName, env: Environment): boolean {
   const needed = settingsWhere((setting) =>
-    readersOf(setting).some(({ command, isRequired }) => isRequired && PART_OF[command] === part),
+    readersOf(setting).some(({ command, isRequired }) => isRequired && COMMANDS[command].part === part),
   );
   const secrets = needed.filter((name) => isOwnSecret(SETTINGS[name], part));
   if (hasAny(env, needed) || secrets.some((name) => existsSync(join(secretsDirectory(env), name))))
@@ -54,7 +51,7 @@ function hasAny(env: Environment, names: readonly string[]): boolean {
 /** Whether a secret's file means this part: one that another part may also have says nothing. */
 function isOwnSecret(setting: Setting, part: PartName): boolean {
   const isNeeded = readersOf(setting).every(
-    ({ command, isRequired }) => isRequired || PART_OF[command] === part,
+    ({ command, isRequired }) => isRequired || COMMANDS[command].part === part,
   );
   return isSecret(setting) && isNeeded;
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import type { Finding } from "../../lib/doctor/finding.ts";
 import { openDatabase } from "../../lib/platform/database/pool.ts";
@@ -8,6 +8,9 @@ import { fixOf, type Host, openHost } from "./support/host.ts";
 
 /** So long that no call to a peer ends before the test lets the limit of its check run out. */
 const CALL_LIMIT_MS = 600_000;
+
+/** The same for the limit of each check, by which its timer is known. */
+const LIMIT_MS = 500_000;
 
 /** A healthy host on which only the limit of each check counts. */
 async function openPatientHost(): Promise<Host> {
@@ -20,10 +23,18 @@ async function openPatientHost(): Promise<Host> {
 
 /** Has the time of all checks run out when the test calls what it returns, and not before. */
 function handLimit({ dependencies }: Host): () => void {
-  const limit = new AbortController();
-  dependencies.limitMs = CALL_LIMIT_MS;
-  dependencies.signal = limit.signal;
-  return () => limit.abort();
+  dependencies.limitMs = LIMIT_MS;
+  const begin = globalThis.setTimeout;
+  const ends: (() => void)[] = [];
+  const hold = (end: (...words: unknown[]) => void, ms = 0, ...words: unknown[]) => {
+    if (ms > 0.9 * LIMIT_MS && ms <= LIMIT_MS) ends.push(() => end(...words));
+    return begin(end, ms, ...words);
+  };
+  const clock = spyOn(globalThis, "setTimeout").mockImplementation(hold as typeof setTimeout);
+  return () => {
+    clock.mockRestore();
+    for (const end of ends) end();
+  };
 }
 
 /** Waits until all checks but these have ended; some of these may have ended as well. */

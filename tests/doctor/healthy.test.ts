@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { utimesSync } from "node:fs";
-import { DOCTOR_COMMANDS, type Finding } from "../../lib/doctor/finding.ts";
+import type { Finding } from "../../lib/doctor/finding.ts";
+import { COMMAND_NAMES } from "../../lib/platform/config/settings-table.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { PASSWORD } from "../support/postgres.ts";
 import { CANARIES, type Host, NOW_MS, openHost, treeOf } from "./support/host.ts";
@@ -50,7 +51,7 @@ describe("runDoctor() on a healthy host", () => {
   });
 
   test("has findings of every command and every check", () => {
-    expect([...new Set(findings.map(({ command }) => command))]).toEqual([...DOCTOR_COMMANDS]);
+    expect([...new Set(findings.map(({ command }) => command))]).toEqual([...COMMAND_NAMES]);
     const namesOf = (command: string) => [
       ...new Set(findings.filter((one) => one.command === command).map(({ check }) => check)),
     ];

@@ -1,18 +1,17 @@
 /** The summary of doctor: a line for each command, and the one next step. */
 import { expect, test } from "bun:test";
+import type { CommandName, Finding } from "../../lib/doctor/finding.ts";
+import { renderSummary } from "../../lib/doctor/render.ts";
 import {
   type CheckResult,
-  type CommandName,
   command,
-  type Finding,
   fail,
   notChecked,
   note,
   notSetUp,
   pass,
   warn,
-} from "../../lib/doctor/finding.ts";
-import { renderSummary } from "../../lib/doctor/render.ts";
+} from "../../lib/health/result.ts";
 import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 
 const of = (name: CommandName, ...found: [check: string, result: CheckResult][]): Finding[] =>
@@ -107,7 +106,7 @@ test.each<[string, Finding[], string[]]>([
     ],
   ],
 ])("%s", (_what, findings, lines) => {
-  expect(renderSummary(findings, NO_TERMINAL)).toBe(`${lines.join("\n")}\n`);
+  expect(renderSummary(findings, NO_TERMINAL, "")).toBe(`${lines.join("\n")}\n`);
 });
 
 test.each<[string, Finding[], string]>([
@@ -120,7 +119,7 @@ test.each<[string, Finding[], string]>([
   ["a warning without one", [...MONDAY, ...PORT], "opsctl doctor webhook"],
   ["what nobody has to do today", MONDAY, "opsctl weekly --dry-run"],
 ])("the next step is first for %s", (_what, findings, step) => {
-  expect(renderSummary(findings, NO_TERMINAL)).toMatch(new RegExp(`\nNext, for \\w+:\n  ${step}\n`));
+  expect(renderSummary(findings, NO_TERMINAL, "")).toMatch(new RegExp(`\nNext, for \\w+:\n  ${step}\n`));
 });
 
 test.each([

@@ -1,7 +1,7 @@
 /** What counts as set up on a host, by doctor and by status alike. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, rmSync } from "node:fs";
-import type { PartName } from "../../lib/host/set-up.ts";
+import type { PartName } from "../../lib/platform/config/settings-table.ts";
 import { readStatus } from "../../lib/status/run.ts";
 import { statusDependencies } from "../status/support/dependencies.ts";
 import { lastRun } from "../status/support/run.ts";

@@ -1,7 +1,7 @@
 /** What each part of a host says by what it left, and the command that comes next. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { LastPlan } from "../../lib/alert-rules/last-plan.ts";
-import type { PartName } from "../../lib/host/set-up.ts";
+import type { PartName } from "../../lib/platform/config/settings-table.ts";
 import { readStatus } from "../../lib/status/run.ts";
 import { type Host, openHost } from "../doctor/support/host.ts";
 import { statusDependencies } from "./support/dependencies.ts";

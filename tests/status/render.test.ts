@@ -1,19 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import { renderStatus } from "../../lib/status/render.ts";
-import type { NamedReport, PartReport } from "../../lib/status/run.ts";
+import type { PartReport } from "../../lib/status/run.ts";
 import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 import { terminal } from "../text/support/terminal.ts";
 
-const ok = (lines: string[]): PartReport => ({ status: "ok", lines, next: null, facts: {} });
-const attention = (lines: string[], next: string): PartReport => ({
+type Report = Omit<PartReport, "part">;
+const ok = (lines: string[]): Report => ({ status: "ok", lines, next: null, facts: {} });
+const attention = (lines: string[], next: string): Report => ({
   status: "attention",
   lines,
   next,
   facts: null,
 });
-const NOT_SET_UP: PartReport = { status: "not_set_up", lines: ["not set up"], next: null, facts: null };
+const NOT_SET_UP: Report = { status: "not_set_up", lines: ["not set up"], next: null, facts: null };
 
-const REPORTS: NamedReport[] = [
+const REPORTS: PartReport[] = [
   { part: "weekly", ...ok(["week of 2026-11-16: clean, 6 owners"]) },
   {
     part: "webhook",
@@ -28,7 +29,7 @@ const REPORTS: NamedReport[] = [
 
 describe("renderStatus()", () => {
   test("writes words where no terminal is", () => {
-    expect(renderStatus(REPORTS, { ...NO_TERMINAL, isTerminal: false })).toBe(
+    expect(renderStatus(REPORTS, { ...NO_TERMINAL, isTerminal: false, env: {} })).toBe(
       [
         "  ok    weekly          week of 2026-11-16: clean, 6 owners",
         "  LOOK  webhook         up",
@@ -46,13 +47,13 @@ describe("renderStatus()", () => {
   });
 
   test("draws marks on a terminal, and colours them where that is wanted", () => {
-    const plain = renderStatus(REPORTS, { ...NO_TERMINAL, isTerminal: true });
+    const plain = renderStatus(REPORTS, { ...NO_TERMINAL, isTerminal: true, env: {} });
     expect(plain.split("\n").slice(0, 2)).toEqual([
       "  ✓  weekly          week of 2026-11-16: clean, 6 owners",
       "  ✗  webhook         up",
     ]);
     expect(plain).not.toContain("\x1b");
-    const coloured = renderStatus(REPORTS, { ...NO_TERMINAL, colour: true, isTerminal: true });
+    const coloured = renderStatus(REPORTS, { ...NO_TERMINAL, colour: true, isTerminal: true, env: {} });
     expect(coloured).toContain("  \x1b[32m✓\x1b[39m  weekly ");
     expect(coloured).toContain("  \x1b[31m✗\x1b[39m  webhook ");
     expect(Bun.stripANSI(coloured)).toBe(plain);
@@ -74,7 +75,11 @@ describe("renderStatus()", () => {
       ["last plan 3 days ago: 18 rules, 4 of them differ"],
       "sudo opsctl alert-rules apply --with-extras",
     );
-    const text = renderStatus([{ part: "alert-rules", ...report }], { ...terminal(60), isTerminal: true });
+    const text = renderStatus([{ part: "alert-rules", ...report }], {
+      ...terminal(60),
+      isTerminal: true,
+      env: {},
+    });
     expect(text.split("\n").slice(0, 3)).toEqual([
       "  ✗  alert rules     last plan 3 days ago: 18 rules, 4 of",
       "                     them differ",
@@ -83,13 +88,13 @@ describe("renderStatus()", () => {
   });
 
   test("says where to begin on a host without any part", () => {
-    expect(renderStatus(REPORTS.slice(-1), { ...NO_TERMINAL, isTerminal: false })).toBe(
+    expect(renderStatus(REPORTS.slice(-1), { ...NO_TERMINAL, isTerminal: false, env: {} })).toBe(
       "  -     alert rules     not set up\n\nNothing is set up on this host. Begin with:\n  sudo opsctl doctor\n",
     );
   });
 
   test("says no more when all is well", () => {
-    expect(renderStatus(REPORTS.slice(0, 1), { ...NO_TERMINAL, isTerminal: false })).toBe(
+    expect(renderStatus(REPORTS.slice(0, 1), { ...NO_TERMINAL, isTerminal: false, env: {} })).toBe(
       "  ok    weekly          week of 2026-11-16: clean, 6 owners\n",
     );
   });

@@ -3,8 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync, symlinkSync } from "node:fs";
 import type { LastPlan } from "../../lib/alert-rules/last-plan.ts";
 import { OpsError } from "../../lib/platform/errors.ts";
-import type { StatusDependencies } from "../../lib/status/dependencies.ts";
-import { isAllWell, readStatus } from "../../lib/status/run.ts";
+import { findCollector, isAllWell, readStatus, type StatusDependencies } from "../../lib/status/run.ts";
 import { CANARIES, type Host, metricsText, openHost } from "../doctor/support/host.ts";
 import { startSilentPeer } from "../standins/raw-peer.ts";
 import { PASSWORD } from "../support/postgres.ts";
@@ -13,6 +12,8 @@ import { statusDependencies } from "./support/dependencies.ts";
 import { lastRun } from "./support/run.ts";
 
 const CRON = "grep opsctl /etc/cron.d/opsctl; systemctl status cron; ls -l /var/log/opsctl";
+const START =
+  "systemctl start opsctl-webhook.socket opsctl-webhook.service; journalctl -u opsctl-webhook.service -n 50";
 const FAILED = { status: "failed", error: { code: "APP_HTTP_401" } };
 
 const PLAN: LastPlan = {
@@ -65,7 +66,6 @@ describe("readStatus()", () => {
 
   test("names a directory of environment files that every command refuses", async () => {
     dependencies = { ...dependencies, env: { ...dependencies.env, OPSCTL_ENV_DIR: "staging" } };
-    dependencies.collector = statusDependencies(host, { OPSCTL_ENV_DIR: "staging" }).collector;
     for (const { status, lines } of await readStatus(dependencies))
       expect([status, ...lines]).toEqual([
         "attention",
@@ -103,13 +103,11 @@ describe("readStatus()", () => {
       WEBHOOK_ADMIN_PORT: "1",
     };
     dependencies = { ...dependencies, env };
-    const nothing = { OPSCTL_SECRETS_DIR: host.path("none") };
-    dependencies.collector = statusDependencies(host, nothing).collector;
     const { collector: _, ...others } = await said();
     expect(Object.values(others).map(([status]) => status)).toEqual(
       Object.values(others).map(() => "not_set_up"),
     );
-    expect(dependencies.collector).toMatchObject({ isSetUp: false });
+    expect(findCollector(dependencies.env)).toMatchObject({ isSetUp: false });
   });
 
   test("calls a webhook well whose admin port is off, as long as its port is open", async () => {
@@ -119,6 +117,11 @@ describe("readStatus()", () => {
     host.put("proc/tcp", "  sl  local_address rem_address   st\n");
     expect((await said()).webhook).toEqual([
       ...["attention", "the service does not answer (WEBHOOK_NOT_ANSWERING)"],
+      START,
+    ]);
+    rmSync(host.path("proc/tcp"));
+    expect((await said()).webhook).toEqual([
+      ...["attention", expect.stringMatching(/^not checked: whether port 9300 is open/)],
       doctorOf("webhook"),
     ]);
     dependencies.env = { ...dependencies.env, WEBHOOK_PORT: "9400" };
@@ -137,8 +140,7 @@ describe("readStatus()", () => {
     dependencies.env = { ...dependencies.env, WEBHOOK_ADMIN_PORT: "1" };
     expect(await said()).toEqual({
       weekly: ["attention", "DATABASE_URL is missing (CONFIG_INVALID)", doctorOf("weekly")],
-      // Stopped, or started over and over: doctor says which.
-      webhook: ["attention", "the service does not answer (WEBHOOK_NOT_ANSWERING)", doctorOf("webhook")],
+      webhook: ["attention", "the service does not answer (WEBHOOK_NOT_ANSWERING)", START],
       collector: ["attention", "it has not run yet (LAST_RUN_MISSING)", CRON],
       "socket-monitor": ["attention", "it has not run yet (LAST_RUN_MISSING)", CRON],
       "alert-rules": [
@@ -211,7 +213,7 @@ describe("readStatus()", () => {
   });
 
   test.each<[boolean, string, string | RegExp, () => string]>([
-    [false, "unknown", "its settings cannot be read by this account", () => asRoot("status")],
+    [false, "unknown", "not checked: its settings cannot be read by this account", () => asRoot("status")],
     [true, "attention", /\(SECRET_FILE_UNREADABLE\)$/, () => doctorOf("collect-metrics")],
   ])(
     "says to an account that may not look as whom to run it; to one that may, %p, it is a fault",
@@ -233,10 +235,10 @@ describe("readStatus()", () => {
     rmSync(host.path("log/alert-rules.last.json"));
     symlinkSync("alert-rules.last.json", host.path("log/alert-rules.last.json"));
     const { weekly, "alert-rules": rules } = await said();
-    const line = "what it left cannot be read (ELOOP)";
+    const line = (name: string) => `not checked: ${host.path("log", name)} cannot be read: ELOOP`;
     expect([weekly, rules]).toEqual([
-      ["attention", line, doctorOf("weekly")],
-      ["attention", line, doctorOf("alert-rules")],
+      ["attention", line("weekly_performance_reports.success"), doctorOf("weekly")],
+      ["attention", line("alert-rules.last.json"), doctorOf("alert-rules")],
     ]);
   });
 

@@ -1,8 +1,7 @@
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
-import { DOCTOR_COMMANDS } from "../../../lib/doctor/finding.ts";
-import { DEFAULT_ENV_DIR } from "../../../lib/platform/config/settings-table.ts";
+import { COMMAND_NAMES, DEFAULT_ENV_DIR } from "../../../lib/platform/config/settings-table.ts";
 import { argument, flag, option, type ValueCheck } from "../../args/options.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
@@ -31,9 +30,9 @@ export const doctor = defineCommand({
     "Each check has 4 seconds, all of them run at once.\n" +
     "Run it as root: it looks at what is root's first, and then as the account that runs the commands.",
   args: {
-    command: argument(`One of ${DOCTOR_COMMANDS.join(", ")}; all when left out`, {
+    command: argument(`One of ${COMMAND_NAMES.join(", ")}; all when left out`, {
       required: false,
-      values: DOCTOR_COMMANDS,
+      values: COMMAND_NAMES,
     }),
     "env-dir": option(
       "path",
@@ -57,7 +56,7 @@ export const doctor = defineCommand({
     const { settingsPath } = await import("../../../lib/platform/config/settings-file.ts");
     const { becomeAccount, isRoot } = await import("../../../lib/platform/privileges.ts");
     const { rootsOwnerLogin } = await import("../../../lib/platform/config/owner-login.ts");
-    const commands = DOCTOR_COMMANDS.filter((name) => name === (args.command ?? name));
+    const commands = COMMAND_NAMES.filter((name) => name === (args.command ?? name));
     const isNamed = args.command !== undefined;
     // Set to nothing, OPSCTL_ENV_DIR turns the files off for this process, and not for cron and systemd.
     const envDir =

@@ -1,5 +1,5 @@
 import process from "node:process";
-import type { CollectorPlace } from "../../../lib/status/dependencies.ts";
+import type { CollectorPlace } from "../../../lib/status/run.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
 import { isTerminal } from "../../output.ts";
@@ -16,7 +16,7 @@ export const status = defineCommand({
     "The alert rules are as the last `alert-rules plan` or `apply` found them.",
   // Where the collector writes is named in a file of root's.
   async readAsRoot(env) {
-    const { findCollector } = await import("../../../lib/status/parts.ts");
+    const { findCollector } = await import("../../../lib/status/run.ts");
     return findCollector(env);
   },
   args: {},

@@ -1,8 +1,7 @@
 import { openDatabase } from "../../../lib/platform/database/pool.ts";
 import { isRoot, wasRoot } from "../../../lib/platform/privileges.ts";
 import type { Environment } from "../../../lib/platform/secrets/adapter.ts";
-import type { CollectorPlace, StatusDependencies } from "../../../lib/status/dependencies.ts";
-import { findCollector } from "../../../lib/status/parts.ts";
+import type { CollectorPlace, StatusDependencies } from "../../../lib/status/run.ts";
 
 /** How long each part may take, so that all of it ends within two seconds. */
 const LIMIT_MS = 1_000;
@@ -19,7 +18,7 @@ export function openStatusDependencies(
   return {
     env,
     isPrivileged: isRoot() || wasRoot(),
-    collector: collector ?? findCollector(env),
+    collector,
     procNet: "/proc/net",
     limitMs: LIMIT_MS,
     databaseLimitMs: DATABASE_LIMIT_MS,

@@ -1,12 +1,12 @@
 import { forbiddenSettings } from "../../alert-rules/contact-point.ts";
 import { type RuleReach, ruleReach } from "../../alert-rules/routing.ts";
 import { alertRules } from "../../alert-rules/rules/all.ts";
+import { type CheckResult, command, fail, notChecked, pass, warn } from "../../health/result.ts";
 import type { Settings } from "../../platform/config/load.ts";
 import { grafanaClient, type ListedRule } from "../../providers/grafana/client.ts";
 import type { ContactPoint, Policy } from "../../providers/grafana/notifications.ts";
 import { singleLine } from "../../text/single-line.ts";
 import type { Check, CheckContext } from "../context.ts";
-import { type CheckResult, command, fail, notChecked, pass, warn } from "../finding.ts";
 import { checkWithSettings, correctSecret } from "./settings.ts";
 import { statusCheck } from "./status.ts";
 

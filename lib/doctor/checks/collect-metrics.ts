@@ -1,5 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
+import { type CheckResult, command, fail, notChecked, pass, warn } from "../../health/result.ts";
 import { METRICS_FILE } from "../../host/metrics-file-name.ts";
 import { findTextDirectory } from "../../host/text-directory.ts";
 import type { MetricSource } from "../../metrics/source.ts";
@@ -8,7 +9,6 @@ import type { SettingName } from "../../platform/config/settings-table.ts";
 import { octal } from "../../platform/files/directory-fault.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import type { Check, CheckContext } from "../context.ts";
-import { type CheckResult, command, fail, notChecked, pass, warn } from "../finding.ts";
 import { socketTableCheck } from "./host.ts";
 import { checkWithSettings } from "./settings.ts";
 import { statusCheck } from "./status.ts";

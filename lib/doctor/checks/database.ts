@@ -1,14 +1,6 @@
 import type postgres from "postgres";
-import { loadSettings } from "../../platform/config/load.ts";
-import { type DatabaseLogin, findOwnerLogin } from "../../platform/config/owner-login.ts";
-import { OpsError } from "../../platform/errors.ts";
-import type { Environment } from "../../platform/secrets/adapter.ts";
-import { compareMigrations, MIGRATIONS, readRecordedMigrations } from "../../schema/migrations.ts";
-import { checkReadiness } from "../../schema/readiness.ts";
-import type { Check, CheckContext, DoctorDependencies } from "../context.ts";
 import {
   type CheckResult,
-  type CommandName,
   command,
   fail,
   failure,
@@ -16,7 +8,15 @@ import {
   pass,
   SET_CLOCK,
   warn,
-} from "../finding.ts";
+} from "../../health/result.ts";
+import { loadSettings } from "../../platform/config/load.ts";
+import { type DatabaseLogin, findOwnerLogin } from "../../platform/config/owner-login.ts";
+import { OpsError } from "../../platform/errors.ts";
+import type { Environment } from "../../platform/secrets/adapter.ts";
+import { compareMigrations, MIGRATIONS, readRecordedMigrations } from "../../schema/migrations.ts";
+import { checkReadiness } from "../../schema/readiness.ts";
+import type { Check, CheckContext, DoctorDependencies } from "../context.ts";
+import type { CommandName } from "../finding.ts";
 import { withoutSettings } from "./settings.ts";
 
 /** As the server numbers itself: version 15.0. */

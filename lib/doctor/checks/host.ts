@@ -1,19 +1,10 @@
 import { access, constants, readFile, stat } from "node:fs/promises";
+import { type CheckResult, command, fail, notChecked, pass, warn } from "../../health/result.ts";
 import { countSockets } from "../../host/count-sockets.ts";
 import { type CronLine, cronLines, isSameSchedule, longestPauseMinutes } from "../../host/cron.ts";
 import { directoryFault } from "../../platform/files/directory-fault.ts";
 import type { Check } from "../context.ts";
-import {
-  type CheckResult,
-  COMMAND_FACTS,
-  type CommandName,
-  type CronFact,
-  command,
-  fail,
-  notChecked,
-  pass,
-  warn,
-} from "../finding.ts";
+import { COMMAND_FACTS, type CommandName, type CronFact } from "../finding.ts";
 
 /**
  * Puts back what is missing below /etc, which dpkg otherwise treats as the operator's wish, and nothing that was edited.

@@ -1,3 +1,4 @@
+import { type CheckResult, fail, pass, type warn } from "../../health/result.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import {
   ALERT_GATEWAY,
@@ -9,7 +10,6 @@ import { type EvolutionClient, evolutionClient } from "../../providers/evolution
 import { resolveInstance } from "../../providers/evolution/instance.ts";
 import { checkResendKey } from "../../providers/resend/key.ts";
 import type { Check, CheckContext } from "../context.ts";
-import { type CheckResult, fail, pass, type warn } from "../finding.ts";
 import { checkWithSettings, correctSecret } from "./settings.ts";
 
 /** Whether the gateway that sends alerts answers, accepts the key, and has the instance open. */

@@ -1,6 +1,7 @@
+import { type CheckResult, command, fail, failure, notChecked, pass, warn } from "../../health/result.ts";
 import { loadSettings, type Settings } from "../../platform/config/load.ts";
 import { isOverruledBy } from "../../platform/config/owner-login.ts";
-import { SETTINGS_FILES, type SettingName } from "../../platform/config/settings-table.ts";
+import { COMMANDS, type SettingName } from "../../platform/config/settings-table.ts";
 import { sudoLine } from "../../platform/config/sudo-line.ts";
 import { unknownSettings } from "../../platform/config/unknown-names.ts";
 import { type Fix, OpsError } from "../../platform/errors.ts";
@@ -16,17 +17,7 @@ import type {
   FailedSettings,
   SecretSearch,
 } from "../context.ts";
-import {
-  type CheckResult,
-  COMMAND_FACTS,
-  type CommandName,
-  command,
-  fail,
-  failure,
-  notChecked,
-  pass,
-  warn,
-} from "../finding.ts";
+import { COMMAND_FACTS, type CommandName } from "../finding.ts";
 
 /** Whether the command's own loader accepts its settings: each problem is a finding. */
 export function configurationCheck(
@@ -103,7 +94,7 @@ export function environmentFileCheck(of: CommandName): Check {
       const reason = `${path} gives two values to ${repeated.join(", ")}: the last one counts`;
       results.push(warn("SETTING_REPEATED", reason, `Remove one of the two in ${path}`));
     }
-    for (const unknown of unknownSettings(SETTINGS_FILES[of], names)) {
+    for (const unknown of unknownSettings(COMMANDS[of].file, names)) {
       const fix = `Correct or remove that line in ${path}`;
       results.push(warn("SETTING_UNKNOWN", `${path} sets ${unknown}`, fix));
     }

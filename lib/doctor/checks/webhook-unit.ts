@@ -1,6 +1,6 @@
-import { JOURNAL } from "../../health/webhook.ts";
+import { type CheckResult, command, fail, notChecked, pass, warn } from "../../health/result.ts";
+import { START } from "../../health/webhook.ts";
 import type { Check, CheckContext } from "../context.ts";
-import { type CheckResult, command, fail, notChecked, pass, warn } from "../finding.ts";
 
 const SERVICE = "opsctl-webhook.service";
 const SOCKET = "opsctl-webhook.socket";
@@ -77,15 +77,8 @@ function enabledResult({ Id, UnitFileState: state }: Unit): CheckResult {
 
 function activeResult({ Id, ActiveState: state }: Unit): CheckResult {
   if (state === "active" || state === "reloading") return pass(`${Id} is ${state}`);
-  // It ends and is started again and again: the journal says why, another start does not.
-  return warn(
-    "UNIT_INACTIVE",
-    `${Id} is ${state}`,
-    Id === SERVICE && state === "activating" ? JOURNAL : START,
-  );
+  return fail("UNIT_INACTIVE", `${Id} is ${state}`, START);
 }
-
-const START = command("systemctl start opsctl-webhook.socket opsctl-webhook.service");
 
 /**
  * Whether systemd keeps strange addresses from the socket, as its unit asks.

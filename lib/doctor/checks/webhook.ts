@@ -1,9 +1,9 @@
+import { type CheckResult, command, fail, notChecked, pass, warn } from "../../health/result.ts";
 import { stateDirectoryOf } from "../../platform/config/directories.ts";
 import { linearTracker } from "../../providers/linear/client.ts";
 import { STATE_URL } from "../../webhook/state/postgres/opener.ts";
 import { checkEncoding } from "../../webhook/state/postgres/schema.ts";
 import type { Check } from "../context.ts";
-import { type CheckResult, command, fail, notChecked, pass, warn } from "../finding.ts";
 import { privateResult } from "./host.ts";
 import { alertGatewayCheck, emailKeyResult } from "./senders.ts";
 import { checkWithSettings, correctSecret } from "./settings.ts";
@@ -56,7 +56,7 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
     },
   ),
   WEBHOOK_UNIT_CHECK,
-  statusCheck(of),
+  statusCheck(of, "the webhook"),
 ];
 
 const NO_KEY = notChecked("PREREQUISITE_FAILED", "it needs ALERT_EMAIL_API_KEY, see configuration");

@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { type CheckResult, command, fail, notChecked, notSetUp, pass, warn } from "../../health/result.ts";
 import type { Settings } from "../../platform/config/load.ts";
 import { checkReach } from "../../providers/application/reach.ts";
 import { WEEKLY_GATEWAY } from "../../providers/evolution/advice.ts";
@@ -12,7 +13,6 @@ import { instanceNameOf } from "../../weekly/delivery/whatsapp.ts";
 import { senderInstanceProblem } from "../../weekly/setup/gateway.ts";
 import { logDirectoryProblem } from "../../weekly/setup/log-directory.ts";
 import type { Check, CheckContext } from "../context.ts";
-import { type CheckResult, command, fail, notChecked, notSetUp, pass, warn } from "../finding.ts";
 import { checkOfDatabase, withDatabase } from "./database.ts";
 import { writableResult } from "./host.ts";
 import { emailKeyResult, gatewayFailure, keyResult } from "./senders.ts";
@@ -89,7 +89,7 @@ export const WEEKLY_CHECKS: readonly Check[] = [
     { optional: ["OPSCTL_LOG_DIR"] },
     async ({ OPSCTL_LOG_DIR }) => [await logDirectoryResult(OPSCTL_LOG_DIR)],
   ),
-  statusCheck(of),
+  statusCheck(of, "the database"),
   {
     ...{ command: of, name: "alert webhook", service: "the alert webhook" },
     async run(context, signal) {

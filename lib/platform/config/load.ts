@@ -4,10 +4,10 @@ import { type Environment, secretAdapter, secretsDirectory } from "../secrets/ad
 import { faultOf, KINDS, type Kind } from "./kinds.ts";
 import { settingsPath, webhookSettingsPath, withWebhookSettings } from "./settings-file.ts";
 import {
+  COMMANDS,
   fileOf,
   isSecret,
   SETTINGS,
-  SETTINGS_FILES,
   type Setting,
   type SettingName,
   type SettingsCommand,
@@ -42,7 +42,7 @@ export async function loadSettings<const R extends SettingName = never, const O 
   given: Environment,
 ): Promise<Settings<R, O>> {
   const names: readonly SettingName[] = [...required, ...optional];
-  const own = SETTINGS_FILES[command];
+  const own = COMMANDS[command].file;
   const isElsewhere = (name: SettingName) => fileOf(SETTINGS[name], command) !== own;
   const { env, broken } = names.some(isElsewhere)
     ? withWebhookSettings(command, given)

@@ -34,11 +34,8 @@ export async function findOwnerLogin(env: Environment): Promise<DatabaseLogin> {
  * Behaviour: asks no secrets command and opens no file of the service account.
  * Errors:    CONFIG_INVALID; those of the secret adapter.
  */
-export async function rootsOwnerLogin(
-  env: Environment,
-  directory = ROOT_SECRETS_DIR,
-): Promise<DatabaseLogin | null> {
-  const own = { [OWNER_VARIABLE]: env[OWNER_VARIABLE], OPSCTL_SECRETS_DIR: directory };
+export async function rootsOwnerLogin(env: Environment): Promise<DatabaseLogin | null> {
+  const own = { [OWNER_VARIABLE]: env[OWNER_VARIABLE], OPSCTL_SECRETS_DIR: ROOT_SECRETS_DIR };
   const found = await findSecret(own, OWNER_VARIABLE);
   if (found === undefined) return null;
   return await loginOf(OWNER_VARIABLE, found, own);

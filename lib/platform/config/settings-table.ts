@@ -1,32 +1,36 @@
 import type { KindName } from "./kinds.ts";
 
-/** The commands that have settings, by their first word, and the environment file that each of them reads. */
-export const SETTINGS_FILES = {
-  weekly: "weekly.env",
-  reports: "weekly.env",
-  deliveries: "weekly.env",
-  migrate: "weekly.env",
-  webhook: "webhook.env",
-  "socket-monitor": "socket-monitor.env",
-  "collect-metrics": "collect-metrics.env",
-  "alert-rules": "alert-rules.env",
+/**
+ * The commands that have settings, in the order in which they are shown: the part of opsctl on a host that each belongs
+ * to, and the environment file that it reads.
+ */
+export const COMMANDS = {
+  weekly: { part: "weekly", file: "weekly.env" },
+  webhook: { part: "webhook", file: "webhook.env" },
+  "collect-metrics": { part: "collector", file: "collect-metrics.env" },
+  "socket-monitor": { part: "socket-monitor", file: "socket-monitor.env" },
+  "alert-rules": { part: "alert-rules", file: "alert-rules.env" },
+  migrate: { part: "weekly", file: "weekly.env" },
+  reports: { part: "weekly", file: "weekly.env" },
+  deliveries: { part: "weekly", file: "weekly.env" },
 } as const;
 
 /** One of these commands. */
-export type SettingsCommand = keyof typeof SETTINGS_FILES;
+export type SettingsCommand = keyof typeof COMMANDS;
 
-/** The parts of opsctl on a host, in the order in which they are shown. */
-export const PARTS = ["weekly", "webhook", "collector", "socket-monitor", "alert-rules"] as const;
+/** Their names. */
+export const COMMAND_NAMES = Object.keys(COMMANDS) as SettingsCommand[];
+
+/** The first command of a part, which is the one that runs on the host. */
+export function commandOf(part: PartName): SettingsCommand {
+  return COMMAND_NAMES.find((command) => COMMANDS[command].part === part)!;
+}
 
 /** One of these parts. */
-export type PartName = (typeof PARTS)[number];
+export type PartName = (typeof COMMANDS)[SettingsCommand]["part"];
 
-/** The part to which each command belongs. */
-export const PART_OF: Readonly<Record<SettingsCommand, PartName>> = {
-  ...{ weekly: "weekly", migrate: "weekly", reports: "weekly", deliveries: "weekly" },
-  ...{ webhook: "webhook", "collect-metrics": "collector" },
-  ...{ "socket-monitor": "socket-monitor", "alert-rules": "alert-rules" },
-};
+/** The parts of opsctl on a host, in the order in which they are shown. */
+export const PARTS = [...new Set(COMMAND_NAMES.map((command) => COMMANDS[command].part))];
 
 /**
  * One setting of opsctl.
@@ -217,7 +221,7 @@ export function isSecret({ kind }: Setting): boolean {
 
 /** The environment file in which a command's setting belongs: the webhook's, for what is shared with it. */
 export function fileOf(setting: Setting, command: SettingsCommand): string {
-  return setting.isShared ? SETTINGS_FILES.webhook : SETTINGS_FILES[command];
+  return COMMANDS[setting.isShared ? "webhook" : command].file;
 }
 
 /** Whether a command reads a setting. */
@@ -230,7 +234,7 @@ export type Reader = { command: SettingsCommand; isRequired: boolean; neededWith
 
 /** The commands that read a setting. */
 export function readersOf({ commands }: Setting): Reader[] {
-  const all = Object.keys(SETTINGS_FILES).map((command) => `(${command})`);
+  const all = COMMAND_NAMES.map((command) => `(${command})`);
   return (commands === "all" ? all : commands).map((word) => {
     const [command, neededWith = null] = word.replace(/[()]/g, "").split(" with ");
     return { command: command as SettingsCommand, isRequired: !word.startsWith("("), neededWith };
@@ -238,7 +242,9 @@ export function readersOf({ commands }: Setting): Reader[] {
 }
 
 /** Every environment file, once. */
-export const ENV_FILES: readonly string[] = [...new Set(Object.values(SETTINGS_FILES))];
+export const ENV_FILES: readonly string[] = [
+  ...new Set(COMMAND_NAMES.map((command) => COMMANDS[command].file)),
+];
 
 /** The directory of the environment files where `OPSCTL_ENV_DIR` is not set. */
 export const DEFAULT_ENV_DIR = "/etc/opsctl";
@@ -246,12 +252,12 @@ export const DEFAULT_ENV_DIR = "/etc/opsctl";
 /** The name of a command's environment file, given its words, or null for a command without one. */
 export function commandFile(words: string): string | null {
   const [command = ""] = words.split(" ");
-  return Object.hasOwn(SETTINGS_FILES, command) ? SETTINGS_FILES[command as SettingsCommand] : null;
+  return Object.hasOwn(COMMANDS, command) ? COMMANDS[command as SettingsCommand].file : null;
 }
 
 /** The names of the settings that a command reads in the environment file of this name. */
 export function settingsOfFile(file: string): string[] {
   return settingsWhere((setting) =>
-    readersOf(setting).some(({ command }) => SETTINGS_FILES[command] === file),
+    readersOf(setting).some(({ command }) => COMMANDS[command].file === file),
   );
 }

@@ -183,16 +183,16 @@ export const WEBHOOK: Faults = {
     },
   },
   "the service does not run": {
-    finds: ["webhook", "status", "warn", "WEBHOOK_NOT_ANSWERING"],
+    finds: ["webhook", "status", "fail", "WEBHOOK_NOT_ANSWERING"],
     spoil: silenceWebhook,
   },
   "the service is stopped": {
-    finds: ["webhook", "unit", "warn", "UNIT_INACTIVE"],
+    finds: ["webhook", "unit", "fail", "UNIT_INACTIVE"],
     about: "systemctl start",
     spoil: (host) => silent(host, "inactive"),
   },
   "the service ends over and over": {
-    finds: ["webhook", "unit", "warn", "UNIT_INACTIVE"],
+    finds: ["webhook", "unit", "fail", "UNIT_INACTIVE"],
     about: "journalctl",
     spoil: (host) => silent(host, "activating"),
   },
@@ -229,6 +229,13 @@ export const WEBHOOK: Faults = {
   "ss fails": {
     finds: ["socket-monitor", "socket table", "fail", "SOCKETS_UNREADABLE"],
     spoil: (host) => host.put("bin/ss", "#!/bin/sh\nexit 1\n", 0o755),
+  },
+  "the admin port is off, and the kernel's sockets cannot be seen": {
+    finds: ["webhook", "status", "warn", "SOCKETS_UNREADABLE"],
+    spoil({ dependencies, path }) {
+      dependencies.env = { ...dependencies.env, WEBHOOK_ADMIN_PORT: "0" };
+      rmSync(path("proc/tcp"));
+    },
   },
   "the webhook's file is open to others": {
     finds: ["socket-monitor", "configuration", "fail", "SECRET_FILE_EXPOSED"],

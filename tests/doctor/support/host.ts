@@ -20,8 +20,9 @@ import { ruleDocument } from "../../../lib/alert-rules/rule-document.ts";
 import { alertRules } from "../../../lib/alert-rules/rules/all.ts";
 import { checksFor } from "../../../lib/doctor/checks/all.ts";
 import type { DoctorDependencies } from "../../../lib/doctor/context.ts";
-import { type CommandName, DOCTOR_COMMANDS, type Finding } from "../../../lib/doctor/finding.ts";
+import type { CommandName, Finding } from "../../../lib/doctor/finding.ts";
 import { runDoctor } from "../../../lib/doctor/run.ts";
+import { COMMAND_NAMES } from "../../../lib/platform/config/settings-table.ts";
 import { openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
 import { loose } from "../../alert-rules/support/documents.ts";
 import { pointOf } from "../../alert-rules/support/platform.ts";
@@ -130,7 +131,7 @@ export async function openHost(): Promise<Host> {
     },
     settings: (command) => files[command]!,
     examine: (command = null) => {
-      const commands = command === null ? DOCTOR_COMMANDS : [command];
+      const commands = command === null ? COMMAND_NAMES : [command];
       const open = new Set(checksFor(commands));
       host.open = () => [...open].map((check) => `${check.command}: ${check.name}`);
       const seen = [...open].map((check) => ({

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LastPlan } from "../../../lib/alert-rules/last-plan.ts";
-import type { NamedReport } from "../../../lib/status/run.ts";
+import type { PartReport } from "../../../lib/status/run.ts";
 import { startMonitoring } from "../../standins/grafana.ts";
 import { startSilentPeer } from "../../standins/raw-peer.ts";
 import { ACCOUNT, type AccountHost, openAccountHost } from "../../support/account-host.ts";
@@ -21,7 +21,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const partsOf = ({ json }: Ended) =>
-  Object.fromEntries((json.parts as NamedReport[]).map(({ part, ...report }) => [part, report]));
+  Object.fromEntries((json.parts as PartReport[]).map(({ part, ...report }) => [part, report]));
 
 /** Nothing of this machine, and nothing at all. */
 const nowhere = () => ({

@@ -1,22 +1,22 @@
 /** What people see of a host and of a weekly run, drawn by the renderers from made up data. */
+
+import type { CommandName, Finding } from "../../../../lib/doctor/finding.ts";
+import { renderSummary as renderDoctor, renderFindings } from "../../../../lib/doctor/render.ts";
 import {
   type CheckResult,
-  type CommandName,
   command,
-  type Finding,
   fail,
   notChecked,
+  note,
   notSetUp,
   pass,
+  reasonText,
   warn,
-} from "../../../../lib/doctor/finding.ts";
-import { renderSummary as renderDoctor, renderFindings } from "../../../../lib/doctor/render.ts";
-import { NOT_SET_UP, only } from "../../../../lib/health/result.ts";
-import { webhookHealth } from "../../../../lib/health/webhook.ts";
+} from "../../../../lib/health/result.ts";
+import type { PartName } from "../../../../lib/platform/config/settings-table.ts";
 import { renderStatus } from "../../../../lib/status/render.ts";
-import { type NamedReport, reportOf } from "../../../../lib/status/run.ts";
+import type { PartReport } from "../../../../lib/status/run.ts";
 import type { Screen } from "../../../../lib/text/terminal/screen.ts";
-import type { ServiceHealth } from "../../../../lib/webhook/http/service-health.ts";
 import { emptySummary, type WeeklySummary } from "../../../../lib/weekly/context/summary.ts";
 import { renderSummary } from "../../../../lib/weekly/texts/summary-text.ts";
 import { IDS } from "./ids.ts";
@@ -25,46 +25,50 @@ const [ID, TENANT, OTHER] = IDS as [string, string, string];
 
 /** Each picture by its name. */
 export const HOST_PICTURES: Record<string, (screen: Screen) => string> = {
-  status: (screen) => renderStatus(PARTS, { ...screen, isTerminal: true }),
-  doctor: (screen) => renderDoctor(FINDINGS, screen),
+  status: (screen) => renderStatus(PARTS, { ...screen, isTerminal: true, env: {} }),
+  doctor: (screen) => renderDoctor(FINDINGS, screen, ""),
   "doctor-all": (screen) => renderFindings(FINDINGS, screen),
   weekly: (screen) => renderSummary(FAILED, screen),
   "weekly-dry-run": (screen) => renderSummary(READY, screen),
   "weekly-not-ready": (screen) => renderSummary(NOT_READY, screen),
 };
 
-const SERVICE: ServiceHealth = {
-  ...{ isReady: true, isLeading: true, gatewayOpen: false, pendingMessages: null },
-  outbox: {
-    message: { queued: 3, dead: 2, inDoubt: 1, oldestQueuedAgeMs: 41 * 60_000 },
-    issue: { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeMs: null },
-    comment: { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeMs: null },
-  },
-  holds: { message: "sem_instancia_gateway", issue: null, comment: null },
-  secretRefusedAt: "2026-11-23T10:04:12.118Z",
-};
-const OPEN = fail(
-  "WEEK_OPEN",
-  "week of 2026-11-16: OPEN: reports: 12 missing; networks: SOCIAL_DEGRADED; it can be repeated until 2026-11-24 00:00:00 (São Paulo)",
-  command("opsctl reports status", "Fix what it names, then run opsctl weekly:"),
-);
-const UNREADABLE = fail(
-  "LAST_RUN_UNREADABLE",
-  "the record of the last run cannot be read: LAST_RUN_MALFORMED",
+const WEEK_OPEN =
+  "week of 2026-11-16: OPEN: reports: 12 missing; networks: SOCIAL_DEGRADED; it can be repeated until 2026-11-24 00:00:00 (São Paulo)";
+const REFUSED = note(
+  "WEBHOOK_SECRET_REFUSED",
+  "the last post from another host, at 2026-11-23T10:04:12.118Z, was refused: it had no secret or another one",
+  command(
+    'journalctl -u opsctl-webhook.service -g "A request was refused" -n 5',
+    "If Grafana sent it, write it the secret again (opsctl alert-rules contact-point apply --rotate --url " +
+      "https://<alert host>/webhook). Who sent it:",
+  ),
 );
 
-const CLOSED = {
-  ...fail("EACCES", "what it left cannot be read by this account"),
-  ...({ because: "not_checked", needsRoot: true } as const),
-};
-
-const PARTS: NamedReport[] = [
-  reportOf("weekly", { results: [OPEN, UNREADABLE], facts: null }, {}),
-  reportOf("webhook", webhookHealth(SERVICE), {}),
-  reportOf("collector", only(pass("last run 22 s ago; every source read")), {}),
-  reportOf("socket-monitor", only(CLOSED), {}),
-  reportOf("alert-rules", NOT_SET_UP, {}),
+const PART_ROWS: [PartName, PartReport["status"], string | null, ...lines: string[]][] = [
+  [
+    ...(["weekly", "attention", "sudo opsctl reports status"] as const),
+    `${WEEK_OPEN} (WEEK_OPEN)`,
+    "the record of the last run cannot be read: LAST_RUN_MALFORMED (LAST_RUN_UNREADABLE)",
+  ],
+  [
+    ...(["webhook", "attention", "sudo opsctl doctor webhook"] as const),
+    "up",
+    "gateway disconnected (sem_instancia_gateway)",
+    "3 queued, the oldest for 41 min (OUTBOX_DELAYED)",
+    "2 messages not delivered (OUTBOX_DEAD)",
+    "1 message unknown: it may have arrived (OUTBOX_UNKNOWN)",
+    "messages are paused until the gateway accepts them again (sem_instancia_gateway)",
+    reasonText(REFUSED),
+  ],
+  ["collector", "ok", null, "last run 22 s ago; every source read"],
+  [
+    ...(["socket-monitor", "unknown", "sudo opsctl status"] as const),
+    "not checked: /var/log/opsctl/socket_monitor.log cannot be read: EACCES",
+  ],
+  ["alert-rules", "not_set_up", null, "not set up"],
 ];
+const PARTS = PART_ROWS.map(([part, status, next, ...lines]) => ({ part, status, lines, next, facts: null }));
 
 const of = (name: CommandName, ...found: [check: string, result: CheckResult][]): Finding[] =>
   found.map(([check, result]) => ({ command: name, check, ...result }));
@@ -109,7 +113,7 @@ const FINDINGS: Finding[] = [
   ...of(
     "webhook",
     ["configuration", pass("every setting is there and valid")],
-    ["status", webhookHealth(SERVICE).results.at(-1)!],
+    ["status", REFUSED],
     [
       "second channel",
       notSetUp(
