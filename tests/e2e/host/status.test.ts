@@ -190,7 +190,7 @@ describe("opsctl status started by root", () => {
     for (const part of ["weekly", "socket-monitor", "alert-rules"])
       expect(parts[part]).toEqual({
         status: "unknown",
-        lines: ["its settings cannot be read by this account"],
+        lines: ["not checked: its settings cannot be read by this account"],
         next: `${asRoot()} status`,
         facts: null,
       });
