@@ -26,9 +26,7 @@ export const hosting: MetricSource = {
     if ("problem" in token) return token;
     const onCall = (record: CallRecord) => log.debug("An external service was called", record);
     const account = { ...accountOf(settings, token), timeoutMs: CALL_LIMIT_MS, signal, onCall };
-    const { projects, total, problem, unknownStates } = await listDeploys(account);
-    for (const state of unknownStates)
-      log.warn("The hosting provider shows an unknown deployment state", { state });
+    const { projects, total, problem } = await listDeploys(account);
     if (total !== null && total !== expected)
       log.warn("The hosting account has another number of projects than HOSTING_PROJECTS says", {
         ...{ projects: total, expected },

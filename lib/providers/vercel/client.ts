@@ -14,13 +14,12 @@ export type ProjectDeploy = { name: string; failed: boolean };
  *
  * Shape: `projects` has those with a finished deployment, `total` is null when it is not known. `problem` is the code of
  *        what could not be read: without a page of the listing `projects` is empty, without one project's answer only
- *        that project is missing. `unknownStates` are states that Vercel's documents do not name.
+ *        that project is missing.
  */
 export type DeployListing = {
   projects: ProjectDeploy[];
   total: number | null;
   problem: string | null;
-  unknownStates: string[];
 };
 
 /** How Vercel is called. */
@@ -34,7 +33,7 @@ export type VercelOptions = {
 };
 
 /** Far more than any account has; ends a listing that has no end. */
-const MAX_PAGES = 200;
+const MAX_PAGES = 50;
 /** A hundred projects with their settings are megabytes. */
 const MAX_PAGE_BYTES = 32 * 1_048_576;
 const UNREADABLE = "hosting_answer_unreadable";
@@ -50,20 +49,15 @@ const UNREADABLE = "hosting_answer_unreadable";
  */
 export async function listDeploys(options: VercelOptions): Promise<DeployListing> {
   const listed = await listProjects(options);
-  if (typeof listed === "string") return { projects: [], total: null, problem: listed, unknownStates: [] };
-  const listing = { projects: [] as ProjectDeploy[], total: listed.length, problem: null as string | null };
-  const unknownStates = new Set<string>();
-  const read = await Promise.all(listed.map((project) => deploysOf(project, options)));
-  for (const [at, deploys] of read.entries()) {
-    if (typeof deploys === "string") {
-      listing.problem ??= deploys;
-      continue;
-    }
-    for (const state of deploys.unknownStates) unknownStates.add(state);
-    const { name } = listed[at] as ListedProject;
-    if (deploys.state !== "none") listing.projects.push({ name, failed: deploys.state === "failed" });
+  if (typeof listed === "string") return { projects: [], total: null, problem: listed };
+  const listing: DeployListing = { projects: [], total: listed.length, problem: null };
+  const read = await Promise.all(listed.map((project) => deployOf(project, options)));
+  for (const [at, { name }] of listed.entries()) {
+    const { state, problem } = read[at]!;
+    listing.problem ??= problem;
+    if (state !== "none") listing.projects.push({ name, failed: state === "failed" });
   }
-  return { ...listing, unknownStates: [...unknownStates] };
+  return listing;
 }
 
 /** The number of projects that a token sees in the account; fails with the codes of `listDeploys` for its listing. */
@@ -79,34 +73,35 @@ export async function countVercelProjects(
 async function listProjects(options: VercelOptions): Promise<ListedProject[] | string> {
   // By id: a project that changes while the pages are read may be on two of them.
   const projects = new Map<string, ListedProject>();
-  const read = new Set<string | null>();
   let until: string | null = null;
-  do {
-    if (read.has(until) || read.size > MAX_PAGES) return "hosting_pagination_loop";
-    read.add(until);
+  for (let page = 0; page < MAX_PAGES; page += 1) {
     const query: Record<string, string> = { limit: "100", ...(until === null ? {} : { until }) };
     const result = await call(options, ["v9", "projects"], query);
     if (result.status !== "answered") return codeOfCall("hosting", result);
-    const page = readProjectsPage(result.answer.json);
-    if (page === null) return UNREADABLE;
-    for (const project of page.projects) if (!projects.has(project.id)) projects.set(project.id, project);
-    until = page.next;
-  } while (until !== null);
-  return projects.size === 0 ? "hosting_no_projects" : [...projects.values()];
+    const read = readProjectsPage(result.answer.json);
+    if (read === null) return UNREADABLE;
+    for (const project of read.projects) if (!projects.has(project.id)) projects.set(project.id, project);
+    until = read.next;
+    if (until === null) return projects.size === 0 ? "hosting_no_projects" : [...projects.values()];
+  }
+  return "hosting_pagination_loop";
 }
 
+type Deploy = { state: DeployState; problem: string | null };
+
 /** The state by the listing, where an empty list means never deployed, else by the project's own deployments. */
-async function deploysOf(
-  { id, latest }: ListedProject,
-  options: VercelOptions,
-): Promise<DeployState | string> {
-  const listed = latest === undefined ? undefined : readDeployments(latest);
-  if (listed === null) return UNREADABLE;
-  if (listed !== undefined && (listed.state !== "none" || (latest as unknown[]).length === 0)) return listed;
+async function deployOf({ id, latest }: ListedProject, options: VercelOptions): Promise<Deploy> {
+  const state = latest === undefined ? "none" : readDeployments(latest);
+  const isListed = state !== "none" || (Array.isArray(latest) && latest.length === 0);
+  if (isListed) return deployIn(state);
   const query = { projectId: id, state: "READY,ERROR", limit: "20" };
   const result = await call(options, ["v6", "deployments"], query);
-  if (result.status !== "answered") return codeOfCall("hosting", result);
-  return readDeployments(member(result.answer.json, "deployments")) ?? UNREADABLE;
+  if (result.status !== "answered") return { state: "none", problem: codeOfCall("hosting", result) };
+  return deployIn(readDeployments(member(result.answer.json, "deployments")));
+}
+
+function deployIn(state: DeployState | null): Deploy {
+  return state === null ? { state: "none", problem: UNREADABLE } : { state, problem: null };
 }
 
 function call(

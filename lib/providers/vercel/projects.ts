@@ -3,14 +3,11 @@ import { member } from "../../platform/http/answer.ts";
 /** One project of the listing; `latest` are its newest deployments, undefined where the listing leaves them out. */
 export type ListedProject = { id: string; name: string; latest: unknown };
 
-/** Whether a project's newest deployment in a final state failed, and the states that Vercel's documents do not name. */
-export type DeployState = { state: "failed" | "ready" | "none"; unknownStates: string[] };
+/** Whether a project's newest deployment in a final state failed. */
+export type DeployState = "failed" | "ready" | "none";
 
+/** Any other state is in progress, or a decision of a person or of Vercel: the deployment before it counts. */
 const FINAL: Readonly<Record<string, "failed" | "ready">> = { ERROR: "failed", READY: "ready" };
-/** In progress, or ended by a decision of a person or of Vercel: the deployment before it counts. */
-const PASSED_OVER = ["QUEUED", "INITIALIZING", "BUILDING", "CANCELED", "BLOCKED", "DELETED"];
-/** A state that may be shown: one word. */
-const STATE_WORD = /^[A-Z_]{1,40}$/;
 
 /**
  * Reads one page of the projects listing; `next` is opaque and null on the last page.
@@ -41,17 +38,14 @@ export function readProjectsPage(json: unknown): { projects: ListedProject[]; ne
 export function readDeployments(value: unknown): DeployState | null {
   if (!Array.isArray(value)) return null;
   const final: { state: string; createdAt: number }[] = [];
-  const unknown = new Set<string>();
   for (const row of value) {
     const state = member(row, "readyState") ?? member(row, "state");
     const createdAt = member(row, "createdAt") ?? member(row, "created");
     if (typeof state !== "string" || typeof createdAt !== "number") return null;
     const isDeleted = typeof member(row, "deletedAt") === "number";
-    if (!Object.hasOwn(FINAL, state)) unknown.add(STATE_WORD.test(state) ? state : "?");
-    else if (!isDeleted) final.push({ state, createdAt });
+    if (Object.hasOwn(FINAL, state) && !isDeleted) final.push({ state, createdAt });
   }
   // Created in the same millisecond: the failed one counts.
   const [newest] = final.sort((a, b) => b.createdAt - a.createdAt || a.state.localeCompare(b.state));
-  const unknownStates = [...unknown].filter((state) => !PASSED_OVER.includes(state));
-  return { state: FINAL[newest?.state ?? ""] ?? "none", unknownStates };
+  return newest === undefined ? "none" : FINAL[newest.state]!;
 }

@@ -26,7 +26,7 @@ const account = ({ token = TOKEN, teamId, timeoutMs = LONG_MS, url = hosting.url
 const list = (parts?: Parts): Promise<DeployListing> => listDeploys(account(parts));
 
 const failure = (problem: string): DeployListing => ({
-  ...{ projects: [], total: null, problem, unknownStates: [] },
+  ...{ projects: [], total: null, problem },
 });
 
 const blog = (failed: boolean) => ({ name: "blog", failed });
@@ -48,7 +48,7 @@ describe("listDeploys()", () => {
   test.each(states)("takes the newest in a final state of %j: %p", async (deployments, failed) => {
     hosting.projects.push(projectOf("loja", ...deployments));
     const projects = failed === null ? [] : [{ name: "loja", failed }];
-    expect(await list()).toEqual({ projects, total: 1, problem: null, unknownStates: [] });
+    expect(await list()).toEqual({ projects, total: 1, problem: null });
   });
 
   test.each([
@@ -103,7 +103,7 @@ describe("listDeploys()", () => {
 
   test("takes an empty list at its word: never deployed", async () => {
     hosting.projects.push(projectOf("blog", "READY"), { ...projectOf("new", "ERROR"), listed: 0 });
-    expect(await list()).toEqual({ projects: [blog(false)], total: 2, problem: null, unknownStates: [] });
+    expect(await list()).toEqual({ projects: [blog(false)], total: 2, problem: null });
     expect(hosting.routes.deployments.calls).toHaveLength(0);
   });
 
@@ -142,11 +142,10 @@ describe("listDeploys()", () => {
     expect(hosting.ledger[1]?.path).toBe("/v9/projects?limit=100&until=tok+en");
   });
 
-  test("passes over a state that it does not know, and names it", async () => {
+  test("passes over a state that it does not know", async () => {
     hosting.projects.push(projectOf("loja", "HIBERNATING", "ERROR"), projectOf("blog", "<script>", "READY"));
-    const { projects, problem, unknownStates } = await list();
-    expect(projects.map(({ failed }) => failed)).toEqual([true, false]);
-    expect({ problem, unknownStates }).toEqual({ problem: null, unknownStates: ["HIBERNATING", "?"] });
+    const { projects, problem } = await list();
+    expect([projects.map(({ failed }) => failed), problem]).toEqual([[true, false], null]);
   });
 
   test("knows nothing when a page fails, even the last", async () => {
@@ -161,9 +160,9 @@ describe("listDeploys()", () => {
       status: 200,
       json: { projects: [{ id: "a", name: "a", latestDeployments: [] }], pagination: { next } },
     });
-    hosting.routes.projects.next(page(1), page(2), page(1));
+    hosting.routes.projects.script = ({ path }) => page(path.includes("until=1") ? 2 : 1);
     expect(await list()).toEqual(failure("hosting_pagination_loop"));
-    expect(hosting.ledger).toHaveLength(3);
+    expect(hosting.ledger).toHaveLength(50);
   });
 
   test.each(PROJECTS_ANSWERS)("is answered with: $name", async ({ answer, becomes }) => {
