@@ -27,9 +27,12 @@ const TABLES: readonly [string, readonly string[]][] = [
   ["shared", ["shared"]],
 ];
 
-/** The sample of an environment file: each setting that belongs there, with words before it and without a value. */
+/** In no sample: their defaults are the places that `make install` makes. */
+const PLACES = ["OPSCTL_LOG_DIR", "OPSCTL_WEBHOOK_ENV_FILE"];
+
+/** The sample of an environment file: the settings that belong there, with words before each and without a value. */
 export function renderSample(file: string): string {
-  const names = settingsOfFile(file);
+  const names = settingsOfFile(file).filter((name) => !PLACES.includes(name));
   const rows = ALL_SETTINGS.filter(([name, { commands }]) => names.includes(name) && commands !== "all");
   const own = rows.filter(([, setting]) => !setting.isShared || file === "webhook.env");
   const others = rows.filter((row) => !own.includes(row)).map(([name]) => name);
@@ -38,18 +41,18 @@ export function renderSample(file: string): string {
   const listed = secrets.filter(([name]) => ROOT_SECRETS.includes(name) === isRoots);
   const commands = COMMAND_NAMES.filter((command) => commandFile(command) === file);
   const [owner, directory] = isRoots ? ["root", "root-secrets"] : ["opsctl", "secrets"];
-  const reload =
-    "After a change: systemctl reload opsctl-webhook.service; the log says whether it was accepted.";
-  const secretsHead = `Secrets: best each in a file of its name in /etc/opsctl/${directory}, where opsctl secret set <NAME> puts it, and which wins over a line here:`;
+  const head = [
+    `/etc/opsctl/${file}, owner ${owner}:${owner}, mode 0600, for opsctl ${commands.join(", ")}.`,
+    "NAME=value, one a line, in single quotes where it holds $, ` or \\. An empty value counts as absent.",
+    "All settings: docs/configuration.md.",
+    ...(file === "webhook.env" ? ["After a change: systemctl reload opsctl-webhook.service."] : []),
+    ...(others.length === 0 ? [] : [`Looked for in webhook.env as well: ${others.join(", ")}.`]),
+  ];
+  const secretsHead = `Secrets: opsctl secret set <NAME> puts each into a file in /etc/opsctl/${directory}, which wins over a line here:`;
   return [
-    ...comment(
-      `/etc/opsctl/${file}, owner ${owner}:${owner}, mode 0600, for opsctl ${commands.join(", ")}. NAME=value, one a line; nothing is expanded. A value that holds $, \` or \\ has to be in single quotes, and a line that only a shell understands is refused. An empty value counts as absent. The environment wins over this file. Settings of every command: docs/configuration.md. ${file === "webhook.env" ? reload : ""}`.trim(),
-    ),
-    ...(listed.length === 0 ? [] : ["#", ...comment(secretsHead)]),
+    ...comment(head.join(" ")),
+    ...(listed.length === 0 ? [] : comment(secretsHead)),
     ...listed.flatMap(([name, setting]) => comment(`${name}: ${helpOf(setting)}`, "  ")),
-    ...(others.length === 0
-      ? []
-      : ["#", ...comment(`Looked for in webhook.env as well, last: ${others.join(", ")}.`)]),
     ...own.filter((row) => !secrets.includes(row)).flatMap((row) => ["", ...settingLines(row, file)]),
     "",
   ].join("\n");

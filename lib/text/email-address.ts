@@ -9,8 +9,11 @@ const LOCAL_PART =
 const DOMAIN =
   /^([\p{L}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.)+(\p{L}[\p{L}\p{M}]{1,62}|xn--[a-z0-9-]{1,58}[a-z0-9])$/iu;
 
-/** Neither a blank nor a character that shows nothing and comes along when text is copied. */
-const SHOWN = /[^\s\p{Default_Ignorable_Code_Point}\u2800]/u;
+/** Longer than any address with what is pasted around it: the pattern for that takes the square of the length. */
+const MAX_PASTED_UNITS = 1_000;
+/** Blanks, and characters that show nothing and come along when text is copied. */
+const AROUND =
+  /^[\s\p{Default_Ignorable_Code_Point}\u2800]+|[\s\p{Default_Ignorable_Code_Point}\u2800]+$/gu;
 
 /**
  * One plain address as a person typed or pasted it, without what stands around it; null when it is not clearly one.
@@ -22,22 +25,12 @@ const SHOWN = /[^\s\p{Default_Ignorable_Code_Point}\u2800]/u;
  * Source: weekly report document, E-mail; a doubtful recipient counts as missing rather than being guessed.
  */
 export function normalizeEmail(raw: string | null): string | null {
-  if (raw === null) return null;
-  const address = trimPasted(raw);
+  if (raw === null || raw.length > MAX_PASTED_UNITS) return null;
+  const address = raw.replace(AROUND, "");
   if (address.length > MAX_ADDRESS_UNITS) return null;
   const at = address.lastIndexOf("@");
   const local = address.slice(0, Math.max(0, at));
   if (local.length > MAX_LOCAL_UNITS || !LOCAL_PART.test(local) || !DOMAIN.test(address.slice(at + 1)))
     return null;
   return address;
-}
-
-/** `text` without blanks and invisible characters before and behind it. */
-function trimPasted(text: string): string {
-  const start = text.search(SHOWN);
-  if (start < 0) return "";
-  // Not by a pattern for the end: tried at every character, it would take time by the square of the length.
-  let end = text.length;
-  while (!SHOWN.test(text[end - 1]!)) end -= 1;
-  return text.slice(start, end);
 }

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { countSockets } from "../../host/count-sockets.ts";
 import { METRIC } from "../../host/metric-names.ts";
 import { type MetricSource, unread } from "../source.ts";
@@ -13,8 +12,6 @@ export const sockets: MetricSource = {
   limitMs: 8_000,
   settings: [],
   async read(_settings, { signal }) {
-    // Starting a program blocks this process: calls to services begin first.
-    await nextTurn();
     try {
       const { total, closeWait } = await countSockets({ signal });
       const samples = {

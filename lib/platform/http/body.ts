@@ -1,17 +1,10 @@
-/** Either means that the length can be another one: the body comes in chunks, or could be unpacked. */
-const OTHER_LENGTH = ["transfer-encoding", "content-encoding"];
-
 /**
  * The body of `response` as text; null when it is larger than the cap, of which never more is held.
  *
- * Behaviour: read at once where its length is announced and within the cap, because no runtime then reads further. The
- *            rest of a body that is too large is left unread, and its connection closed.
+ * Behaviour: the rest of a body that is too large is left unread, and its connection closed.
  * Errors:    throws what the runtime throws when the body breaks off.
  */
 export async function readBody(response: Response, maxBytes: number): Promise<string | null> {
-  const { headers } = response;
-  const length = Number(headers.get("content-length") ?? Number.NaN);
-  if (length <= maxBytes && !OTHER_LENGTH.some((name) => headers.has(name))) return await response.text();
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
   let text = "";
