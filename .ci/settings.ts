@@ -2,12 +2,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import {
   ALL_SETTINGS,
+  COMMAND_NAMES,
   commandFile,
   ENV_FILES,
   fileOf,
   isSecret,
   readersOf,
-  COMMAND_NAMES,
   type Setting,
   settingsOfFile,
 } from "../lib/platform/config/settings-table.ts";

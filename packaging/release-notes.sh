@@ -8,8 +8,4 @@ section() {
 
 notes=$(section "$1")
 [ -n "$notes" ] || notes=$(section Unreleased)
-if [ -z "$notes" ]; then
-	echo "opsctl: CHANGELOG.md has neither a section ## $1 nor ## Unreleased" >&2
-	exit 1
-fi
 printf '# opsctl %s\n\n%s\n' "$1" "$notes" | cat -s

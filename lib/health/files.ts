@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { LAST_PLAN_FILE, parseLastPlan } from "../alert-rules/last-plan.ts";
-import { METRICS_FILE } from "../host/metrics-file-name.ts";
+import { METRICS_FILE } from "../host/metric-names.ts";
 import { failedSources, lastPassMs, STALE_PASS_MS } from "../metrics/last-pass.ts";
 import { loadSettings } from "../platform/config/load.ts";
 import { commandOf } from "../platform/config/settings-table.ts";

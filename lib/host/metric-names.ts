@@ -19,3 +19,6 @@ export const METRIC = {
   collectorDuration: "opsctl_collector_duration_seconds",
   collectorLastRun: "opsctl_collector_last_run_timestamp_seconds",
 } as const;
+
+/** Name of the metrics file inside the agent's text-file directory. */
+export const METRICS_FILE = "custom_metrics.prom";

@@ -3,7 +3,6 @@ import type { SettingName } from "../platform/config/settings-table.ts";
 import type { Fix } from "../platform/errors.ts";
 import type { Log } from "../platform/log/log.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
-import type { Secret } from "../platform/secrets/secret.ts";
 import type { MetricSample } from "../text/prometheus-text.ts";
 
 /**
@@ -22,14 +21,6 @@ export type SourceContext = { env: Environment; log: Pick<Log, "debug" | "warn">
 /** What a code of a source means, in its log and in doctor, and what to do about it. */
 export type SourceFault = { why: string; fix: Fix | string };
 
-/** What the check of a source looks with; `secret` is the one that it names. */
-export type SourceCheckContext = { signal: AbortSignal; callLimitMs: number; secret: Secret | null };
-
-/** The result of a source's check. */
-export type SourceHealth =
-  | { status: "pass"; reason: string }
-  | { status: "warn" | "fail"; code: string; reason: string; fix: Fix | string };
-
 /**
  * One source of the collector.
  *
@@ -42,14 +33,6 @@ export type MetricSource = {
   limitMs: number;
   settings: readonly SettingName[];
   read(settings: Settings<never, SettingName>, context: SourceContext): Promise<SourceReading>;
-  /** What doctor looks at before a pass fails; `service` is what it waits for. */
-  check?: {
-    name: string;
-    service: string;
-    runsAsRoot?: true;
-    secret?: SettingName;
-    run(settings: Settings<never, SettingName>, context: SourceCheckContext): Promise<SourceHealth>;
-  };
 };
 
 /** A reading without samples. */

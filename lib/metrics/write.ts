@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { METRICS_FILE } from "../host/metrics-file-name.ts";
+import { METRICS_FILE } from "../host/metric-names.ts";
 import { findTextDirectory, type TextDirectory } from "../host/text-directory.ts";
 import { OpsError } from "../platform/errors.ts";
 import { writeFileAtomic } from "../platform/files/atomic-file.ts";

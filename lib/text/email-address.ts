@@ -12,8 +12,7 @@ const DOMAIN =
 /** Longer than any address with what is pasted around it: the pattern for that takes the square of the length. */
 const MAX_PASTED_UNITS = 1_000;
 /** Blanks, and characters that show nothing and come along when text is copied. */
-const AROUND =
-  /^[\s\p{Default_Ignorable_Code_Point}\u2800]+|[\s\p{Default_Ignorable_Code_Point}\u2800]+$/gu;
+const AROUND = /^[\s\p{Default_Ignorable_Code_Point}\u2800]+|[\s\p{Default_Ignorable_Code_Point}\u2800]+$/gu;
 
 /**
  * One plain address as a person typed or pasted it, without what stands around it; null when it is not clearly one.

@@ -80,5 +80,4 @@ test("the notes are the version's section, or what is unreleased", () => {
     run("sh", [join(ROOT, "packaging/release-notes.sh"), name], { cwd: place, env: ENV });
   expect(notes(repository(RELEASED), "0.2.0").stdout).toBe("# opsctl 0.2.0\n\n- new\n");
   expect(notes(repository(UNRELEASED), "0.2.0~1").stdout).toBe("# opsctl 0.2.0~1\n\n- new\n");
-  expect(notes(repository("# Changelog\n"), "0.2.0").status).toBe(1);
 });

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { countSockets } from "../../../lib/host/count-sockets.ts";
-import { METRICS_FILE } from "../../../lib/host/metrics-file-name.ts";
+import { METRICS_FILE } from "../../../lib/host/metric-names.ts";
 import { stateDirectoryOf } from "../../../lib/platform/config/directories.ts";
 import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
 import { resolveInstance } from "../../../lib/providers/evolution/instance.ts";

@@ -1,14 +1,14 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { type CheckResult, command, fail, notChecked, pass, warn } from "../../health/result.ts";
-import { METRICS_FILE } from "../../host/metrics-file-name.ts";
+import { type CheckResult, command, fail, pass, warn } from "../../health/result.ts";
+import { METRICS_FILE } from "../../host/metric-names.ts";
 import { findTextDirectory } from "../../host/text-directory.ts";
-import type { MetricSource } from "../../metrics/source.ts";
-import { SOURCES } from "../../metrics/sources.ts";
-import type { SettingName } from "../../platform/config/settings-table.ts";
+import { hostingAccount, hostingFault } from "../../metrics/sources/hosting.ts";
+import { engineFault } from "../../metrics/sources/proxy-memory.ts";
 import { octal } from "../../platform/files/directory-fault.ts";
-import type { Secret } from "../../platform/secrets/secret.ts";
-import type { Check, CheckContext } from "../context.ts";
+import { readContainerMemory } from "../../providers/docker/client.ts";
+import { countVercelProjects } from "../../providers/vercel/client.ts";
+import type { Check } from "../context.ts";
 import { socketTableCheck } from "./host.ts";
 import { checkWithSettings } from "./settings.ts";
 import { statusCheck } from "./status.ts";
@@ -34,9 +34,41 @@ export const COLLECT_CHECKS: readonly Check[] = [
     async ({ TEXTFILE_DIR }) => await modeResults(join(TEXTFILE_DIR, METRICS_FILE)),
   ),
   statusCheck(of),
-  ...SOURCES.flatMap(({ settings, check }) => (check === undefined ? [] : [sourceCheck(settings, check)])),
+  {
+    ...checkWithSettings(
+      { command: of, name: "container", service: "the container engine" },
+      { optional: ["PROXY_CONTAINER", "DOCKER_HOST"] },
+      async ({ PROXY_CONTAINER: container, DOCKER_HOST: address }, { dependencies }, signal) => {
+        const call = { address, container, timeoutMs: dependencies.callLimitMs, signal };
+        const memory = await readContainerMemory(call);
+        if (memory.status === "ok") return [pass(`container ${container} runs`)];
+        const { why, fix } = engineFault(memory.code);
+        return [fail(memory.code, why, fix)];
+      },
+    ),
+    runsAsRoot: true,
+  },
+  checkWithSettings(
+    { command: of, name: "hosting provider", service: "the hosting provider" },
+    { required: ["HOSTING_TOKEN"], optional: ["HOSTING_API_URL", "HOSTING_TEAM_ID", "HOSTING_PROJECTS"] },
+    async (settings, { dependencies }, signal) => {
+      const account = hostingAccount(settings, settings.HOSTING_TOKEN);
+      const counted = await countVercelProjects({ ...account, timeoutMs: dependencies.callLimitMs, signal });
+      if (counted.status !== "ok") {
+        const { why, fix } = hostingFault(counted.code);
+        return [fail(counted.code, why, fix)];
+      }
+      const [{ total }, expected] = [counted, settings.HOSTING_PROJECTS];
+      const shown = `the hosting provider accepts the token and shows ${total} ${total === 1 ? "project" : "projects"}`;
+      if (total === expected) return [pass(shown)];
+      return [warn("HOSTING_PROJECTS_DIFFER", `${shown}, not ${expected}`, CORRECT_PROJECTS)];
+    },
+  ),
   socketTableCheck(of),
 ];
+
+const CORRECT_PROJECTS =
+  "Correct HOSTING_PROJECTS if that is right, or set HOSTING_TEAM_ID to the team that owns them";
 
 /** Which account reads the file is not known here: it is one of the others. */
 async function modeResults(path: string): Promise<CheckResult[]> {
@@ -52,28 +84,3 @@ const OPEN = command(
   "opsctl collect-metrics",
   "Open its directory to others (chmod o+rx), and write it again:",
 );
-
-function sourceCheck(
-  settings: readonly SettingName[],
-  { name, service, runsAsRoot, secret, run }: NonNullable<MetricSource["check"]>,
-): Check {
-  const check = checkWithSettings(
-    { command: of, name, service },
-    { optional: settings },
-    async (values, context, signal) => {
-      const found = secret === undefined ? null : await secretOf(secret, context);
-      if (found !== null && "status" in found) return [found];
-      const { callLimitMs } = context.dependencies;
-      const health = await run(values, { signal, callLimitMs, secret: found });
-      if (health.status === "pass") return [pass(health.reason)];
-      return [(health.status === "warn" ? warn : fail)(health.code, health.reason, health.fix)];
-    },
-  );
-  return runsAsRoot === undefined ? check : { ...check, runsAsRoot };
-}
-
-async function secretOf(name: SettingName, context: CheckContext): Promise<Secret | CheckResult> {
-  const search = (await context.secrets(of)).find((one) => one.name === name);
-  if (search?.error) return notChecked("PREREQUISITE_FAILED", `${name} cannot be read, see secrets`);
-  return search?.found?.secret ?? notChecked("PREREQUISITE_FAILED", `it needs ${name}, see configuration`);
-}

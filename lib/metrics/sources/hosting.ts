@@ -4,7 +4,7 @@ import { OpsError } from "../../platform/errors.ts";
 import type { CallRecord } from "../../platform/http/call-peer.ts";
 import { type Environment, secretAdapter } from "../../platform/secrets/adapter.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
-import { countVercelProjects, listDeploys, type ProjectDeploy } from "../../providers/vercel/client.ts";
+import { listDeploys, type ProjectDeploy } from "../../providers/vercel/client.ts";
 import type { MetricSample } from "../../text/prometheus-text.ts";
 import { type MetricSource, type SourceFault, type SourceReading, unread } from "../source.ts";
 
@@ -25,7 +25,7 @@ export const hosting: MetricSource = {
     const token = await findToken(env);
     if ("problem" in token) return token;
     const onCall = (record: CallRecord) => log.debug("An external service was called", record);
-    const account = { ...accountOf(settings, token), timeoutMs: CALL_LIMIT_MS, signal, onCall };
+    const account = { ...hostingAccount(settings, token), timeoutMs: CALL_LIMIT_MS, signal, onCall };
     const { projects, total, problem } = await listDeploys(account);
     if (total !== null && total !== expected)
       log.warn("The hosting account has another number of projects than HOSTING_PROJECTS says", {
@@ -33,30 +33,15 @@ export const hosting: MetricSource = {
       });
     const samples = projects.length === 0 ? {} : { [METRIC.hostingDeployFailed]: samplesOf(projects) };
     if (problem === null) return { samples, problem };
-    const message = `Cannot read the deployments: ${(FAULTS[problem] ?? OTHER).why}`;
+    const message = `Cannot read the deployments: ${hostingFault(problem).why}`;
     return { samples, problem: { code: problem, message } };
   },
-  check: {
-    name: "hosting provider",
-    service: "the hosting provider",
-    secret: "HOSTING_TOKEN",
-    async run(settings, { secret, signal, callLimitMs: timeoutMs }) {
-      const account = accountOf(settings, secret as Secret);
-      const counted = await countVercelProjects({ ...account, timeoutMs, signal });
-      if (counted.status !== "ok") {
-        const { why: reason, fix } = FAULTS[counted.code] ?? OTHER;
-        return { status: "fail", code: counted.code, reason, fix };
-      }
-      const [{ total }, expected] = [counted, settings.HOSTING_PROJECTS];
-      const reason = `the hosting provider accepts the token and shows ${total} ${total === 1 ? "project" : "projects"}`;
-      if (total === expected) return { status: "pass", reason };
-      return {
-        ...{ status: "warn", code: "HOSTING_PROJECTS_DIFFER", reason: `${reason}, not ${expected}` },
-        fix: "Correct HOSTING_PROJECTS if that is right, or set HOSTING_TEAM_ID to the team that owns them",
-      };
-    },
-  },
 };
+
+/** What a code of the hosting provider means. */
+export function hostingFault(code: string): SourceFault {
+  return FAULTS[code] ?? OTHER;
+}
 
 const REJECTED: SourceFault = {
   why: "the hosting provider rejects HOSTING_TOKEN, or the token has no access to HOSTING_TEAM_ID",
@@ -82,7 +67,8 @@ const OTHER: SourceFault = {
 
 type HostingSettings = Settings<never, "HOSTING_API_URL" | "HOSTING_TEAM_ID">;
 
-function accountOf({ HOSTING_API_URL, HOSTING_TEAM_ID }: HostingSettings, token: Secret) {
+/** The account as the settings name it. */
+export function hostingAccount({ HOSTING_API_URL, HOSTING_TEAM_ID }: HostingSettings, token: Secret) {
   return { baseUrl: new URL(HOSTING_API_URL), token, teamId: HOSTING_TEAM_ID ?? null };
 }
 

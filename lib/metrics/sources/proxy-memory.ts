@@ -19,21 +19,17 @@ export const proxyMemory: MetricSource = {
     const memory = await readContainerMemory(call);
     if (memory.status === "ok")
       return { samples: { [METRIC.proxyMemoryBytes]: [{ value: memory.bytes }] }, problem: null };
-    const { why } = FAULTS[memory.code] ?? OTHER;
-    return unread(memory.code, `Cannot read the memory of container ${container}: ${why}`);
-  },
-  check: {
-    name: "container",
-    service: "the container engine",
-    runsAsRoot: true,
-    async run({ PROXY_CONTAINER: container, DOCKER_HOST: address }, { signal, callLimitMs: timeoutMs }) {
-      const memory = await readContainerMemory({ address, container, timeoutMs, signal });
-      if (memory.status === "ok") return { status: "pass", reason: `container ${container} runs` };
-      const { why: reason, fix } = FAULTS[memory.code] ?? OTHER;
-      return { status: "fail", code: memory.code, reason, fix };
-    },
+    return unread(
+      memory.code,
+      `Cannot read the memory of container ${container}: ${engineFault(memory.code).why}`,
+    );
   },
 };
+
+/** What a code of the container engine means. */
+export function engineFault(code: string): SourceFault {
+  return FAULTS[code] ?? OTHER;
+}
 
 const FAULTS: Readonly<Record<string, SourceFault>> = {
   docker_unreachable: {

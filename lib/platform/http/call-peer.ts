@@ -165,7 +165,7 @@ function classify(answer: PeerAnswer, definitive: (answer: PeerAnswer) => boolea
   if (status >= 200 && status <= 299) return { status: "answered", answer, problem: null };
   if (mayBeDefinitive(status) && definitive(answer)) return { status: "rejected", answer, problem: null };
   if (status !== 429) return { status: "ambiguous", answer, problem: null };
-  const { retryAfterMs, resetMs } = parsePublishedRate(answer.headers, Date.now());
+  const { retryAfterMs, resetMs } = parsePublishedRate(answer.headers);
   return {
     status: "throttled",
     answer,

@@ -13,7 +13,7 @@ const LONGEST_MS = 3_600_000;
  *            not documented, so the size of the number tells seconds from milliseconds.
  */
 export function trackerRetryMs(headers: Headers, nowMs: number): number {
-  const waitMs = parsePublishedRate(headers, nowMs).retryAfterMs ?? untilReset(headers, nowMs) ?? SHORTEST_MS;
+  const waitMs = parsePublishedRate(headers).retryAfterMs ?? untilReset(headers, nowMs) ?? SHORTEST_MS;
   return Math.min(Math.max(Math.ceil(waitMs), SHORTEST_MS), LONGEST_MS);
 }
 

@@ -23,7 +23,7 @@ export function rateObserver(rate: RateLimiter): (answer: PeerAnswer) => void {
   let longestResetMs = 1_000;
   let isPublished = false;
   return (answer) => {
-    const { limit, windowMs, resetMs, retryAfterMs } = parsePublishedRate(answer.headers, Date.now());
+    const { limit, windowMs, resetMs, retryAfterMs } = parsePublishedRate(answer.headers);
     longestResetMs = Math.max(longestResetMs, resetMs ?? 0);
     isPublished ||= limit !== null;
     if (limit !== null) rate.setRate((limit / (windowMs ?? longestResetMs) / MARGIN) * 1_000);

@@ -110,8 +110,8 @@ export const METRICS: Faults = {
     spoil: ({ path }) => rmSync(path("secrets/HOSTING_TOKEN")),
   },
   "the hosting token is open to others, which is not the same as missing": {
-    finds: ["collect-metrics", "hosting provider", "warn", "PREREQUISITE_FAILED"],
-    about: "see secrets",
+    finds: ["collect-metrics", "configuration", "warn", "PREREQUISITE_FAILED"],
+    about: "HOSTING_TOKEN cannot be read, see secrets",
     spoil: ({ path }) => chmodSync(path("secrets/HOSTING_TOKEN"), 0o644),
   },
   "the hosting provider refuses the token": {
