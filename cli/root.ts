@@ -1,129 +1,96 @@
-import { command, group } from "./framework/command.ts";
+import { commandsOf, group } from "./framework/command.ts";
 
-const deliveries = () => import("./commands/deliveries.ts");
-const outbox = () => import("./commands/webhook/outbox.ts");
-const reports = () => import("./commands/reports.ts");
-const secret = () => import("./commands/secret.ts");
-const rules = () => import("./commands/alert-rules.ts");
+const deliveries = commandsOf(() => import("./commands/deliveries.ts"));
+const outbox = commandsOf(() => import("./commands/webhook/outbox.ts"));
+const reports = commandsOf(() => import("./commands/reports.ts"));
+const secret = commandsOf(() => import("./commands/secret.ts"));
+const rules = commandsOf(() => import("./commands/alert-rules.ts"));
+const weekly = commandsOf(() => import("./commands/weekly.ts"));
+const serve = commandsOf(() => import("./commands/webhook/serve.ts"));
+const test = commandsOf(() => import("./commands/webhook/test.ts"));
+const collectMetrics = commandsOf(() => import("./commands/host/collect-metrics.ts"));
+const socketMonitor = commandsOf(() => import("./commands/host/socket-monitor.ts"));
+const migrate = commandsOf(() => import("./commands/migrate.ts"));
+const reportsPreview = commandsOf(() => import("./commands/reports-preview.ts"));
+const deliveriesLookUp = commandsOf(() => import("./commands/deliveries-look-up.ts"));
+const status = commandsOf(() => import("./commands/host/status.ts"));
+const doctor = commandsOf(() => import("./commands/host/doctor.ts"));
+const explain = commandsOf(() => import("./commands/static/explain.ts"));
+const help = commandsOf(() => import("./commands/static/help.ts"));
+const version = commandsOf(() => import("./commands/static/version.ts"));
+const completion = commandsOf(() => import("./commands/static/completion.ts"));
 
 /** The command tree: names and descriptions; the file of a command is imported when it is called. */
 export const root = group("Weekly reports for tenant owners, and the alarm of the host they run on", {
-  weekly: command("Build and deliver the weekly performance reports", () =>
-    import("./commands/weekly.ts").then((file) => file.weekly),
-  ),
+  weekly: weekly("weekly", "Build and deliver the weekly performance reports"),
   webhook: group("Turn alerts into WhatsApp messages and issues", {
-    serve: command("Serve the alert webhook until a signal ends it", () =>
-      import("./commands/webhook/serve.ts").then((file) => file.webhookServe),
-    ),
-    test: command("Send one labelled test alert through a running service", () =>
-      import("./commands/webhook/test.ts").then((file) => file.webhookTest),
-    ),
+    serve: serve("webhookServe", "Serve the alert webhook until a signal ends it"),
+    test: test("webhookTest", "Send one labelled test alert through a running service"),
     queue: group("List or remove what waits to be delivered", {
-      list: command("List what waits, in the order in which it is sent", () =>
-        outbox().then((file) => file.webhookQueueList),
-      ),
-      drop: command("Remove waiting rows for good: they are not sent", () =>
-        outbox().then((file) => file.webhookQueueDrop),
-      ),
+      list: outbox("webhookQueueList", "List what waits, in the order in which it is sent"),
+      drop: outbox("webhookQueueDrop", "Remove waiting rows for good: they are not sent"),
     }),
     dead: group("List, retry or remove what could not be delivered in time", {
-      list: command("List undelivered rows, and rows with an unknown result, the oldest first", () =>
-        outbox().then((file) => file.webhookDeadList),
+      list: outbox(
+        "webhookDeadList",
+        "List undelivered rows, and rows with an unknown result, the oldest first",
       ),
-      retry: command("Retry undelivered rows, or rows with an unknown result, for 24 hours", () =>
-        outbox().then((file) => file.webhookDeadRetry),
+      retry: outbox(
+        "webhookDeadRetry",
+        "Retry undelivered rows, or rows with an unknown result, for 24 hours",
       ),
-      drop: command("Remove undelivered rows, or rows with an unknown result, for good", () =>
-        outbox().then((file) => file.webhookDeadDrop),
-      ),
+      drop: outbox("webhookDeadDrop", "Remove undelivered rows, or rows with an unknown result, for good"),
     }),
   }),
-  "collect-metrics": command("Write the host's metrics for the monitoring agent", () =>
-    import("./commands/host/collect-metrics.ts").then((file) => file.collectMetrics),
+  "collect-metrics": collectMetrics("collectMetrics", "Write the host's metrics for the monitoring agent"),
+  "socket-monitor": socketMonitor(
+    "socketMonitor",
+    "Alert by WhatsApp when the host has too many TCP sockets",
   ),
-  "socket-monitor": command("Alert by WhatsApp when the host has too many TCP sockets", () =>
-    import("./commands/host/socket-monitor.ts").then((file) => file.socketMonitor),
-  ),
-  migrate: command("Apply opsctl's database migrations", () =>
-    import("./commands/migrate.ts").then((file) => file.migrate),
-  ),
+  migrate: migrate("migrate", "Apply opsctl's database migrations"),
   reports: group("Inspect a week's reports", {
-    status: command("Show a week in one screen: what is done, what is open, what comes next", () =>
-      reports().then((file) => file.reportsStatus),
+    status: reports(
+      "reportsStatus",
+      "Show a week in one screen: what is done, what is open, what comes next",
     ),
-    list: command("List the owners of a week, with report, deliveries and missing data", () =>
-      reports().then((file) => file.reportsList),
+    list: reports("reportsList", "List the owners of a week, with report, deliveries and missing data"),
+    show: reports("reportsShow", "Show what happened to a report, from its claim to the providers' ids"),
+    preview: reportsPreview(
+      "reportsPreview",
+      "Show the messages of a tenant's report, as they were or would be sent",
     ),
-    show: command("Show what happened to a report, from its claim to the providers' ids", () =>
-      reports().then((file) => file.reportsShow),
-    ),
-    preview: command("Show the messages of a tenant's report, as they were or would be sent", () =>
-      import("./commands/reports-preview.ts").then((file) => file.reportsPreview),
-    ),
-    prune: command("Remove the content of older weeks' reports for good", () =>
-      reports().then((file) => file.reportsPrune),
-    ),
+    prune: reports("reportsPrune", "Remove the content of older weeks' reports for good"),
   }),
   deliveries: group("Inspect deliveries and resolve unknown ones", {
-    list: command("List deliveries, those of the newest week first", () =>
-      deliveries().then((file) => file.deliveriesList),
+    list: deliveries("deliveriesList", "List deliveries, those of the newest week first"),
+    show: deliveries("deliveriesShow", "Show one delivery and how it was reconciled"),
+    "look-up": deliveriesLookUp("deliveriesLookUp", "Ask the provider for evidence about unknown deliveries"),
+    reconcile: deliveries(
+      "deliveriesReconcile",
+      "Settle an unknown delivery manually, with a reason that is kept",
     ),
-    show: command("Show one delivery and how it was reconciled", () =>
-      deliveries().then((file) => file.deliveriesShow),
-    ),
-    "look-up": command("Ask the provider for evidence about unknown deliveries", () =>
-      import("./commands/deliveries-look-up.ts").then((file) => file.deliveriesLookUp),
-    ),
-    reconcile: command("Settle an unknown delivery manually, with a reason that is kept", () =>
-      deliveries().then((file) => file.deliveriesReconcile),
-    ),
-    repair: command("Write the timeline entries that sent deliveries lack", () =>
-      deliveries().then((file) => file.deliveriesRepair),
-    ),
+    repair: deliveries("deliveriesRepair", "Write the timeline entries that sent deliveries lack"),
   }),
   "alert-rules": group("Manage Grafana alert rules as code", {
-    export: command("Print the alert rules as a JSON array", () =>
-      rules().then((file) => file.alertRulesExport),
-    ),
-    plan: command("Show what `apply` would change in Grafana; change nothing", () =>
-      rules().then((file) => file.alertRulesPlan),
-    ),
-    apply: command("Create or update the alert rules in Grafana; delete nothing", () =>
-      rules().then((file) => file.alertRulesApply),
-    ),
+    export: rules("alertRulesExport", "Print the alert rules as a JSON array"),
+    plan: rules("alertRulesPlan", "Show what `apply` would change in Grafana; change nothing"),
+    apply: rules("alertRulesApply", "Create or update the alert rules in Grafana; delete nothing"),
     "contact-point": group("Manage the webhook's contact point in Grafana", {
-      apply: command("Create or update the webhook's contact point in Grafana", () =>
-        rules().then((file) => file.alertRulesContactPointApply),
-      ),
+      apply: rules("alertRulesContactPointApply", "Create or update the webhook's contact point in Grafana"),
     }),
-    dashboard: command("Print the Grafana dashboard of host, alerts and weekly run as JSON", () =>
-      rules().then((file) => file.alertRulesDashboard),
+    dashboard: rules(
+      "alertRulesDashboard",
+      "Print the Grafana dashboard of host, alerts and weekly run as JSON",
     ),
   }),
   secret: group("Manage secrets", {
-    set: command("Put a secret where the commands that need it find it", () =>
-      secret().then((file) => file.secretSet),
-    ),
-    list: command("List the secrets: where each is, how old, and which command needs it", () =>
-      secret().then((file) => file.secretList),
-    ),
+    set: secret("secretSet", "Put a secret where the commands that need it find it"),
+    list: secret("secretList", "List the secrets: where each is, how old, and which command needs it"),
   }),
-  status: command("Show every part of opsctl on this host, and what comes next", () =>
-    import("./commands/host/status.ts").then((file) => file.status),
-  ),
-  doctor: command("Check what the commands need on this host; change nothing", () =>
-    import("./commands/host/doctor.ts").then((file) => file.doctor),
-  ),
-  explain: command("Explain a code, and what to do", () =>
-    import("./commands/static/explain.ts").then((file) => file.explain),
-  ),
-  help: command("Show the help of a command, or all commands", () =>
-    import("./commands/static/help.ts").then((file) => file.help),
-  ),
-  version: command("Show version and commit", () =>
-    import("./commands/static/version.ts").then((file) => file.version),
-  ),
-  completion: command("Print the completion script for bash, zsh or fish", () =>
-    import("./commands/static/completion.ts").then((file) => file.completion),
-  ),
+  status: status("status", "Show every part of opsctl on this host, and what comes next"),
+  doctor: doctor("doctor", "Check what the commands need on this host; change nothing"),
+  explain: explain("explain", "Explain a code, and what to do"),
+  help: help("help", "Show the help of a command, or all commands"),
+  version: version("version", "Show version and commit"),
+  completion: completion("completion", "Print the completion script for bash, zsh or fish"),
 });

@@ -103,11 +103,13 @@ export type LazyCommand = { description: string; load: () => Promise<Command> };
 /** A command that only holds other commands. */
 export type Group = { description: string; commands: Readonly<Record<string, LazyCommand | Group>> };
 
-/** Declares a command of the tree. */
-export const command = (description: string, load: LazyCommand["load"]): LazyCommand => ({
-  description,
-  load,
-});
+/** Declares commands of the tree: they are exports of one file, which is imported when one of them is called. */
+export const commandsOf =
+  <F>(load: () => Promise<F>) =>
+  <N extends keyof F>(name: F[N] extends Command ? N : never, description: string): LazyCommand => ({
+    description,
+    load: async () => (await load())[name] as Command,
+  });
 
 /** Declares a group of commands. */
 export const group = (description: string, commands: Group["commands"]): Group => ({ description, commands });
