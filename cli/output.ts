@@ -2,7 +2,6 @@ import { createWriteStream, fstatSync, readFileSync, writeSync } from "node:fs";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { OpsError } from "../lib/platform/errors.ts";
-import type { TextStream } from "../lib/platform/log/progress.ts";
 import { jsonText } from "../lib/platform/replace-unseen.ts";
 import type { Environment } from "../lib/platform/secrets/adapter.ts";
 import { EXIT, statusWord } from "./framework/exit-status.ts";
@@ -105,33 +104,29 @@ export function columnsOf(to: "stdout" | "stderr", { COLUMNS = "" }: Environment
   return isTerminal(to === "stdout" ? STDOUT : STDERR) ? process[to].columns || null : null;
 }
 
+/** What `standardError` returns. */
+export type StandardError = ReturnType<typeof standardError>;
+
+/** Some thousand lines. */
+const MOST_WAITING_BYTES = 2 ** 20;
+const DRAIN_MS = 1_000;
+
 /**
  * Standard error, where the log goes; each text is written before `write` returns.
  *
  * Shape: from `neverWait` on a reader that stopped delays nothing: texts wait in memory, and beyond a cap they are lost;
  *        `onLost` gets their number once the reader goes on. `drained` is for the end of the process.
  */
-export type StandardError = TextStream & {
-  isTerminal: boolean;
-  neverWait(onLost: (texts: number) => void): void;
-  drained(): Promise<void>;
-};
-
-/** Some thousand lines. */
-const MOST_WAITING_BYTES = 2 ** 20;
-const DRAIN_MS = 1_000;
-
-/** Opens nothing: the descriptor is the process's own. */
-export function standardError(): StandardError {
+export function standardError() {
   let write = writeErr;
   let drained = async () => {};
   return {
-    write: (text) => write(text),
+    write: (text: string) => write(text),
     isTerminal: process.env.TERM !== "dumb" && isTerminal(STDERR),
     get columns() {
       return process.stderr.columns;
     },
-    neverWait(onLost) {
+    neverWait(onLost: (texts: number) => void) {
       let lost = 0;
       const queue = createWriteStream("", { fd: STDERR, autoClose: false });
       queue.on("error", () => {

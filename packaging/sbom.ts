@@ -51,10 +51,7 @@ export function sbom(source: SbomSource): string {
     metadata: {
       timestamp: new Date(source.secondsSinceEpoch * 1000).toISOString(),
       component: {
-        type: "application",
-        "bom-ref": main,
-        name: "opsctl",
-        version,
+        ...{ type: "application", "bom-ref": main, name: "opsctl", version },
         description: `The program for ${platform}`,
         hashes: [{ alg: "SHA-256", content: binarySha256 }],
         licenses: [{ license: { id: "MIT" } }],
@@ -67,35 +64,28 @@ export function sbom(source: SbomSource): string {
 }
 
 function bunComponent({ version, package: name, sha256 }: SbomSource["bun"]) {
-  const purl = purlOf(name, version);
+  const url = `https://github.com/oven-sh/bun/blob/bun-v${version}/LICENSE.md`;
   return {
-    type: "platform",
-    "bom-ref": purl,
-    name: "bun",
-    version,
+    ...component({ type: "platform", name: "bun", version, purl: purlOf(name, version), licence: "MIT" }),
     description: "The runtime around the program; libraries of its own are linked into it",
     hashes: [{ alg: "SHA-256", content: sha256 }],
-    licenses: [{ license: { id: "MIT" } }],
-    purl,
-    externalReferences: [
-      { type: "license", url: `https://github.com/oven-sh/bun/blob/bun-v${version}/LICENSE.md` },
-    ],
+    externalReferences: [{ type: "license", url }],
     components: [{ type: "library", name: "JavaScriptCore", licenses: [{ license: { name: "LGPL-2" } }] }],
   };
 }
 
 function packageComponent({ name, version, licence, integrity }: BundledPackage) {
-  const purl = purlOf(name, version);
   const content = Buffer.from(integrity.replace("sha512-", ""), "base64").toString("hex");
   return {
-    type: "library",
-    "bom-ref": purl,
-    name,
-    version,
+    ...component({ type: "library", name, version, purl: purlOf(name, version), licence }),
     hashes: [{ alg: "SHA-512", content }],
-    licenses: [{ license: { id: licence } }],
-    purl,
   };
+}
+
+type Component = { type: string; name: string; version: string; purl: string; licence: string };
+
+function component({ licence: id, purl, ...rest }: Component) {
+  return { ...rest, "bom-ref": purl, purl, licenses: [{ license: { id } }] };
 }
 
 function purlOf(name: string, version: string): string {

@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import type { DatabaseLogin } from "../../lib/platform/config/owner-login.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
 import type { MigrationStatus } from "../../lib/schema/migrations.ts";
@@ -64,17 +63,9 @@ async function migrated(
   { isStatusOnly, log }: { isStatusOnly: boolean; log: Log },
 ): Promise<{ applied: string[]; migrations: readonly MigrationStatus[] }> {
   const { openDatabase } = await import("../../lib/platform/database/pool.ts");
-  const opening = openDatabase(url, {
-    setting: variable,
-    max: 1,
-    applicationName: "opsctl migrate",
-    answerLimitMs: ANSWER_LIMIT_MS,
-  });
-  opening.catch(() => {});
-  // The first line of a log takes a moment: the connection is on its way meanwhile.
-  await setImmediate();
   log.info("Connecting to the database", { variable, from: source });
-  const database = await opening;
+  const options = { setting: variable, max: 1, applicationName: "opsctl migrate" };
+  const database = await openDatabase(url, { ...options, answerLimitMs: ANSWER_LIMIT_MS });
   try {
     const { applyMigrations, migrationStatus } = await import("../../lib/migrate/run.ts");
     if (!isStatusOnly) return await applyMigrations(database);

@@ -3,10 +3,11 @@ import type { CommandSettings } from "../../lib/platform/config/settings-file.ts
 import type { OpsError } from "../../lib/platform/errors.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
 import { LOG_FORMATS } from "../../lib/platform/log/log.ts";
+import type { TextStream } from "../../lib/platform/log/progress.ts";
 import type { Environment } from "../../lib/platform/secrets/adapter.ts";
 import type { Screen } from "../../lib/text/terminal/screen.ts";
 import { JSON_OPTION, type Options } from "../args/options.ts";
-import type { Result, StandardError } from "../output.ts";
+import type { Result } from "../output.ts";
 
 /** What every command is given when it runs. */
 export type CommandContext = {
@@ -24,7 +25,7 @@ export type CommandContext = {
   /** Whether `--json` is given. */
   asJson: boolean;
   /** Where progress may be drawn. */
-  stderr: Pick<StandardError, "write" | "columns" | "isTerminal">;
+  stderr: TextStream & { isTerminal: boolean };
   /** Returns a signal that SIGINT or SIGTERM aborts; from the first call on these no longer end the process. */
   interrupted(): AbortSignal;
   /** Calls `listener` at each SIGHUP of a service. */

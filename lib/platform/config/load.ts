@@ -53,14 +53,6 @@ export async function loadSettings<const R extends SettingName = never, const O 
     const row: Setting = SETTINGS[name];
     const kind: Kind<unknown> = KINDS[row.kind];
     const file = isElsewhere(name) ? webhookSettingsPath(env) : settingsPath(own, env);
-    const problem = (why: string): SettingProblem => {
-      return {
-        name,
-        problem: `${why}; expected ${kind.expected}`,
-        kind: isSecret(row) ? "secret" : "plain",
-        file,
-      };
-    };
     let text = env[name];
     try {
       if (isSecret(row)) text = (await resolve(name, { fromEnvironment: row.fromEnvironment }))?.open();
@@ -72,7 +64,8 @@ export async function loadSettings<const R extends SettingName = never, const O 
     if (present === undefined && !(required as readonly SettingName[]).includes(name)) return null;
     if (present === undefined && broken !== null && isElsewhere(name)) throw broken;
     const fault = present === undefined ? "is missing" : faultOf(kind, present, env);
-    if (fault !== null) return problem(fault);
+    const of = isSecret(row) ? "secret" : "plain";
+    if (fault !== null) return { name, problem: `${fault}; expected ${kind.expected}`, kind: of, file };
     values[name] = v.parse(kind.schema, present);
     return null;
   };
