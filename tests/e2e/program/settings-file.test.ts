@@ -114,7 +114,7 @@ describe("a command that cron starts, by hand", () => {
       WEEKLY_REPORT_UNSUBSCRIB: ", which nothing reads; did you mean WEEKLY_REPORT_UNSUBSCRIBE?",
       weekly_report_unsubscribe: ", which nothing reads; did you mean WEEKLY_REPORT_UNSUBSCRIBE?",
       OPSCTL_RETENTION_DAYS: ", which nothing reads: opsctl has no such setting there",
-      TEXTFILE_DIR: ", which has no effect there: it is read in socket-monitor.env, collect-metrics.env",
+      TEXTFILE_DIR: ", which has no effect there: it is read in collect-metrics.env, socket-monitor.env",
     };
     // What belongs to other programs, a part of a setting's name, and what a command reads.
     const silent = [
