@@ -4,14 +4,39 @@ import { isSetUp } from "../host/set-up.ts";
 import { KNOWN_SECRETS } from "../platform/config/known-secrets.ts";
 import type { DatabaseLogin } from "../platform/config/owner-login.ts";
 import { type CommandSettings, readCommandSettings } from "../platform/config/settings-file.ts";
-import { COMMAND_NAMES, COMMANDS } from "../platform/config/settings-table.ts";
+import { COMMAND_NAMES, COMMANDS, type SettingsCommand } from "../platform/config/settings-table.ts";
 import type { Database } from "../platform/database/pool.ts";
 import { type OpsError, onlyOpsError } from "../platform/errors.ts";
-import type { Account } from "../platform/privileges.ts";
+import { type Account, SERVICE_ACCOUNT } from "../platform/privileges.ts";
 import { type Environment, type FoundSecret, findSecret } from "../platform/secrets/adapter.ts";
 import { registerSecret } from "../platform/secrets/redact.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
-import type { CommandName } from "./finding.ts";
+
+/** A command whose needs are checked. */
+export type CommandName = SettingsCommand;
+
+/** A result with its command and its check. */
+export type Finding = { command: CommandName; check: string } & CheckResult;
+
+/**
+ * The account that runs a command, null for the person at the terminal, and when cron starts it: at exactly these times,
+ * or, with `everyMinutes`, at least so often.
+ */
+export type CommandFact = {
+  account: string | null;
+  cron: { schedule: string; everyMinutes: number | null } | null;
+};
+
+const BY_HAND: CommandFact = { account: null, cron: null };
+
+/** The facts of each command. */
+export const COMMAND_FACTS: Record<CommandName, CommandFact> = {
+  weekly: { account: SERVICE_ACCOUNT, cron: { schedule: "0 11 * * 1", everyMinutes: null } },
+  webhook: { account: SERVICE_ACCOUNT, cron: null },
+  "collect-metrics": { account: "root", cron: { schedule: "* * * * *", everyMinutes: 1 } },
+  "socket-monitor": { account: SERVICE_ACCOUNT, cron: { schedule: "*/5 * * * *", everyMinutes: 5 } },
+  ...{ "alert-rules": BY_HAND, migrate: BY_HAND, reports: BY_HAND, deliveries: BY_HAND },
+};
 
 /**
  * One thing that a command needs.

@@ -1,7 +1,7 @@
 import { command, reasonText } from "../health/result.ts";
 import { fixLines, hangingLines } from "../text/terminal/prose.ts";
 import { paint, type Screen } from "../text/terminal/screen.ts";
-import type { CommandName, Finding } from "./finding.ts";
+import type { CommandName, Finding } from "./context.ts";
 
 type Status = Finding["status"];
 
@@ -101,13 +101,8 @@ function summaryText(
   const [passed, unused] = [countOf(findings, "pass"), countOf(findings, "not_set_up")];
   if (unused === findings.length) return "not set up";
   const unchecked = findings.length - passed - unused;
-  const notes = [
-    [unchecked, "not checked"],
-    [unused, "not set up"],
-  ] as const;
-  return [`${passed} ok`, ...notes.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : []))].join(
-    ", ",
-  );
+  const counted = (count: number, what: string) => (count > 0 ? `, ${count} ${what}` : "");
+  return `${passed} ok${counted(unchecked, "not checked")}${counted(unused, "not set up")}`;
 }
 
 /** How soon a finding is worth a person's time: what fails, then what has a fix, last what nobody has to do today. */

@@ -4,9 +4,14 @@ import { OpsError, onlyOpsError } from "../platform/errors.ts";
 import type { Account } from "../platform/privileges.ts";
 import { withTimeout } from "../platform/timeout.ts";
 import { isUsed } from "./checks/status.ts";
-import type { Check, DoctorDependencies } from "./context.ts";
-import { CheckContext } from "./context.ts";
-import { COMMAND_FACTS, type CommandName, type Finding } from "./finding.ts";
+import {
+  type Check,
+  CheckContext,
+  COMMAND_FACTS,
+  type CommandName,
+  type DoctorDependencies,
+  type Finding,
+} from "./context.ts";
 
 /** The time of each check that runs as root, before the others, and of the look whether a part is used. */
 const ROOT_LIMIT_MS = 1_000;

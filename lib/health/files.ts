@@ -5,13 +5,13 @@ import { failedSources, lastPassMs, STALE_PASS_MS } from "../metrics/last-pass.t
 import { loadSettings } from "../platform/config/load.ts";
 import { commandOf } from "../platform/config/settings-table.ts";
 import { readTextEnd } from "../platform/files/regular-file.ts";
-import type { Environment } from "../platform/secrets/adapter.ts";
 import { lastReadings, SOCKET_LOG_FILE, STALE_READINGS_MS } from "../sockets/readings.ts";
 import { isToCome } from "../time/to-come.ts";
 import {
   command,
   fail,
   type Health,
+  type Look,
   NOT_SET_UP,
   note,
   only,
@@ -41,14 +41,11 @@ const FILES = {
 export type FilePart = keyof typeof FILES;
 
 /**
- * The health of such a part; `env` are the settings of its command.
+ * The health of such a part.
  *
  * Errors: CONFIG_INVALID about its directory; those of the file system, but for a file that is missing.
  */
-export async function fileHealth(
-  part: FilePart,
-  { env, isSetUp, nowMs }: { env: Environment; isSetUp: boolean; nowMs(): number },
-): Promise<Health> {
+export async function fileHealth(part: FilePart, { env, isSetUp, nowMs }: Look): Promise<Health> {
   const [directory, name, judge] = FILES[part];
   const settings = await loadSettings(commandOf(part), { optional: [directory] }, env);
   try {

@@ -1,26 +1,13 @@
 import type { PartName } from "../platform/config/settings-table.ts";
 import { OpsError } from "../platform/errors.ts";
-import type { Environment } from "../platform/secrets/adapter.ts";
 import { webhookPorts } from "../webhook/ports.ts";
 import { fileHealth } from "./files.ts";
-import { type Health, notChecked, only } from "./result.ts";
+import { type Health, type Look, notChecked, only } from "./result.ts";
 import { readWebhookHealth } from "./webhook.ts";
 import { type Ledger, weeklyHealth } from "./weekly.ts";
 
-/**
- * What a look at a part of this host uses.
- *
- * Shape: `env` are the settings of its command, `procNet` the kernel's tables of this network namespace.
- * Units: `limitMs` is the time of a call.
- */
-export type PartLook = {
-  env: Environment;
-  isSetUp: boolean;
-  procNet: string;
-  limitMs: number;
-  nowMs(): number;
-  readLedger(): Promise<Ledger>;
-};
+/** A look at any part: `procNet` are the kernel's tables of this network namespace, `limitMs` is the time of a call. */
+export type PartLook = Look & { procNet: string; limitMs: number; readLedger(): Promise<Ledger> };
 
 /**
  * The health of a part, for status and doctor alike; a file that cannot be read is a result, too.
@@ -35,9 +22,9 @@ export async function readHealth(part: PartName, look: PartLook, signal: AbortSi
   } catch (error) {
     const { code, path = "what its last run left" } = error as NodeJS.ErrnoException;
     if (error instanceof OpsError || typeof code !== "string") throw error;
-    const unread = notChecked("FILE_UNREADABLE", `${path} cannot be read: ${code}`, LOOK);
+    const unread = notChecked("FILE_UNREADABLE", `${path} cannot be read: ${code}`, LOOK_AT_IT);
     return only(["EACCES", "EPERM"].includes(code) ? { ...unread, needsRoot: true } : unread);
   }
 }
 
-const LOOK = "Look at it (ls -ld), or look as root";
+const LOOK_AT_IT = "Look at it (ls -ld), or look as root";

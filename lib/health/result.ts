@@ -1,4 +1,5 @@
 import { type Fix, inWords, type OpsError } from "../platform/errors.ts";
+import type { Environment } from "../platform/secrets/adapter.ts";
 
 /**
  * The result of one check: `not_set_up` is something that this host does not use, which is no fault; `fix` puts it right
@@ -27,6 +28,9 @@ export type CheckResult = (
  * Shape: `isOutdated` says that nothing was wrong when the part was last checked, a long time ago.
  */
 export type Health = { results: CheckResult[]; facts: object | null; isOutdated?: true };
+
+/** A look at a part: `env` are the settings of its command. */
+export type Look = { env: Environment; isSetUp: boolean; nowMs(): number };
 
 /** A fix, or one in words alone. */
 type Advice = Fix | string | null;

@@ -8,7 +8,6 @@ import { type LastRunReading, readLastRun } from "../last-run/read.ts";
 import { openDeliveries } from "../last-run/week-counts.ts";
 import { readOnly } from "../ledger/read-only.ts";
 import { loadSettings } from "../platform/config/load.ts";
-import type { Environment } from "../platform/secrets/adapter.ts";
 import { withTimeout } from "../platform/timeout.ts";
 import { factsOf, type LastRunFacts, lastRunOfWeek, weekOf } from "../reports/last-run.ts";
 import { type LedgerWeek, readLedgerWeek } from "../reports/ledger-week.ts";
@@ -17,7 +16,17 @@ import { localTime } from "../time/local-time.ts";
 import { Temporal } from "../time/temporal.ts";
 import { isToCome } from "../time/to-come.ts";
 import { weekWindow } from "../time/week-window.ts";
-import { type CheckResult, command, fail, type Health, NOT_SET_UP, note, SET_CLOCK, warn } from "./result.ts";
+import {
+  type CheckResult,
+  command,
+  fail,
+  type Health,
+  type Look,
+  NOT_SET_UP,
+  note,
+  SET_CLOCK,
+  warn,
+} from "./result.ts";
 
 const DAY_MS = 86_400_000;
 /** There is a run every week; one more day to notice a missing one. */
@@ -35,15 +44,15 @@ export type Ledger = { week: LedgerWeek | null; problem: CheckResult | null };
 
 /** Reads it; `withDatabase` gives its argument the open database, or returns what is wrong with that. */
 export async function readLedger(
-  withDatabase: (read: (sql: postgres.Sql) => Promise<CheckResult[]>) => Promise<CheckResult[]>,
+  withDatabase: (use: (sql: postgres.Sql) => Promise<CheckResult[]>) => Promise<CheckResult[]>,
   limitMs: number,
 ): Promise<Ledger> {
   let week: LedgerWeek | null = null;
-  const read = () =>
-    withDatabase(async (sql) => {
-      week = await readOnly(sql, (tx) => readLedgerWeek(tx));
-      return [];
-    });
+  const use = async (sql: postgres.Sql) => {
+    week = await readOnly(sql, (tx) => readLedgerWeek(tx));
+    return [];
+  };
+  const read = () => withDatabase(use);
   const late = () => [fail("CHECK_TIMED_OUT", "the database did not answer in time")];
   const [problem = null] = await withTimeout({ limitMs }, read, late);
   return { week, problem };
@@ -55,18 +64,16 @@ export async function readLedger(
  * Behaviour: a host that is not set up, and on which no run has worked, does not use it.
  * Errors:    CONFIG_INVALID about the log directory; those of the file of the last success.
  */
-export async function weeklyHealth(
-  { week, problem }: Ledger,
-  { env, isSetUp, nowMs }: { env: Environment; isSetUp: boolean; nowMs(): number },
-): Promise<Health> {
+export async function weeklyHealth({ week, problem }: Ledger, look: Look): Promise<Health> {
+  const { env, isSetUp, nowMs } = look;
   const { OPSCTL_LOG_DIR: logDir } = await loadSettings("weekly", { optional: ["OPSCTL_LOG_DIR"] }, env);
   const lastRun = readLastRun(logDir);
   if (!isSetUp && !hasWorked(lastRun)) return NOT_SET_UP;
   const atMs = nowMs();
   const heartbeat = statSync(join(logDir, HEARTBEAT_FILE), { throwIfNoEntry: false });
   const isHeartbeatGone = heartbeat === undefined;
-  const look = week && { week: week.week, isClean: week.clean, isHeartbeatGone };
-  const judgement = look && judgeWeek(week, lastRunOfWeek(lastRun, look));
+  const seen = week && { week: week.week, isClean: week.clean, isHeartbeatGone };
+  const judgement = seen && judgeWeek(week, lastRunOfWeek(lastRun, seen));
   const lastWeek = week?.week ?? weekWindow(Temporal.Instant.fromEpochMilliseconds(atMs)).week;
   const results = [
     judgement?.result ?? problem,

@@ -1,6 +1,6 @@
 /** Whether doctor says that a failure could be announced. */
 import { describe, expect, test } from "bun:test";
-import type { Finding } from "../../lib/doctor/finding.ts";
+import type { Finding } from "../../lib/doctor/context.ts";
 import { startStandIn } from "../standins/standin.ts";
 import { freePort } from "../support/free-port.ts";
 import { CANARIES, openHost } from "./support/host.ts";

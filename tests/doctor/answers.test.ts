@@ -1,6 +1,6 @@
 /** What doctor makes of the answers of external services, as the shared tables of cases have them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { CommandName } from "../../lib/doctor/finding.ts";
+import type { CommandName } from "../../lib/doctor/context.ts";
 import { type AnswerCase, playedBy } from "../cases/answer-case.ts";
 import { HOME_ANSWERS } from "../cases/application-answers.ts";
 import { EMAIL_KEY_ANSWERS } from "../cases/email-answers.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { codeBook } from "../../lib/codes/explain.ts";
-import type { Finding } from "../../lib/doctor/finding.ts";
+import type { Finding } from "../../lib/doctor/context.ts";
 import { renderFindings } from "../../lib/doctor/render.ts";
 import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 import { page } from "../support/documents.ts";

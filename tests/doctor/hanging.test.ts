@@ -1,6 +1,6 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
-import type { Finding } from "../../lib/doctor/finding.ts";
+import type { Finding } from "../../lib/doctor/context.ts";
 import { openDatabase } from "../../lib/platform/database/pool.ts";
 import { startSilentPeer } from "../standins/raw-peer.ts";
 import { until } from "../support/until.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { utimesSync } from "node:fs";
-import type { Finding } from "../../lib/doctor/finding.ts";
+import type { Finding } from "../../lib/doctor/context.ts";
 import { COMMAND_NAMES } from "../../lib/platform/config/settings-table.ts";
 import { databaseSnapshot } from "../support/database-snapshot.ts";
 import { PASSWORD } from "../support/postgres.ts";

@@ -1,6 +1,6 @@
 /** The summary of doctor: a line for each command, and the one next step. */
 import { expect, test } from "bun:test";
-import type { CommandName, Finding } from "../../lib/doctor/finding.ts";
+import type { CommandName, Finding } from "../../lib/doctor/context.ts";
 import { renderSummary } from "../../lib/doctor/render.ts";
 import {
   type CheckResult,

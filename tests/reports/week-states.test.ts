@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
-import type { Finding } from "../../lib/doctor/finding.ts";
+import type { Finding } from "../../lib/doctor/context.ts";
 import { WEEK_STATES, type WeekState } from "../cases/week-states.ts";
 import { fixOf } from "../doctor/support/host.ts";
 import { type Look, type LookingHost, openLookingHost } from "./support/looks.ts";

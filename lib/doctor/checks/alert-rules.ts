@@ -190,11 +190,7 @@ function failureOf(problem: Problem, what: string): CheckResult {
   const code = problem.code.toUpperCase();
   if (problem.status === 401)
     return fail(code, "Grafana rejects the token", correctSecret("MONITORING_TOKEN"));
-  if (problem.status === 403)
-    return fail(
-      code,
-      `the token may not read ${what}`,
-      "Give the service account the role Editor, or a finer one",
-    );
+  const fix = "Give the service account the role Editor, or a finer one";
+  if (problem.status === 403) return fail(code, `the token may not read ${what}`, fix);
   return fail(code, "Grafana does not answer as expected", "Check MONITORING_URL and the network");
 }

@@ -7,16 +7,13 @@ import type { Environment } from "../../platform/secrets/adapter.ts";
 import { loadSocketMonitorConfig } from "../../sockets/config.ts";
 import { loadWebhookConfig } from "../../webhook/config.ts";
 import { loadWeeklyConfig } from "../../weekly/config.ts";
-import type { Check, DoctorDependencies } from "../context.ts";
-import type { CommandName } from "../finding.ts";
-import { COMMAND_FACTS } from "../finding.ts";
+import { type Check, COMMAND_FACTS, type CommandName, type DoctorDependencies } from "../context.ts";
 import { RULES_CHECKS } from "./alert-rules.ts";
 import { COLLECT_CHECKS } from "./collect-metrics.ts";
 import { databaseCheck, MIGRATIONS_CHECK, ownerLogin, readinessCheck } from "./database.ts";
 import { accountCheck, cronChecks, HOST_ZONE_CHECK } from "./host.ts";
 import { configurationCheck, environmentFileCheck, secretsCheck } from "./settings.ts";
-import { SOCKET_CHECKS } from "./socket-monitor.ts";
-import { WEBHOOK_CHECKS } from "./webhook.ts";
+import { SOCKET_CHECKS, WEBHOOK_CHECKS } from "./webhook.ts";
 import { WEEKLY_CHECKS } from "./weekly.ts";
 
 /** How each command loads all of its settings, and what it needs besides. */

@@ -15,8 +15,7 @@ import { OpsError } from "../../platform/errors.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import { compareMigrations, MIGRATIONS, readRecordedMigrations } from "../../schema/migrations.ts";
 import { checkReadiness } from "../../schema/readiness.ts";
-import type { Check, CheckContext, DoctorDependencies } from "../context.ts";
-import type { CommandName } from "../finding.ts";
+import type { Check, CheckContext, CommandName, DoctorDependencies } from "../context.ts";
 import { withoutSettings } from "./settings.ts";
 
 /** As the server numbers itself: version 15.0. */

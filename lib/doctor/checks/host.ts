@@ -3,8 +3,7 @@ import { type CheckResult, command, fail, notChecked, pass, warn } from "../../h
 import { countSockets } from "../../host/count-sockets.ts";
 import { type CronLine, cronLines, isSameSchedule, longestPauseMinutes } from "../../host/cron.ts";
 import { directoryFault } from "../../platform/files/directory-fault.ts";
-import type { Check } from "../context.ts";
-import { COMMAND_FACTS, type CommandName, type CronFact } from "../finding.ts";
+import { type Check, COMMAND_FACTS, type CommandFact, type CommandName } from "../context.ts";
 
 /**
  * Puts back what is missing below /etc, which dpkg otherwise treats as the operator's wish, and nothing that was edited.
@@ -44,7 +43,10 @@ function startsCommand({ command: line }: CronLine, of: CommandName): boolean {
   return new RegExp(`\\bopsctl ${of}(?![\\w-])(?!.*--(?:dry-run|help)\\b)`).test(line);
 }
 
-function isInTime(schedule: string, { schedule: expected, everyMinutes }: CronFact): boolean {
+function isInTime(
+  schedule: string,
+  { schedule: expected, everyMinutes }: NonNullable<CommandFact["cron"]>,
+): boolean {
   if (everyMinutes === null) return isSameSchedule(schedule, expected);
   const pause = longestPauseMinutes(schedule);
   return pause !== null && pause <= everyMinutes;

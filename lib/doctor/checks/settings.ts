@@ -9,15 +9,16 @@ import { isClosedHere } from "../../platform/files/closed-file.ts";
 import { wasRoot } from "../../platform/privileges.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import { EDITORIAL_ALIAS } from "../../weekly/config.ts";
-import type {
-  Check,
-  CheckContext,
-  CommandEnvironment,
-  DoctorDependencies,
-  FailedSettings,
-  SecretSearch,
+import {
+  type Check,
+  type CheckContext,
+  COMMAND_FACTS,
+  type CommandEnvironment,
+  type CommandName,
+  type DoctorDependencies,
+  type FailedSettings,
+  type SecretSearch,
 } from "../context.ts";
-import { COMMAND_FACTS, type CommandName } from "../finding.ts";
 
 /** Whether the command's own loader accepts its settings: each problem is a finding. */
 export function configurationCheck(

@@ -3,8 +3,7 @@ import type { Health } from "../../health/result.ts";
 import { readLedger } from "../../health/weekly.ts";
 import { COMMANDS } from "../../platform/config/settings-table.ts";
 import { OpsError } from "../../platform/errors.ts";
-import type { Check, CheckContext } from "../context.ts";
-import type { CommandName } from "../finding.ts";
+import type { Check, CheckContext, CommandName } from "../context.ts";
 import { withDatabase } from "./database.ts";
 import { withoutSettings } from "./settings.ts";
 

@@ -68,11 +68,8 @@ const ENABLED: readonly string[] = ["enabled", "enabled-runtime", "static", "ali
 
 function enabledResult({ Id, UnitFileState: state }: Unit): CheckResult {
   if (ENABLED.includes(state)) return pass(`${Id} is ${state}`);
-  return warn(
-    "UNIT_DISABLED",
-    `${Id} is ${state}`,
-    command("systemctl enable opsctl-webhook.socket opsctl-webhook.service"),
-  );
+  const fix = command("systemctl enable opsctl-webhook.socket opsctl-webhook.service");
+  return warn("UNIT_DISABLED", `${Id} is ${state}`, fix);
 }
 
 function activeResult({ Id, ActiveState: state }: Unit): CheckResult {
@@ -87,20 +84,13 @@ function activeResult({ Id, ActiveState: state }: Unit): CheckResult {
  *            CONFIG_CGROUP_BPF, and a container that may not load filters, go on without, and only the journal says it.
  * Source:    systemd.resource-control(5), IPAccounting= and IPAddressAllow=.
  */
-function filterResult({
-  IPAddressDeny: deny,
-  IPAddressAllow: allow,
-  IPIngressBytes: bytes,
-}: Unit): CheckResult {
+function filterResult({ IPAddressDeny, IPAddressAllow, IPIngressBytes }: Unit): CheckResult {
   const admits = (addresses: string) => addresses.split(" ").includes(ANYWHERE);
-  const isCounted = /^\d+$/.test(bytes) && bytes !== NO_NUMBER;
-  return admits(deny) && !admits(allow) && isCounted
-    ? pass(`systemd keeps strange addresses from ${SOCKET}`)
-    : warn(
-        "ADDRESS_FILTER_OFF",
-        `systemd filters no addresses for ${SOCKET}: only a firewall closes its port`,
-        UNFILTERED,
-      );
+  const isCounted = /^\d+$/.test(IPIngressBytes) && IPIngressBytes !== NO_NUMBER;
+  if (admits(IPAddressDeny) && !admits(IPAddressAllow) && isCounted)
+    return pass(`systemd keeps strange addresses from ${SOCKET}`);
+  const reason = `systemd filters no addresses for ${SOCKET}: only a firewall closes its port`;
+  return warn("ADDRESS_FILTER_OFF", reason, UNFILTERED);
 }
 
 const UNFILTERED = command(

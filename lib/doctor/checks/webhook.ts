@@ -4,7 +4,7 @@ import { linearTracker } from "../../providers/linear/client.ts";
 import { STATE_URL } from "../../webhook/state/postgres/opener.ts";
 import { checkEncoding } from "../../webhook/state/postgres/schema.ts";
 import type { Check } from "../context.ts";
-import { privateResult } from "./host.ts";
+import { privateResult, socketTableCheck, writableResult } from "./host.ts";
 import { alertGatewayCheck, emailKeyResult } from "./senders.ts";
 import { checkWithSettings, correctSecret } from "./settings.ts";
 import { statusCheck } from "./status.ts";
@@ -59,6 +59,23 @@ export const WEBHOOK_CHECKS: readonly Check[] = [
   statusCheck(of, "the webhook"),
 ];
 
+/** What the socket monitor needs, which sends as the webhook does: its gateway, its directories, a recent run. */
+export const SOCKET_CHECKS: readonly Check[] = [
+  alertGatewayCheck("socket-monitor"),
+  socketTableCheck("socket-monitor"),
+  checkWithSettings(
+    { command: "socket-monitor", name: "directories" },
+    { optional: ["OPSCTL_LOG_DIR", "OPSCTL_STATE_DIR"] },
+    async (settings, context) => {
+      const { env } = await context.environment("socket-monitor");
+      const stateDir = stateDirectoryOf(settings.OPSCTL_STATE_DIR, env);
+      const logDir = await writableResult("socket-monitor", settings.OPSCTL_LOG_DIR, "0755");
+      return [logDir, await privateResult("socket-monitor", stateDir)];
+    },
+  ),
+  statusCheck("socket-monitor"),
+];
+
 const NO_KEY = notChecked("PREREQUISITE_FAILED", "it needs ALERT_EMAIL_API_KEY, see configuration");
 const NO_CHANNEL = warn(
   "FALLBACK_CHANNEL_MISSING",
@@ -70,19 +87,11 @@ const NO_CHANNEL = warn(
 );
 
 function trackerResult(code: string | null): CheckResult {
-  switch (code) {
-    case null:
-      return pass("the tracker answers, takes the token and has the team");
-    case "tracker_team_missing":
-      return fail(code, "the token sees no such team", "Correct ISSUE_TRACKER_TEAM_ID in webhook.env");
-    case "tracker_unauthorized":
-    case "tracker_forbidden":
-      return fail(code, "the tracker refuses the token", correctSecret("ISSUE_TRACKER_TOKEN"));
-    default:
-      return fail(
-        code,
-        "the tracker does not answer as it should",
-        "Check ISSUE_TRACKER_URL and the network",
-      );
-  }
+  if (code === null) return pass("the tracker answers, takes the token and has the team");
+  if (code === "tracker_team_missing")
+    return fail(code, "the token sees no such team", "Correct ISSUE_TRACKER_TEAM_ID in webhook.env");
+  if (code === "tracker_unauthorized" || code === "tracker_forbidden")
+    return fail(code, "the tracker refuses the token", correctSecret("ISSUE_TRACKER_TOKEN"));
+  const fix = "Check ISSUE_TRACKER_URL and the network";
+  return fail(code, "the tracker does not answer as it should", fix);
 }

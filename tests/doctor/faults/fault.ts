@@ -1,4 +1,4 @@
-import type { CommandName, Finding } from "../../../lib/doctor/finding.ts";
+import type { CommandName, Finding } from "../../../lib/doctor/context.ts";
 import type { Need } from "../../support/requires.ts";
 import type { Host } from "../support/host.ts";
 

@@ -1,7 +1,7 @@
 /** `sudo opsctl doctor` on a machine whose account `opsctl` tries to become root. */
 import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import type { Finding } from "../../../lib/doctor/finding.ts";
+import type { Finding } from "../../../lib/doctor/context.ts";
 import { startGateway } from "../../standins/gateway.ts";
 import { startRawPeer } from "../../standins/raw-peer.ts";
 import { ACCOUNT, type AccountHost, openAccountHost } from "../../support/account-host.ts";

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Finding } from "../../../lib/doctor/finding.ts";
+import type { Finding } from "../../../lib/doctor/context.ts";
 import { opsctl } from "../support/opsctl.ts";
 
 let folder: string;

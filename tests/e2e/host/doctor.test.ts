@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Finding } from "../../../lib/doctor/finding.ts";
+import type { Finding } from "../../../lib/doctor/context.ts";
 import { startSilentPeer } from "../../standins/raw-peer.ts";
 import { CANARIES } from "../../support/canaries.ts";
 import { databaseSnapshot } from "../../support/database-snapshot.ts";

@@ -11,7 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import type { Finding } from "../../../lib/doctor/finding.ts";
+import type { Finding } from "../../../lib/doctor/context.ts";
 import type { SecretList } from "../../../lib/secret/list.ts";
 import { holdSocket } from "../../platform/support/held-socket.ts";
 import { startSilentPeer } from "../../standins/raw-peer.ts";

@@ -1,7 +1,7 @@
 /** What an account sees that is neither root nor the service's: it is sent to sudo, and nothing is called broken. */
 import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { chownSync } from "node:fs";
-import type { Finding } from "../../../lib/doctor/finding.ts";
+import type { Finding } from "../../../lib/doctor/context.ts";
 import { ACCOUNT, type AccountHost, openAccountHost } from "../../support/account-host.ts";
 import { requires } from "../../support/requires.ts";
 import { type Ended, startProgram } from "../support/opsctl.ts";

@@ -2,7 +2,7 @@
 import { rmSync, utimesSync } from "node:fs";
 import { hostname } from "node:os";
 import { checksFor } from "../../../lib/doctor/checks/all.ts";
-import type { Finding } from "../../../lib/doctor/finding.ts";
+import type { Finding } from "../../../lib/doctor/context.ts";
 import { runDoctor } from "../../../lib/doctor/run.ts";
 import { HEARTBEAT_FILE, LAST_RUN_FILE } from "../../../lib/last-run/file-name.ts";
 import { ownProcessMark } from "../../../lib/last-run/process-mark.ts";

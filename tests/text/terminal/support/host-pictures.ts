@@ -1,6 +1,6 @@
 /** What people see of a host and of a weekly run, drawn by the renderers from made up data. */
 
-import type { CommandName, Finding } from "../../../../lib/doctor/finding.ts";
+import type { CommandName, Finding } from "../../../../lib/doctor/context.ts";
 import { renderSummary as renderDoctor, renderFindings } from "../../../../lib/doctor/render.ts";
 import {
   type CheckResult,
