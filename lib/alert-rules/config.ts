@@ -4,7 +4,7 @@ import { checkOption, loadSettings } from "../platform/config/load.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 import type { WantedPoint } from "./contact-point.ts";
-import type { GrafanaUids, Receivers } from "./rule-document.ts";
+import type { GrafanaUids } from "./rule-document.ts";
 
 /** Grafana's address and the token. */
 export type GrafanaConfig = { url: string; token: Secret };
@@ -34,9 +34,7 @@ export async function loadExportUids(env: Environment): Promise<GrafanaUids> {
  *
  * Errors: CONFIG_INVALID with all problems at once.
  */
-export async function loadAlertRulesConfig(
-  env: Environment,
-): Promise<GrafanaConfig & { uids: GrafanaUids; receivers: Receivers }> {
+export async function loadAlertRulesConfig(env: Environment) {
   const optional = ["MONITORING_RECEIVER", "MONITORING_FALLBACK_RECEIVER"] as const;
   const values = await loadSettings("alert-rules", { required: [...GRAFANA, ...UIDS], optional }, env);
   return {

@@ -3,12 +3,6 @@ import { wrapText } from "../text/wrap.ts";
 /** What one row says about a code: its section, the codes of the row, and the meaning, in plain text. */
 export type Explanation = { section: string; codes: readonly string[]; meaning: string };
 
-/** The tables of docs/codes.md: what they say about a code, and every code without a part that varies, in their order. */
-export type CodeBook = {
-  explain(code: string): Explanation[];
-  codes(): { code: string; section: string }[];
-};
-
 /** What may stand for a part of a code that varies, by the mark in the document. */
 const VARYING: Readonly<Record<string, string>> = { "<status>": "[1-5][0-9]{2}", "<nn>": "[0-9]{2}" };
 const ANY_PART = "[A-Za-z0-9_]+";
@@ -21,15 +15,17 @@ const MARK = /(<\w+>|…)/;
  * Behaviour: a row with the code itself wins over rows that have a form of it (`gateway_…`). A call reads only the rows
  *            that may have the code.
  */
-export function codeBook(markdown: string): CodeBook {
+export function codeBook(markdown: string) {
   return {
-    explain(code) {
+    /** What they say about a code. */
+    explain(code: string) {
       const rows = rowsOf(markdown, (line) => line.includes(code));
       const exact = rows.filter(({ codes }) => codes.includes(code));
       if (exact.length > 0) return exact;
       const forms = rowsOf(markdown, (line) => MARK.test(line));
       return forms.filter(({ codes }) => codes.some((form) => MARK.test(form) && patternOf(form).test(code)));
     },
+    /** Every code without a part that varies, in their order. */
     codes() {
       const sections = new Map<string, string>();
       for (const { codes, section } of rowsOf(markdown, () => true))

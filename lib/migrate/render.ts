@@ -13,11 +13,8 @@ export function renderMigrations(
   migrations: readonly MigrationStatus[],
   screen: Screen = NO_TERMINAL,
 ): string {
-  return renderTable(
-    COLUMNS,
-    migrations.map(({ name, state, appliedAt }) => [name, state, appliedAt]),
-    screen,
-  );
+  const rows = migrations.map(({ name, state, appliedAt }) => [name, state, appliedAt]);
+  return renderTable(COLUMNS, rows, screen);
 }
 
 /** What a run of migrations did, for people. */

@@ -1,13 +1,8 @@
 /** The stream that log and progress line write to: standard error, or a test's list of lines. */
 export type TextStream = { write(text: string): unknown; columns?: number | undefined };
 
-/** A line for long work; a note says why nothing advances, until it is null; `stop` wipes the line. */
-export type Progress = {
-  advance(n: number): void;
-  setTotal(total: number): void;
-  setNote(note: string | null): void;
-  stop(): void;
-};
+/** A line for long work. */
+export type Progress = ReturnType<typeof createProgress>;
 
 const REDRAW_MS = 100;
 
@@ -18,11 +13,7 @@ const drawn = new WeakMap<TextStream, string>();
  * Progress as `139/300` on the last line of `stream`, or nothing when `enabled` is false (no terminal, or `--json`):
  * plain characters, never wider than the terminal, drawn at most ten times a second.
  */
-export function createProgress(options: {
-  stream: TextStream;
-  enabled: boolean;
-  now?: () => number;
-}): Progress {
+export function createProgress(options: { stream: TextStream; enabled: boolean; now?: () => number }) {
   const { stream, enabled, now = () => performance.now() } = options;
   let [done, total, note]: [number, number, string | null] = [0, 0, null];
   let drawnAtMs = Number.NEGATIVE_INFINITY;
@@ -35,18 +26,20 @@ export function createProgress(options: {
     draw(stream, line.slice(0, (stream.columns ?? 80) - 1));
   };
   return {
-    advance(n) {
+    advance(n: number) {
       done += n;
       update();
     },
-    setTotal(items) {
+    setTotal(items: number) {
       total = items;
       update();
     },
-    setNote(text) {
+    /** Says why nothing advances, until it is null. */
+    setNote(text: string | null) {
       note = text;
       update(true);
     },
+    /** Wipes the line. */
     stop() {
       if (drawn.get(stream)) draw(stream, "");
       drawn.delete(stream);

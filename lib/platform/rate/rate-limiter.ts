@@ -1,22 +1,6 @@
 import { pause } from "../timeout.ts";
 
 /**
- * Says when the next call to a service may start, so that many calls keep to one rate.
- *
- * Shape:  `acquire` waits for the next start, first come, first served; `tryAcquire` takes it only where nobody would
- *         wait; `setRate` replaces the rate, null for none; `pause` stops all starts for a while.
- * Units:  milliseconds of a monotonic clock.
- * Errors: `acquire` rejects with the signal's reason when it is aborted.
- */
-export type RateLimiter = {
-  acquire(signal?: AbortSignal): Promise<void>;
-  tryAcquire(): boolean;
-  setRate(perSecond: number | null): void;
-  pause(ms: number): void;
-  perSecond(): number | null;
-};
-
-/**
  * How late a start may be and still count as in time, so that a busy host does not lower the rate: less than the margin
  * of a rate that is kept below what a service publishes for a second.
  */
@@ -24,12 +8,22 @@ const LATE_MS = 30;
 
 const NEVER = new AbortController().signal;
 
-/** A rate limiter for one service, shared by all that call it: starts are evenly spread. */
+/** What `rateLimiter` returns. */
+export type RateLimiter = ReturnType<typeof rateLimiter>;
+
+/**
+ * Says when the next call to a service may start, so that all that share it keep to one rate: starts are evenly spread.
+ *
+ * Shape:  `acquire` waits for the next start, first come, first served; `tryAcquire` takes it only where nobody would
+ *         wait; `setRate` replaces the rate, null for none; `pause` stops all starts for a while.
+ * Units:  milliseconds of a monotonic clock.
+ * Errors: `acquire` rejects with the signal's reason when it is aborted.
+ */
 export function rateLimiter(options: {
   perSecond: number | null;
   nowMs?: () => number;
   sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
-}): RateLimiter {
+}) {
   const { nowMs = () => performance.now(), sleep = pause } = options;
   let perSecond = options.perSecond;
   let lastMs = Number.NEGATIVE_INFINITY;
@@ -54,7 +48,7 @@ export function rateLimiter(options: {
   }
 
   return {
-    async acquire(signal = NEVER) {
+    async acquire(signal = NEVER): Promise<void> {
       signal.throwIfAborted();
       const { promise: left, resolve } = Promise.withResolvers<void>();
       const leave = () => resolve();
@@ -71,12 +65,12 @@ export function rateLimiter(options: {
       if (isFree) start();
       return isFree;
     },
-    setRate(rate) {
+    setRate(rate: number | null) {
       if (rate === perSecond) return;
       perSecond = rate;
       change();
     },
-    pause(ms) {
+    pause(ms: number) {
       pausedUntilMs = Math.max(pausedUntilMs, nowMs() + ms);
       change();
     },

@@ -8,10 +8,8 @@ import { singleLine } from "../../text/single-line.ts";
 import { codeOfCall } from "../send-outcome.ts";
 import type { RuleDocument } from "./document.ts";
 import {
-  type ContactPoint,
   contactPointBody,
   isObject,
-  type Policy,
   parseContactPoints,
   parsePolicies,
   textOf,
@@ -45,24 +43,7 @@ export type ListedRule = {
 };
 
 /** The calls of the API that opsctl makes; none is repeated here, and none deletes. */
-export type GrafanaClient = {
-  /** The folder's path, as alerts carry it in the label `grafana_folder`. */
-  folderPath(uid: string): Promise<GrafanaReading<string>>;
-  /** The type of a data source, such as `prometheus`. */
-  dataSourceType(uid: string): Promise<GrafanaReading<string>>;
-  listRules(): Promise<GrafanaReading<ListedRule[]>>;
-  readRule(uid: string): Promise<GrafanaReading<object>>;
-  /** Seconds between two evaluations of a group. */
-  groupInterval(folderUid: string, group: string): Promise<GrafanaReading<number>>;
-  createRule(rule: RuleDocument): Promise<GrafanaWrite>;
-  replaceRule(rule: RuleDocument): Promise<GrafanaWrite>;
-  /** Every integration of every contact point. */
-  contactPoints(): Promise<GrafanaReading<ContactPoint[]>>;
-  createContactPoint(point: WebhookContactPoint): Promise<GrafanaWrite>;
-  replaceContactPoint(point: WebhookContactPoint): Promise<GrafanaWrite>;
-  /** The tree of notification policies. */
-  policies(): Promise<GrafanaReading<Policy>>;
-};
+export type GrafanaClient = ReturnType<typeof grafanaClient>;
 
 const TIMEOUT_MS = 20_000;
 /** All rules come in one answer; about 3 KB each. */
@@ -85,7 +66,7 @@ export function grafanaClient(options: {
   token: Secret;
   timeoutMs?: number;
   onCall?: (record: CallRecord) => void;
-}): GrafanaClient {
+}) {
   const { baseUrl, token, timeoutMs = TIMEOUT_MS, onCall } = options;
 
   function call(method: "GET" | "POST" | "PUT", path: readonly string[], body?: object): Promise<CallResult> {
@@ -126,18 +107,24 @@ export function grafanaClient(options: {
   }
 
   return {
-    folderPath: (uid) => find(["api", "folders", uid], parseFolder),
-    dataSourceType: (uid) =>
+    /** The folder's path, as alerts carry it in the label `grafana_folder`. */
+    folderPath: (uid: string) => find(["api", "folders", uid], parseFolder),
+    /** The type of a data source, such as `prometheus`. */
+    dataSourceType: (uid: string) =>
       find(["api", "datasources", "uid", uid], (json) => textOf(json, "type") || undefined),
     listRules: () => read(RULES, parseList),
-    readRule: (uid) => find([...RULES, uid], (json) => (isObject(json) ? json : undefined)),
-    groupInterval: (folderUid, group) =>
+    readRule: (uid: string) => find([...RULES, uid], (json) => (isObject(json) ? json : undefined)),
+    /** Seconds between two evaluations of a group. */
+    groupInterval: (folderUid: string, group: string) =>
       find([...PROVISIONING, "folder", folderUid, "rule-groups", group], parseInterval),
-    createRule: (rule) => write("POST", RULES, rule),
-    replaceRule: (rule) => write("PUT", [...RULES, rule.uid], rule),
+    createRule: (rule: RuleDocument) => write("POST", RULES, rule),
+    replaceRule: (rule: RuleDocument) => write("PUT", [...RULES, rule.uid], rule),
+    /** Every integration of every contact point. */
     contactPoints: () => read(POINTS, parseContactPoints),
-    createContactPoint: (point) => write("POST", POINTS, contactPointBody(point)),
-    replaceContactPoint: (point) => write("PUT", [...POINTS, point.uid], contactPointBody(point)),
+    createContactPoint: (point: WebhookContactPoint) => write("POST", POINTS, contactPointBody(point)),
+    replaceContactPoint: (point: WebhookContactPoint) =>
+      write("PUT", [...POINTS, point.uid], contactPointBody(point)),
+    /** The tree of notification policies. */
     policies: () => read([...PROVISIONING, "policies"], parsePolicies),
   };
 }
