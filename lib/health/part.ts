@@ -6,8 +6,8 @@ import { type Health, type Look, notChecked, only } from "./result.ts";
 import { readWebhookHealth } from "./webhook.ts";
 import { type Ledger, weeklyHealth } from "./weekly.ts";
 
-/** A look at any part: `procNet` are the kernel's tables of this network namespace, `limitMs` is the time of a call. */
-export type PartLook = Look & { procNet: string; limitMs: number; readLedger(): Promise<Ledger> };
+/** A look at any part; `limitMs` is the time of a call. */
+export type PartLook = Look & { limitMs: number; readLedger(): Promise<Ledger> };
 
 /**
  * The health of a part, for status and doctor alike; a file that cannot be read is a result, too.

@@ -1,4 +1,3 @@
-import { isListening } from "../host/tcp-port.ts";
 import { ALERT_GATEWAY, gatewayAdvice } from "../providers/evolution/advice.ts";
 import { LONG_WAIT_MS, readServiceHealth, type ServiceHealth } from "../webhook/http/service-health.ts";
 import type { WebhookPorts } from "../webhook/ports.ts";
@@ -9,7 +8,6 @@ import {
   fail,
   type Health,
   NOT_SET_UP,
-  notChecked,
   note,
   only,
   pass,
@@ -37,25 +35,25 @@ const REFUSED_SENDER = command(
 /**
  * The health of the webhook by what its running service reports.
  *
- * Behaviour: a service whose admin port is off is not called; it is well as long as its port is open.
+ * Behaviour: a service whose admin port is off is not called; whether it runs is what systemd says.
  */
 export async function readWebhookHealth(
-  { port, adminPort }: WebhookPorts,
-  { procNet, limitMs, isSetUp }: { procNet: string; limitMs: number; isSetUp: boolean },
+  { adminPort }: Pick<WebhookPorts, "adminPort">,
+  { limitMs, isSetUp }: { limitMs: number; isSetUp: boolean },
   signal: AbortSignal,
 ): Promise<Health> {
   const service = await readServiceHealth({ adminPort, limitMs }, signal);
   if (service !== null) return webhookHealth(service);
   if (!isSetUp) return NOT_SET_UP;
-  const isOpen = adminPort === 0 && (await isListening(port, procNet));
-  if (isOpen === false) return only(fail("WEBHOOK_NOT_ANSWERING", "the service does not answer", START));
-  const result = isOpen
-    ? pass(`port ${port} is open; its admin port is off, so the service is not called`)
-    : notChecked("SOCKETS_UNREADABLE", `whether port ${port} is open: ${procNet} cannot be read`, UNSEEN);
-  return only(result, { adminPort });
+  if (adminPort !== 0) return only(fail("WEBHOOK_NOT_ANSWERING", "the service does not answer", START));
+  return only(UNSEEN, { adminPort });
 }
 
-const UNSEEN = "Turn the admin port on (WEBHOOK_ADMIN_PORT in webhook.env), so that the service can be asked";
+const UNSEEN = note(
+  "WEBHOOK_NOT_ANSWERING",
+  "not checked: its admin port is off, so the service is not called",
+  "Turn the admin port on (WEBHOOK_ADMIN_PORT in webhook.env), so that the service can be asked",
+);
 
 /** The health of a service that reports this. */
 function webhookHealth(service: ServiceHealth): Health {

@@ -36,8 +36,6 @@ export type StatusDependencies = {
   env: Environment;
   isPrivileged: boolean;
   collector: CollectorPlace | null;
-  /** The kernel's tables of this network namespace. */
-  procNet: string;
   limitMs: number;
   databaseLimitMs: number;
   nowMs(): number;
@@ -100,10 +98,10 @@ async function lookAt(
   dependencies: StatusDependencies,
   signal: AbortSignal,
 ): Promise<Health> {
-  const { env: own, procNet, limitMs, databaseLimitMs: commandLimitMs, nowMs } = dependencies;
+  const { env: own, limitMs, databaseLimitMs: commandLimitMs, nowMs } = dependencies;
   const look = async (env: Environment, isUsed: boolean, url?: Secret) => {
     // The limit of the call is the later one: a port that hangs is not one where nothing listens.
-    const calls = { procNet, limitMs: 6 * limitMs, nowMs, readLedger: () => ledgerOf(url, dependencies) };
+    const calls = { limitMs: 6 * limitMs, nowMs, readLedger: () => ledgerOf(url, dependencies) };
     return await readHealth(part, { ...calls, env, isSetUp: isUsed }, signal);
   };
   if (part === "collector") {

@@ -19,7 +19,6 @@ export function openStatusDependencies(
     env,
     isPrivileged: isRoot() || wasRoot(),
     collector,
-    procNet: "/proc/net",
     limitMs: LIMIT_MS,
     databaseLimitMs: DATABASE_LIMIT_MS,
     nowMs: () => Date.now(),

@@ -39,10 +39,10 @@ export async function isUsed(of: CommandName, context: CheckContext, signal: Abo
 }
 
 async function healthOf(of: CommandName, context: CheckContext, signal: AbortSignal): Promise<Health> {
-  const { nowMs, callLimitMs: limitMs, paths } = context.dependencies;
+  const { nowMs, callLimitMs: limitMs } = context.dependencies;
   const [{ env }, isSetUp] = await Promise.all([context.environment(of), context.isSetUp(of)]);
   const databaseMs = context.limitMs * DATABASE_PART;
   const open = () => readLedger((read) => withDatabase("weekly", context, read), databaseMs);
-  const look = { env, isSetUp, procNet: paths.procNet, limitMs, nowMs, readLedger: open };
+  const look = { env, isSetUp, limitMs, nowMs, readLedger: open };
   return await readHealth(COMMANDS[of].part, look, signal);
 }

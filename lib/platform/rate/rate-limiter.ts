@@ -1,11 +1,5 @@
 import { pause } from "../timeout.ts";
 
-/**
- * How late a start may be and still count as in time, so that a busy host does not lower the rate: less than the margin
- * of a rate that is kept below what a service publishes for a second.
- */
-const LATE_MS = 30;
-
 const NEVER = new AbortController().signal;
 
 /** What `rateLimiter` returns. */
@@ -35,7 +29,7 @@ export function rateLimiter(options: {
   const dueMs = () => (perSecond === null ? lastMs : lastMs + 1_000 / perSecond);
   const waitMs = () => Math.max(0, dueMs() - nowMs(), pausedUntilMs - nowMs());
   const start = () => {
-    lastMs = nowMs() - dueMs() <= LATE_MS ? dueMs() : nowMs();
+    lastMs = nowMs();
   };
   const change = () => {
     changed.abort();
