@@ -1,6 +1,6 @@
 import { singleLine } from "../text/single-line.ts";
 import { prose, proseLines } from "../text/terminal/prose.ts";
-import { NO_TERMINAL, type Screen } from "../text/terminal/screen.ts";
+import type { Screen } from "../text/terminal/screen.ts";
 import type { AppliedRule } from "./apply.ts";
 import type { FieldChange } from "./compare.ts";
 import type { AppliedPoint } from "./contact-point.ts";
@@ -21,7 +21,7 @@ const SECRET = {
 export function renderPlan(
   planned: readonly PlannedRule[],
   warnings: readonly string[],
-  screen: Screen = NO_TERMINAL,
+  screen: Screen,
 ): string {
   const lines = planned.flatMap(({ action, changes, conflictsWith, ...rule }) => [
     ruleLine(ACTION[action], rule),
@@ -42,7 +42,7 @@ export function renderPlan(
 export function renderApplied(
   applied: readonly AppliedRule[],
   warnings: readonly string[],
-  screen: Screen = NO_TERMINAL,
+  screen: Screen,
 ): string {
   const lines = applied.flatMap(({ result, code, message, ...rule }) => [
     ruleLine(result, rule),
@@ -55,7 +55,7 @@ export function renderApplied(
 }
 
 /** What was done to the contact point, for people; no secret is in it. */
-export function renderPoint(applied: AppliedPoint, screen: Screen = NO_TERMINAL): string {
+export function renderPoint(applied: AppliedPoint, screen: Screen): string {
   const { name, uid, result, changes, secret } = applied;
   const changed = changes.flatMap((change) => changeLines(change, screen));
   return withWarnings([`${result.padEnd(10)} ${name} (${uid})`, ...changed], [], SECRET[secret], screen);

@@ -1,6 +1,6 @@
 import { singleLine } from "../text/single-line.ts";
 import { fieldLines, prose, proseLines, unbroken } from "../text/terminal/prose.ts";
-import { NO_TERMINAL, type Screen, stateTone } from "../text/terminal/screen.ts";
+import { type Screen, stateTone } from "../text/terminal/screen.ts";
 import { type Column, renderTable } from "../text/terminal/table.ts";
 import { REPORT_ZONE } from "../time/local-date.ts";
 import { localTime } from "../time/local-time.ts";
@@ -23,10 +23,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** The list for people, the most important columns first; `deliveries show` and `--json` have the others. */
-export function renderDeliveryList(
-  { deliveries, more, next }: DeliveryList,
-  screen: Screen = NO_TERMINAL,
-): string {
+export function renderDeliveryList({ deliveries, more, next }: DeliveryList, screen: Screen): string {
   if (deliveries.length === 0) return "No deliveries match.\n";
   const table = renderTable(
     COLUMNS,
@@ -47,10 +44,7 @@ export function renderDeliveryList(
 }
 
 /** One delivery for people: its fields, its history and the next steps. */
-export function renderDelivery(
-  { delivery, reconciliations, next }: DeliveryDetails,
-  screen: Screen = NO_TERMINAL,
-): string {
+export function renderDelivery({ delivery, reconciliations, next }: DeliveryDetails, screen: Screen): string {
   const fields: [string, string | null][] = [
     ["Delivery", delivery.id],
     ["Week", delivery.week],
@@ -89,14 +83,14 @@ export function renderDelivery(
 }
 
 /** What a reconciliation did, for people. */
-export function renderReconciled({ id, state, code }: Reconciled, screen: Screen = NO_TERMINAL): string {
+export function renderReconciled({ id, state, code }: Reconciled, screen: Screen): string {
   return prose([`Delivery ${id} is ${state} now${code === null ? "" : ` (${code})`}.`], screen);
 }
 
 /** What a repair did, for people. */
 export function renderRepair(
   { repaired, failed, failedIds, causes, remaining }: Repair,
-  screen: Screen = NO_TERMINAL,
+  screen: Screen,
 ): string {
   if (repaired + failed + remaining === 0) return "No timeline entry is missing.\n";
   const left = remaining === 0 ? "" : `, ${remaining} not tried`;

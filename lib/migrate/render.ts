@@ -1,5 +1,5 @@
 import type { MigrationStatus } from "../schema/migrations.ts";
-import { NO_TERMINAL, type Screen, stateTone } from "../text/terminal/screen.ts";
+import { type Screen, stateTone } from "../text/terminal/screen.ts";
 import { type Column, renderTable } from "../text/terminal/table.ts";
 
 const COLUMNS: readonly Column[] = [
@@ -9,10 +9,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** The state of every migration, for people. */
-export function renderMigrations(
-  migrations: readonly MigrationStatus[],
-  screen: Screen = NO_TERMINAL,
-): string {
+export function renderMigrations(migrations: readonly MigrationStatus[], screen: Screen): string {
   const rows = migrations.map(({ name, state, appliedAt }) => [name, state, appliedAt]);
   return renderTable(COLUMNS, rows, screen);
 }

@@ -1,6 +1,6 @@
 import { singleLine } from "../text/single-line.ts";
 import { prose } from "../text/terminal/prose.ts";
-import { NO_TERMINAL, type Screen, stateTone } from "../text/terminal/screen.ts";
+import { type Screen, stateTone } from "../text/terminal/screen.ts";
 import { type Column, renderTable } from "../text/terminal/table.ts";
 import { boundedLine } from "../text/truncate.ts";
 import type { ListedDelivery, ListedOwner, OwnerList } from "./list.ts";
@@ -18,10 +18,7 @@ const COLUMNS: Column[] = [
 const NAME_COLUMNS = 60;
 
 /** The owners of a week for people. */
-export function renderOwnerList(
-  { week, owners, more, next }: OwnerList,
-  screen: Screen = NO_TERMINAL,
-): string {
+export function renderOwnerList({ week, owners, more, next }: OwnerList, screen: Screen): string {
   if (owners.length === 0) return `No owners match in the week of ${week}.\n`;
   const table = renderTable(COLUMNS, owners.map(cells), screen);
   const rest = `There are more: raise --limit, narrow the list, or go on with --after ${next}`;

@@ -1,6 +1,6 @@
 import { singleLine } from "../text/single-line.ts";
 import { fieldLines, hangingLines, prose } from "../text/terminal/prose.ts";
-import { NO_TERMINAL, paint, type Screen } from "../text/terminal/screen.ts";
+import { paint, type Screen } from "../text/terminal/screen.ts";
 import { boundedLine } from "../text/truncate.ts";
 import { REPORT_ZONE } from "../time/local-date.ts";
 import { localTime } from "../time/local-time.ts";
@@ -21,7 +21,7 @@ const ABOUT: Record<TimelineEntry["about"], string> = {
 };
 
 /** What happened to some reports, for people. */
-export function renderShown(shown: readonly ShownReport[], screen: Screen = NO_TERMINAL): string {
+export function renderShown(shown: readonly ShownReport[], screen: Screen): string {
   const texts = shown.map((one) => renderOne(one, screen));
   return `${texts.join("\n")}\n${prose([`Times are those of ${REPORT_ZONE}.`], screen)}`;
 }

@@ -1,7 +1,7 @@
 import type { Waiting } from "../last-run/last-run.ts";
 import { ownersBeforeText } from "../ledger/owners-dropped.ts";
 import { fieldLines, prose, proseLines, unbroken } from "../text/terminal/prose.ts";
-import { NO_TERMINAL, paint, type Screen } from "../text/terminal/screen.ts";
+import { paint, type Screen } from "../text/terminal/screen.ts";
 import { REPORT_ZONE } from "../time/local-date.ts";
 import { localTime } from "../time/local-time.ts";
 import type { LastRunFacts, LastRunFinding } from "./last-run.ts";
@@ -12,11 +12,7 @@ import { FIX_FIRST, judgeWeek, RUN_STATES, type WeekJudgement } from "./week-jud
 const NAME_WIDTH = 10;
 
 /** A week in one screen, for people. */
-export function renderStatus(
-  status: WeekStatus,
-  lastRun: LastRunFinding,
-  screen: Screen = NO_TERMINAL,
-): string {
+export function renderStatus(status: WeekStatus, lastRun: LastRunFinding, screen: Screen): string {
   const judgement = judgeWeek(status, lastRun);
   const { week, lastDate, counts } = status;
   const { head, facts } = judgement;

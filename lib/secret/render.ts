@@ -5,7 +5,7 @@ import { isRoot, wasRoot } from "../platform/privileges.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import { singleLine } from "../text/single-line.ts";
 import { fixLines, prose, proseLines, unbroken } from "../text/terminal/prose.ts";
-import { NO_TERMINAL, type Screen, type Tone } from "../text/terminal/screen.ts";
+import type { Screen, Tone } from "../text/terminal/screen.ts";
 import { renderTable } from "../text/terminal/table.ts";
 import type { ListedSecret, SecretList } from "./list.ts";
 import type { setSecret } from "./set.ts";
@@ -16,7 +16,7 @@ const TONES: Readonly<Record<string, Tone>> = { set: "good", WRONG: "bad", MISSI
 /** The list for people: a row per secret, then what is wrong and its fix, once for all places where it is the same. */
 export function renderSecretList(
   { secrets, problems }: SecretList,
-  screen: Screen = NO_TERMINAL,
+  screen: Screen,
   env: Environment = {},
 ): string {
   const titles = [
@@ -61,10 +61,7 @@ function placeText({ kind, where }: ListedSecret["sources"][number]): string {
 }
 
 /** What was set and what has to be done next, for people. */
-export function renderSecretSet(
-  set: Awaited<ReturnType<typeof setSecret>>,
-  screen: Screen = NO_TERMINAL,
-): string {
+export function renderSecretSet(set: Awaited<ReturnType<typeof setSecret>>, screen: Screen): string {
   const { name, path, owner, mode, isNew, usedBy, next, warnings } = set;
   const done = `${name} is ${isNew ? "set" : "replaced"}: ${path} (${owner} ${mode}), for ${usedBy.join(", ")}`;
   const then =

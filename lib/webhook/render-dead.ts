@@ -1,4 +1,4 @@
-import { NO_TERMINAL, type Screen, stateTone } from "../text/terminal/screen.ts";
+import { type Screen, stateTone } from "../text/terminal/screen.ts";
 import { type Column, renderTable } from "../text/terminal/table.ts";
 import { boundedLine } from "../text/truncate.ts";
 import type { DeadRow } from "./state/contract.ts";
@@ -18,7 +18,7 @@ const COLUMNS: readonly Column[] = [
 const SHOWN = { dead: "given up", in_doubt: "in doubt" } as const;
 
 /** The table of rows that were given up or are in doubt, for people. */
-export function renderDead(rows: readonly DeadRow[], screen: Screen = NO_TERMINAL): string {
+export function renderDead(rows: readonly DeadRow[], screen: Screen): string {
   if (rows.length === 0) return "Nothing was given up.\n";
   return renderTable(
     COLUMNS,

@@ -1,5 +1,5 @@
 import { prose } from "../text/terminal/prose.ts";
-import { NO_TERMINAL, type Screen } from "../text/terminal/screen.ts";
+import type { Screen } from "../text/terminal/screen.ts";
 import { type Column, renderTable } from "../text/terminal/table.ts";
 import { boundedLine } from "../text/truncate.ts";
 import { OUTBOX_KINDS, type OutboxKind, type QueuedRow } from "./state/contract.ts";
@@ -23,7 +23,7 @@ const COLUMNS: readonly Column[] = [
 export function renderQueued(
   rows: readonly QueuedRow[],
   counts: Readonly<Record<OutboxKind, number>>,
-  screen: Screen = NO_TERMINAL,
+  screen: Screen,
 ): string {
   if (rows.length === 0) return "Nothing waits.\n";
   const table = renderTable(

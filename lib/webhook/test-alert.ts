@@ -5,7 +5,7 @@ import { callPeer } from "../platform/http/call-peer.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 import { ALERT_GATEWAY, gatewayAdvice } from "../providers/evolution/advice.ts";
 import { prose } from "../text/terminal/prose.ts";
-import { NO_TERMINAL, type Screen } from "../text/terminal/screen.ts";
+import type { Screen } from "../text/terminal/screen.ts";
 import type { AlertAnswer } from "./alert-answer.ts";
 import type { Hold, LatestRow, OutboxKind, State } from "./state/contract.ts";
 
@@ -158,7 +158,7 @@ function codeOf(row: LatestRow | undefined, hold: Hold | null): string | null {
 }
 
 /** The report for people. */
-export function renderTestReport(report: TestReport, screen: Screen = NO_TERMINAL): string {
+export function renderTestReport(report: TestReport, screen: Screen): string {
   const because = (kind: OutboxKind) => (report.codes[kind] === undefined ? "" : ` (${report.codes[kind]})`);
   const whatsapp = {
     sent: "sent",

@@ -3,6 +3,7 @@ import { applyRules } from "../../lib/alert-rules/apply.ts";
 import { renderPlan } from "../../lib/alert-rules/render.ts";
 import type { Receivers } from "../../lib/alert-rules/rule-document.ts";
 import { alertRules } from "../../lib/alert-rules/rules/all.ts";
+import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 import { groupKey } from "../standins/grafana.ts";
 import type { Scripted } from "../standins/standin.ts";
 import { documents, type LooseRule, loose, UIDS } from "./support/documents.ts";
@@ -43,7 +44,7 @@ describe.each([false, true])("applyRules(), on an old Grafana: %p", (isOld) => {
     expect(platform.rules.get(LOAD)?.for).toBe("5m");
 
     expect(tally(await apply(client, true))).toEqual({ unchanged: RULES });
-    expect(renderPlan(await plan(client, true), [])).toEndWith("Nothing to change.\n");
+    expect(renderPlan(await plan(client, true), [], NO_TERMINAL)).toEndWith("Nothing to change.\n");
     expect(platform.writes().map(({ method, path }) => `${method} ${path}`)).toEqual([
       ...Array(RULES).fill("POST /api/v1/provisioning/alert-rules"),
       `PUT /api/v1/provisioning/alert-rules/${LOAD}`,
@@ -202,7 +203,7 @@ describe("planRules()", () => {
     rule.data[2].model.expression = "$B < 5";
     delete rule.annotations.summary;
 
-    const text = renderPlan(await plan(client, false, MAIN), ["beware"]);
+    const text = renderPlan(await plan(client, false, MAIN), ["beware"], NO_TERMINAL);
 
     expect(text).toContain("update     vps-infra / Disco Raiz Baixo (opsctl-root-disk)\n");
     expect(text).toContain('  data.C.model.expression: "$B < 5" -> "$B < 15"\n');

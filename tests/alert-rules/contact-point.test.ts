@@ -3,6 +3,7 @@ import { applyPoint, pointUid, type WantedPoint } from "../../lib/alert-rules/co
 import { renderPoint } from "../../lib/alert-rules/render.ts";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
 import type { GrafanaClient } from "../../lib/providers/grafana/client.ts";
+import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 import type { Json } from "../standins/grafana-rule.ts";
 import { failureOf, openPlatform, pointOf } from "./support/platform.ts";
 
@@ -46,7 +47,7 @@ describe("applyPoint()", () => {
 
     const again = await run(open.client);
     expect(again).toEqual({ ...made, result: "unchanged", secret: "not_compared" });
-    expect(renderPoint(again)).toContain(
+    expect(renderPoint(again, NO_TERMINAL)).toContain(
       "so it was not compared; after a change of WEBHOOK_SECRET add --rotate",
     );
     expect(open.platform.writes().map(({ method, path }) => `${method} ${path}`)).toEqual([
@@ -78,7 +79,7 @@ describe("applyPoint()", () => {
     expect(kept(open)[0]).toMatchObject({ disableResolveMessage: false, provenance: "api" });
     expect(kept(open)[0]!.settings).toEqual({ ...SETTINGS, title: "T", headers: { "X-Other": "1" } });
     expect(JSON.stringify(applied)).not.toMatch(/canary|"old"|"p"/);
-    const text = renderPoint(applied);
+    const text = renderPoint(applied, NO_TERMINAL);
     expect(text).toStartWith(`updated    ${NAME} (made-${NAME})\n  settings.url: `);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);

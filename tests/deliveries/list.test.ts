@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { listDeliveries } from "../../lib/deliveries/list.ts";
 import { renderDeliveryList } from "../../lib/deliveries/render.ts";
+import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 import { SENDER } from "../sql/support/ledger.ts";
 import { terminal } from "../text/support/terminal.ts";
 import { describeDeliveries, failedDelivery } from "./support/deliveries.ts";
@@ -45,7 +46,7 @@ describeDeliveries("listDeliveries()", (ledger) => {
     const retryableAt = async (now: string) => {
       await ledger.setClock(now);
       const list = await listDeliveries(ledger.sql, { tenantId }, 1);
-      return [list.deliveries[0]!.retryableUntil, renderDeliveryList(list).includes("closed")];
+      return [list.deliveries[0]!.retryableUntil, renderDeliveryList(list, NO_TERMINAL).includes("closed")];
     };
     const end = "2026-11-24T03:00:00Z";
     expect(await retryableAt("2026-11-23T11:00:00Z")).toEqual([end, false]);
@@ -175,9 +176,9 @@ describeDeliveries("listDeliveries()", (ledger) => {
 
   test("says so when there is nothing, and when there is more", async () => {
     const none = await listDeliveries(ledger.sql, { tenantId: crypto.randomUUID() }, 10);
-    expect(renderDeliveryList(none)).toBe("No deliveries match.\n");
+    expect(renderDeliveryList(none, NO_TERMINAL)).toBe("No deliveries match.\n");
     const first = await listDeliveries(ledger.sql, {}, 1);
-    expect(renderDeliveryList(first)).toEndWith(
+    expect(renderDeliveryList(first, NO_TERMINAL)).toEndWith(
       `There are more: raise --limit, narrow the list, or go on with --after ${first.next}\n`,
     );
   });

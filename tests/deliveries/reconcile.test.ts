@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { type Finding, reconcileDelivery } from "../../lib/deliveries/reconcile.ts";
 import { renderReconciled } from "../../lib/deliveries/render.ts";
+import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 import { describeDeliveries, failedDelivery } from "./support/deliveries.ts";
 
 const NOT_SENT: Finding = { to: "failed", providerMessageId: null, reason: "Not in the log", actor: "ana" };
@@ -10,7 +11,9 @@ describeDeliveries("reconcileDelivery()", (ledger) => {
     const failed = await ledger.unknownDelivery("email");
     const answer = await reconcileDelivery(ledger.sql, failed.id, NOT_SENT);
     expect(answer).toEqual({ id: failed.id, state: "failed", code: "reconciled_not_sent" });
-    expect(renderReconciled(answer)).toBe(`Delivery ${failed.id} is failed now (reconciled_not_sent).\n`);
+    expect(renderReconciled(answer, NO_TERMINAL)).toBe(
+      `Delivery ${failed.id} is failed now (reconciled_not_sent).\n`,
+    );
 
     const sent = await ledger.unknownDelivery("whatsapp");
     const found: Finding = { ...NOT_SENT, to: "sent", providerMessageId: "BAE5F00D" };

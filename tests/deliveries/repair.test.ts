@@ -3,6 +3,7 @@ import { renderRepair } from "../../lib/deliveries/render.ts";
 import { repairDeliveries } from "../../lib/deliveries/repair.ts";
 import { openDatabase } from "../../lib/platform/database/pool.ts";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
+import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 import type { Ledger } from "../sql/support/ledger.ts";
 import { allowEntries, describeDeliveries, refuseEntries, withoutEntry } from "./support/deliveries.ts";
 
@@ -23,7 +24,7 @@ describeDeliveries("repairDeliveries()", (ledger) => {
       expect(await entriesOf(id)).toBe(1);
     }
     const again = await repairDeliveries(ledger.sql);
-    expect([again, renderRepair(again)]).toEqual([NOTHING, "No timeline entry is missing.\n"]);
+    expect([again, renderRepair(again, NO_TERMINAL)]).toEqual([NOTHING, "No timeline entry is missing.\n"]);
     for (const { id } of some) expect(await entriesOf(id)).toBe(1);
   });
 
@@ -38,8 +39,12 @@ describeDeliveries("repairDeliveries()", (ledger) => {
       causes: ["23514 no_entries"],
       remaining: 0,
     });
-    expect(renderRepair(repair)).toStartWith(`1 written, 1 failed.\n\nStill missing:\n  ${refused.id}\n`);
-    expect(renderRepair(repair)).toContain("The database refused these entries (23514 no_entries): look at");
+    expect(renderRepair(repair, NO_TERMINAL)).toStartWith(
+      `1 written, 1 failed.\n\nStill missing:\n  ${refused.id}\n`,
+    );
+    expect(renderRepair(repair, NO_TERMINAL)).toContain(
+      "The database refused these entries (23514 no_entries): look at",
+    );
     expect(await entriesOf(good.id)).toBe(1);
     await allowEntries(ledger);
     expect(await repairDeliveries(ledger.sql)).toEqual({ ...NOTHING, repaired: 1 });
@@ -92,8 +97,8 @@ describeDeliveries("repairDeliveries()", (ledger) => {
     const given = await repairDeliveries(ledger.sql);
     expect(given).toMatchObject({ repaired: 0, failed: 1_000, remaining: 250 });
     expect(given.failedIds).toHaveLength(100);
-    expect(renderRepair(given)).toContain("  and 900 more\n");
-    expect(renderRepair(given)).toStartWith("0 written, 1000 failed, 250 not tried.\n");
+    expect(renderRepair(given, NO_TERMINAL)).toContain("  and 900 more\n");
+    expect(renderRepair(given, NO_TERMINAL)).toStartWith("0 written, 1000 failed, 250 not tried.\n");
     await allowEntries(ledger);
     expect(await repairDeliveries(ledger.sql)).toEqual({ ...NOTHING, repaired: 1_250 });
   });

@@ -1,13 +1,14 @@
 import { expect, test } from "bun:test";
 import { renderDelivery } from "../../lib/deliveries/render.ts";
 import { showDelivery } from "../../lib/deliveries/show.ts";
+import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 import { terminal } from "../text/support/terminal.ts";
 import { describeDeliveries, failedDelivery, withoutEntry } from "./support/deliveries.ts";
 
 describeDeliveries("showDelivery()", (ledger) => {
   const shown = async (id: string) => {
     const details = await showDelivery(ledger.sql, id);
-    return { ...details, text: renderDelivery(details) };
+    return { ...details, text: renderDelivery(details, NO_TERMINAL) };
   };
 
   test("says how to look an unknown e-mail up, and how to reconcile it", async () => {

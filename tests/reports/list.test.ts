@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type ListedOwner, listOwners, type OwnerFilter } from "../../lib/reports/list.ts";
 import { renderOwnerList } from "../../lib/reports/render-list.ts";
+import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 import {
   describeWeek,
   emptyWeek,
@@ -174,7 +175,7 @@ describe("renderOwnerList()", () => {
   const list = { week: "2026-11-16", start: "", end: "", more: false, next: null };
 
   test("shows names and reasons on one line, without characters that a terminal obeys", () => {
-    const text = renderOwnerList({ ...list, owners: [owner] });
+    const text = renderOwnerList({ ...list, owners: [owner] }, NO_TERMINAL);
     expect(text.split("\n")).toEqual([
       "TENANT              TENANT ID                             REPORT     WHATSAPP  E-MAIL  NOTES",
       "Padaria [31m do Zé  3f2b8c1e-5d47-4a90-9c36-0e1f2a3b4c5d  completed  unknown   sent    WhatsApp: gateway_timeout; no instagram data: a ]0;x b",
@@ -184,16 +185,18 @@ describe("renderOwnerList()", () => {
 
   test("cuts a name that would make every line of a file as long as itself", () => {
     const owners = [owner, { ...owner, tenantName: "W".repeat(5_000) }];
-    const lines = renderOwnerList({ ...list, owners }).split("\n");
+    const lines = renderOwnerList({ ...list, owners }, NO_TERMINAL).split("\n");
     expect(lines[2]).toStartWith(`${"W".repeat(59)}…  3f2b8c1e-`);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(200);
   });
 
   test("says where to go on, and when nobody matches", () => {
-    expect(renderOwnerList({ ...list, owners: [owner], more: true, next: "the-user" })).toEndWith(
-      "There are more: raise --limit, narrow the list, or go on with --after the-user\n",
+    expect(
+      renderOwnerList({ ...list, owners: [owner], more: true, next: "the-user" }, NO_TERMINAL),
+    ).toEndWith("There are more: raise --limit, narrow the list, or go on with --after the-user\n");
+    expect(renderOwnerList({ ...list, owners: [] }, NO_TERMINAL)).toBe(
+      "No owners match in the week of 2026-11-16.\n",
     );
-    expect(renderOwnerList({ ...list, owners: [] })).toBe("No owners match in the week of 2026-11-16.\n");
   });
 
   test("names an owner who gets no reports any more, and a removed content", () => {
@@ -204,7 +207,7 @@ describe("renderOwnerList()", () => {
       withoutData: null,
       tenantName: null,
     };
-    const text = renderOwnerList({ ...list, owners: [gone] });
+    const text = renderOwnerList({ ...list, owners: [gone] }, NO_TERMINAL);
     expect(text).toContain("WhatsApp: gateway_timeout; content removed; gets no reports any more");
     expect(text.split("\n")[1]).toStartWith("-  ");
   });

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import { pruneReports } from "../../lib/reports/prune.ts";
 import { renderPruned } from "../../lib/reports/render-pruned.ts";
+import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 import { describeLedger, type Ledger } from "../sql/support/ledger.ts";
 import { connect } from "../support/postgres.ts";
 
@@ -70,7 +71,7 @@ describeLedger("pruneReports()", (ledger) => {
     }, ledger.sql) as typeof ledger.sql;
     const first = await pruneReports(sql, "2026-11-23", interrupt.signal);
     expect(first).toEqual({ before: "2026-11-23", reports: 1_000, left: true });
-    expect(renderPruned(first)).toContain("run it again for the rest");
+    expect(renderPruned(first, NO_TERMINAL)).toContain("run it again for the rest");
     expect(await pruneReports(ledger.sql, "2026-11-23", never)).toMatchObject({ reports: 500, left: false });
   });
 

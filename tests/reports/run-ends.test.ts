@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { renderStatus } from "../../lib/reports/render-status.ts";
 import { readWeekStatus } from "../../lib/reports/status.ts";
+import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 import type { WeeklySummary } from "../../lib/weekly/context/summary.ts";
 import { renderSummary } from "../../lib/weekly/texts/summary-text.ts";
 import { type OwnerSpec, seedOwner } from "../support/seed.ts";
@@ -61,8 +62,8 @@ test.each(Object.entries(CASES))(
     expect(summary.exitCode).toBe(isClean ? 0 : 1);
     const status = await readWeekStatus(weekly.db.sql, undefined);
     expect(status.clean).toBe(isClean);
-    const screen = renderStatus(status, { status: "none", hasHostWorked: true });
+    const screen = renderStatus(status, { status: "none", hasHostWorked: true }, NO_TERMINAL);
     expect(stepsIn(screen)).toEqual(steps.toSorted());
-    expect(stepsIn(renderSummary(summary))).toEqual(steps.toSorted());
+    expect(stepsIn(renderSummary(summary, NO_TERMINAL))).toEqual(steps.toSorted());
   },
 );

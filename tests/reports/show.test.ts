@@ -50,8 +50,10 @@ describeWeek("showReports()", (ledger) => {
     expect(lines[0]!.text).toMatch(
       /^reconciled as sent by ana \(login \w+\): seen on the\nsending phone, provider id 3EB0$/,
     );
-    expect(renderShown([after!])).toContain("  2026-11-24 09:00:00  WhatsApp  reconciled as sent by ana");
-    expect(renderShown([after!])).toContain("seen on the sending phone, provider id 3EB0\n");
+    expect(renderShown([after!], NO_TERMINAL)).toContain(
+      "  2026-11-24 09:00:00  WhatsApp  reconciled as sent by ana",
+    );
+    expect(renderShown([after!], NO_TERMINAL)).toContain("seen on the sending phone, provider id 3EB0\n");
   });
 
   test("wraps a reason that begins with the name of a command", async () => {
@@ -122,14 +124,16 @@ describeWeek("showReports()", (ledger) => {
     expect(reports).toMatchObject([
       { details: null, timeline: [], next: ["opsctl weekly"], userId: owner.userId },
     ]);
-    expect(renderShown(reports)).toContain("  Report    missing: no run has reached this owner\n");
+    expect(renderShown(reports, NO_TERMINAL)).toContain(
+      "  Report    missing: no run has reached this owner\n",
+    );
   });
 
   test("an owner who gets no reports any more is no reason for a run", async () => {
     const owner = await ownerOf({ report: "failed", isEligible: false });
     const reports = await shown({ tenantId: owner.tenantId, week: undefined });
     expect(reports).toMatchObject([{ eligible: false, next: [] }]);
-    expect(renderShown(reports)).toContain(`${owner.tenantId}, gets no reports any more\n`);
+    expect(renderShown(reports, NO_TERMINAL)).toContain(`${owner.tenantId}, gets no reports any more\n`);
   });
 
   test("keeps what stays of a removed content", async () => {

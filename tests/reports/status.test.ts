@@ -3,12 +3,17 @@ import fc from "fast-check";
 import type { LastRunFacts } from "../../lib/reports/last-run.ts";
 import { renderStatus } from "../../lib/reports/render-status.ts";
 import { readWeekStatus, type WeekStatus } from "../../lib/reports/status.ts";
+import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 import { assertInDatabase } from "../support/property.ts";
 import { DELIVERIES, describeWeek, emptyWeek, makeOwners, type OwnerKind, REPORTS } from "./support/week.ts";
 
 /** The screen on a host that knows of this run, or of none. */
 const screenOf = (status: WeekStatus, run: LastRunFacts | null) =>
-  renderStatus(status, run === null ? { status: "none", hasHostWorked: false } : { status: "found", run });
+  renderStatus(
+    status,
+    run === null ? { status: "none", hasHostWorked: false } : { status: "found", run },
+    NO_TERMINAL,
+  );
 
 const DONE: OwnerKind = { report: "completed", whatsapp: "sent", email: "sent" };
 

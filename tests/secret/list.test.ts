@@ -142,7 +142,7 @@ describe("renderSecretList()", () => {
     put("DATABASE_URL");
     const path = put("TRIGGER_SECRET", { mode: 0o644, ageMs: 0 });
     const found = list(environment({ EMAIL_API_KEY: "canary-of-the-list" }));
-    const text = renderSecretList(found);
+    const text = renderSecretList(found, NO_TERMINAL);
     expect(text).toMatch(
       /^DATABASE_URL +set +3 d +weekly reports deliveries \(migrate\) +\/\S+\/secrets\/$/m,
     );
@@ -158,7 +158,7 @@ describe("renderSecretList()", () => {
 
   test("names once what is wrong in the same way at several places", () => {
     const [a, b] = [file("weekly.env", "", 0o644), file("webhook.env", "", 0o644)];
-    expect(renderSecretList(list()).split(`${a}, ${b}: it could not be read`)).toHaveLength(2);
+    expect(renderSecretList(list(), NO_TERMINAL).split(`${a}, ${b}: it could not be read`)).toHaveLength(2);
   });
 
   test("moves no terminal, whatever the names on the way hold", () => {

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { withoutControls } from "../../lib/platform/replace-unseen.ts";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
+import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 import type { AlertAnswer } from "../../lib/webhook/alert-answer.ts";
 import { renderTestReport, sendTestAlert } from "../../lib/webhook/test-alert.ts";
 
@@ -47,7 +48,7 @@ describe("sendTestAlert()", () => {
   test.each(Object.entries(ISSUES))("understands every answer about the issue: %s", async (issue, line) => {
     const alert = { whatsapp: "sent", issue, durable: false };
     reply = () => Response.json({ accepted: 1, durable: false, alerts: [alert] });
-    const shown = renderTestReport(await send());
+    const shown = renderTestReport(await send(), NO_TERMINAL);
     expect(shown).toMatch(/^WhatsApp {2}sent$/m);
     expect(shown).toMatch(line);
   });

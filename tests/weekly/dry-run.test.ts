@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { HEARTBEAT_FILE } from "../../lib/last-run/file-name.ts";
+import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
 import type { WeeklySummary } from "../../lib/weekly/context/summary.ts";
 import type { SetupPeers } from "../../lib/weekly/setup/peers.ts";
 import { renderSummary } from "../../lib/weekly/texts/summary-text.ts";
@@ -244,7 +245,7 @@ describe("a dry run asks the external services themselves, and finds that", () =
       { step: "whatsapp", code: "recipient_phone_missing", tenantId: seeded.tenantId },
     ];
     expect(summary.failures).toEqual(failures);
-    const text = renderSummary(summary);
+    const text = renderSummary(summary, NO_TERMINAL);
     expect(text).toContain("NOT READY");
     expect(text).toContain("\nWhat would fail:\n");
     expect(text).not.toMatch(/What failed|pair the sending phone/);
@@ -307,7 +308,7 @@ test("a dry run says what only a real run can prove", async () => {
   expect(await unprovedBy({ skipWhatsapp: true })).toEqual([trigger!, editorial!, sender!]);
   expect(await unprovedBy({ skipEmail: true, skipEditorials: true })).toEqual([trigger!, numbers!]);
   expect(await unprovedBy({ tenantId })).toEqual([trigger!, numbers!, sender!]);
-  const text = renderSummary(await weekly.run({ ...DRY, editorials }));
+  const text = renderSummary(await weekly.run({ ...DRY, editorials }), NO_TERMINAL);
   expect(text).toStartWith("Ready: a real run would send every report");
   expect(text).toContain("Only a real run can prove:\n  trigger_secret_unproved: that the application takes");
   expect(text).not.toContain("not known to this version");

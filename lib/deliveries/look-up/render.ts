@@ -1,6 +1,6 @@
 import { gatewayAdvice, WEEKLY_GATEWAY } from "../../providers/evolution/advice.ts";
 import { prose, unbroken } from "../../text/terminal/prose.ts";
-import { NO_TERMINAL, type Screen, stateTone } from "../../text/terminal/screen.ts";
+import { type Screen, stateTone } from "../../text/terminal/screen.ts";
 import { type Column, renderTable } from "../../text/terminal/table.ts";
 import { wrapText } from "../../text/wrap.ts";
 import { localTime } from "../../time/local-time.ts";
@@ -21,7 +21,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** What was found, for people: a line each, then what the words mean and what to do. */
-export function renderLookUps(lookUps: readonly LookUp[], screen: Screen = NO_TERMINAL): string {
+export function renderLookUps(lookUps: readonly LookUp[], screen: Screen): string {
   if (lookUps.length === 0) return "No delivery is in doubt.\n";
   const rows = lookUps.map((one) => [
     one.id,

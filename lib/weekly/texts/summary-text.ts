@@ -3,7 +3,7 @@ import { weekSteps } from "../../ledger/week-steps.ts";
 import { isWeekDone, openInWeek } from "../../ledger/week-verdict.ts";
 import { displayWidth } from "../../text/display-width.ts";
 import { hangingLines, proseLines, unbroken } from "../../text/terminal/prose.ts";
-import { NO_TERMINAL, paint, type Screen, type Tone } from "../../text/terminal/screen.ts";
+import { paint, type Screen, type Tone } from "../../text/terminal/screen.ts";
 import { localTime } from "../../time/local-time.ts";
 import type { DeliveryCounts, Failure, WeeklySummary } from "../context/summary.ts";
 import { hintFor } from "./failure-hints.ts";
@@ -32,7 +32,7 @@ const TONES: Record<WeeklySummary["status"], Tone> = {
  *
  * Behaviour: lines are broken between words at the screen's width; an id or a command never is.
  */
-export function renderSummary(summary: WeeklySummary, screen: Screen = NO_TERMINAL): string {
+export function renderSummary(summary: WeeklySummary, screen: Screen): string {
   const { window, error, status } = summary;
   const lines = verdictLines(summary, screen);
   if (error) lines.push("", ...errorLines(error, screen));

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { renderLookUps } from "../../../lib/deliveries/look-up/render.ts";
 import { openDatabase } from "../../../lib/platform/database/pool.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { NO_TERMINAL } from "../../../lib/text/terminal/screen.ts";
 import { lookUpFixture } from "../support/look-up-fixture.ts";
 
 const fixture = lookUpFixture();
@@ -49,7 +50,9 @@ describe("look-up --settle", () => {
     const entries = await weekly.db.sql`select metadata ->> 'deliveryId' as id from timeline_entries`;
     expect(entries.map(({ id }) => id)).toEqual([ids[0]!]);
     expect(sends()).toHaveLength(before);
-    expect(`${JSON.stringify(settled)}${renderLookUps(settled)}${JSON.stringify(rows)}`).not.toMatch(
+    expect(
+      `${JSON.stringify(settled)}${renderLookUps(settled, NO_TERMINAL)}${JSON.stringify(rows)}`,
+    ).not.toMatch(
       new RegExp(`${owner!.phone!.replace(/\D/g, "").slice(2)}|${owner!.email!.split("@")[0]}|@`),
     );
     expect(await lookUp({ settleAs: "ana" })).toEqual([]);
@@ -162,7 +165,9 @@ describe("look-up --settle", () => {
     expect(lookUps).toMatchObject([
       { status: "found", settled: false, state: "unknown", remark: "evidence_of_another_delivery" },
     ]);
-    expect(renderLookUps(lookUps)).toContain("the ledger has that message with another delivery");
+    expect(renderLookUps(lookUps, NO_TERMINAL)).toContain(
+      "the ledger has that message with another delivery",
+    );
   });
 
   test("remarks a missing timeline entry", async () => {
@@ -172,7 +177,7 @@ describe("look-up --settle", () => {
     try {
       const settled = await lookUp({ settleAs: "ana" });
       expect(settled).toMatchObject([{ state: "sent", settled: true, remark: "timeline_entry_failed" }]);
-      expect(renderLookUps(settled)).toContain("opsctl deliveries repair");
+      expect(renderLookUps(settled, NO_TERMINAL)).toContain("opsctl deliveries repair");
     } finally {
       await weekly.db.sql`alter table timeline_entries drop constraint no_entries`;
     }

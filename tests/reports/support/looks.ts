@@ -11,6 +11,7 @@ import { findLastRun } from "../../../lib/reports/last-run.ts";
 import { renderStatus } from "../../../lib/reports/render-status.ts";
 import { readWeekStatus, type WeekStatus } from "../../../lib/reports/status.ts";
 import { readStatus } from "../../../lib/status/run.ts";
+import { NO_TERMINAL } from "../../../lib/text/terminal/screen.ts";
 import type { RunRecord, WeekState } from "../../cases/week-states.ts";
 import { type Host, openHost } from "../../doctor/support/host.ts";
 import { Ledger } from "../../sql/support/ledger.ts";
@@ -95,7 +96,7 @@ export async function openLookingHost(): Promise<LookingHost> {
           next: next === null ? null : bare(next),
           open: (facts as { open?: unknown } | undefined)?.open,
         },
-        reports: { exitCode: week.clean ? 0 : 1, text: renderStatus(week, found) },
+        reports: { exitCode: week.clean ? 0 : 1, text: renderStatus(week, found, NO_TERMINAL) },
         week,
         doctor: await runDoctor(dependencies, checks),
       };

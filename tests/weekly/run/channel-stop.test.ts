@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
 import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
+import { NO_TERMINAL } from "../../../lib/text/terminal/screen.ts";
 import type { DeliveryCounts, Failure } from "../../../lib/weekly/context/summary.ts";
 import { renderSummary } from "../../../lib/weekly/texts/summary-text.ts";
 import { refusedPort } from "../../standins/raw-peer.ts";
@@ -247,7 +248,7 @@ describe("runWeekly() with a phone that is lost between the look at it and the s
     const summary = await weekly.run({ concurrency: 1 }, { gateway });
     expect(summary.whatsapp).toEqual({ ...none, failed: OWNERS });
     expect(codesOf(summary.failures)).toEqual(Array(OWNERS).fill([lost, "gateway_unreachable"]));
-    const text = renderSummary(summary);
+    const text = renderSummary(summary, NO_TERMINAL);
     expect(text).toContain(
       "whatsapp: sem_instancia_gateway, gateway_unreachable (6)\n    -> no connection to the",
     );

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { NO_TERMINAL } from "../../../lib/text/terminal/screen.ts";
 import { renderSummary } from "../../../lib/weekly/texts/summary-text.ts";
 import { seedOwner, WEEK } from "../../support/seed.ts";
 import { forgetLedger, isHeartbeatKept, plantHeartbeat } from "../support/ledger.ts";
@@ -38,7 +39,7 @@ test("a Monday on which the application gives nobody a report succeeds, and says
       fields: expect.objectContaining({ code: "OWNERS_DROPPED", owners: 0, ownersBefore: 2 }),
     }),
   );
-  const text = renderSummary(summary);
+  const text = renderSummary(summary, NO_TERMINAL);
   expect(text).toContain("The weekly run succeeded");
   expect(text).toContain("  Owners     0; 2 in the week of 2026-11-02\n");
   expect(text).toContain("opsctl explain OWNERS_DROPPED");

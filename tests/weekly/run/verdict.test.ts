@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import type { WeekState } from "../../../lib/ledger/week-state.ts";
+import { NO_TERMINAL } from "../../../lib/text/terminal/screen.ts";
 import type { WeeklyOptions } from "../../../lib/weekly/context/dependencies.ts";
 import { renderSummary } from "../../../lib/weekly/texts/summary-text.ts";
 import { before } from "../../standins/statement-proxy.ts";
@@ -275,7 +276,7 @@ describe("a run that leaves something out", () => {
       heartbeat: "kept",
       week: { whatsapp: { sent: 1, unknown: 1 } },
     });
-    expect(renderSummary(one)).toContain("Week open  WhatsApp 1 unknown; e-mail 1 unknown\n");
+    expect(renderSummary(one, NO_TERMINAL)).toContain("Week open  WhatsApp 1 unknown; e-mail 1 unknown\n");
     expect(await weekly.run({ tenantId: open.tenantId })).toMatchObject({ exitCode: 1 });
     expect(await weekly.run({ skipWhatsapp: true, skipEmail: true })).toMatchObject({
       exitCode: 0,
