@@ -6,7 +6,7 @@ import type { DatabaseLogin } from "../platform/config/owner-login.ts";
 import { type CommandSettings, readCommandSettings } from "../platform/config/settings-file.ts";
 import { COMMAND_NAMES, COMMANDS, type SettingsCommand } from "../platform/config/settings-table.ts";
 import type { Database } from "../platform/database/pool.ts";
-import { type OpsError, onlyOpsError } from "../platform/errors.ts";
+import { OpsError, onlyOpsError } from "../platform/errors.ts";
 import { type Account, SERVICE_ACCOUNT } from "../platform/privileges.ts";
 import { type Environment, type FoundSecret, findSecret } from "../platform/secrets/adapter.ts";
 import { registerSecret } from "../platform/secrets/redact.ts";
@@ -170,8 +170,12 @@ export class CheckContext {
     if (broken?.error) return { status: "failed", error: broken.error, reportedBy: "secrets" };
     try {
       return { status: "ok", value: await load(env, this.dependencies) };
-    } catch (error) {
-      return { status: "failed", error: onlyOpsError(error), reportedBy: "configuration" };
+    } catch (thrown) {
+      const error = onlyOpsError(thrown);
+      const found = [this.dependencies.rootsLogin, ...(await this.secrets(of)).map((one) => one.error)];
+      const isFound = found.some((one) => one instanceof OpsError && one.message === error.message);
+      const isSaid = error.settings === undefined && isFound;
+      return { status: "failed", error, reportedBy: isSaid ? "secrets" : "configuration" };
     }
   }
 

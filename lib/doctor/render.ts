@@ -12,14 +12,23 @@ const MARKS = {
   not_set_up: { mark: "-", tone: "label" },
 } as const satisfies Record<Status, object>;
 
-/** The findings as text for people, command by command, each with its fix below. */
+/** The checks of files that several commands share. */
+const OF_FILES = ["environment file", "secrets"];
+
+/** The findings as text for people, command by command, each with its fix below; of a file that several share, once. */
 export function renderFindings(findings: readonly Finding[], screen: Screen): string {
+  const seen = new Map<string, CommandName>();
   const blocks = [...Map.groupBy(findings, ({ command: of }) => of)].flatMap(([of, own]) => [
     paint("title", of, screen),
-    ...own.flatMap((finding) => [
-      ...markedLines(finding.status, { name: "", text: shown(finding) }, screen),
-      ...(finding.fix === null ? [] : fixLines("        -> ", finding.fix, screen)),
-    ]),
+    ...own.flatMap((finding) => {
+      const first = seen.get(shown(finding)) ?? of;
+      const isFile = finding.status === "fail" && OF_FILES.includes(finding.check);
+      if (isFile) seen.set(shown(finding), first);
+      if (first !== of)
+        return markedLines("fail", { name: "", text: `${finding.check}: as ${first}` }, screen);
+      const lines = markedLines(finding.status, { name: "", text: shown(finding) }, screen);
+      return finding.fix === null ? lines : [...lines, ...fixLines("        -> ", finding.fix, screen)];
+    }),
     "",
   ]);
   const count = (status: Status) => countOf(findings, status);

@@ -25,7 +25,7 @@ export function findTextDirectory(directory: string): TextDirectory {
   if (fault === null) return found;
   throw new OpsError({
     code: "TEXTFILE_DIR_UNTRUSTED",
-    message: `Cannot write metrics to ${directory}: ${fault}; another account could put a file or a link there`,
+    message: `Cannot write metrics to ${directory}: ${fault.why}; another account could put a file or a link there`,
     hint: "Set TEXTFILE_DIR to a directory that no other account can exchange, or give it to the agent's account",
   });
 }

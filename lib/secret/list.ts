@@ -6,10 +6,17 @@ import { commandFile, ENV_FILES } from "../platform/config/settings-table.ts";
 import { sudoLine } from "../platform/config/sudo-line.ts";
 import { type Fix, OpsError, onlyOpsError } from "../platform/errors.ts";
 import { READ_OR_WRITTEN_BY_OTHERS } from "../platform/files/closed-file.ts";
-import { directoryFault, kindOf, namesOf, octal } from "../platform/files/directory-fault.ts";
+import {
+  type DirectoryFault,
+  directoryFault,
+  kindOf,
+  namesOf,
+  octal,
+  PUT_RIGHT,
+} from "../platform/files/directory-fault.ts";
 import { type Account, becomeAccount, isRoot, wasRoot } from "../platform/privileges.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
-import { fixOf, type Place, placeOf, webhookCredential } from "./place.ts";
+import { fixOf, OWN_DIRECTORY, type Place, placeOf, webhookCredential } from "./place.ts";
 
 /** Every secret of opsctl as a host has it, and the environment files that cannot be read. */
 export type SecretList = ReturnType<typeof listSecrets>;
@@ -86,19 +93,22 @@ function looksAt(secret: KnownSecret, account: Account | null, own: File[]): Loo
 /** Looks at a secret's file and its directory, without opening or following the file. */
 function lookAt(place: Place, name: string): Look {
   const { path, directory, reader } = place;
-  const problem = (where: string, why: string | null) =>
-    why === null ? null : { where, why, fix: fixOf(place, where === path ? name : null) };
+  const closed = ({ why, command }: DirectoryFault) => {
+    return { where: directory, why, fix: { text: OWN_DIRECTORY, command } };
+  };
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     const fault = directoryFault(directory, { trusted: [0, reader.uid], entry: name });
-    const found = problem(directory, fault) ?? problem(path, fileFault(path, stats, reader));
-    return { path, stats, isUnseen: false, problem: found };
+    const why = fileFault(path, stats, reader);
+    const problem = why === null ? null : { where: path, why, fix: fixOf(place, name) };
+    return { path, stats, isUnseen: false, problem: fault === null ? problem : closed(fault) };
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
     const isClosed = !["ENOENT", "ENOTDIR"].includes(code);
     const isReader = process.geteuid?.() === reader.uid;
-    const why = isClosed && isReader ? `its reader may not enter it (${code})` : null;
-    return { path, stats: undefined, isUnseen: isClosed && !isReader, problem: problem(directory, why) };
+    const fault = { why: `its reader may not enter it (${code})`, command: PUT_RIGHT[directory] ?? null };
+    const problem = isClosed && isReader ? closed(fault) : null;
+    return { path, stats: undefined, isUnseen: isClosed && !isReader, problem };
   }
 }
 

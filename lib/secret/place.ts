@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { KnownSecret } from "../platform/config/known-secrets.ts";
 import { OWNER_VARIABLE } from "../platform/config/owner-login.ts";
 import type { Fix } from "../platform/errors.ts";
+import { PUT_RIGHT } from "../platform/files/directory-fault.ts";
 import type { Account } from "../platform/privileges.ts";
 import { DEFAULT_SECRETS_DIR, type Environment } from "../platform/secrets/adapter.ts";
 import { ROOT_SECRETS_DIR } from "../platform/secrets/root-secrets.ts";
@@ -21,21 +22,14 @@ export function placeOf({ name }: KnownSecret, account: Account | null, env: Env
   return { path: join(directory, name), directory, reader: account ?? { name: "root", uid: 0, gid: 0 } };
 }
 
-/** What makes the directories of an installation, and puts them right. */
-const INSTALL: Readonly<Record<string, string>> = {
-  [DEFAULT_SECRETS_DIR]: `install -d -o root -g opsctl -m 0750 ${DEFAULT_SECRETS_DIR}`,
-  [ROOT_SECRETS_DIR]: `install -d -o root -g root -m 0700 ${ROOT_SECRETS_DIR}`,
-};
-
-/** What puts the directory of a place right, or the file of a secret in it; a command only for an installed directory. */
-export function fixOf({ directory }: Place, secret: string | null): Fix {
-  const installed = INSTALL[directory] ?? null;
-  if (secret === null) return { text: OWN_DIRECTORY, command: installed };
-  const command = installed === null ? null : `opsctl secret set ${secret}`;
+/** What puts the file of a secret right; a command only for an installed directory. */
+export function fixOf({ directory }: Place, secret: string): Fix {
+  const command = directory in PUT_RIGHT ? `opsctl secret set ${secret}` : null;
   return { text: "Remove the file, then set the secret again", command };
 }
 
-const OWN_DIRECTORY =
+/** What a directory of secrets has to be. */
+export const OWN_DIRECTORY =
   "Keep secrets in a directory of root's that is in one of root's, and that its reader's group may enter";
 
 /** The credential with which systemd gave a secret to the webhook that runs; null where it has none. */

@@ -10,7 +10,7 @@ import { directoryFault, kindOf } from "../platform/files/directory-fault.ts";
 import { findServiceAccount, isRoot } from "../platform/privileges.ts";
 import { type Environment, MAX_SECRET_BYTES, secretValue } from "../platform/secrets/adapter.ts";
 import { Secret } from "../platform/secrets/secret.ts";
-import { fixOf, type Place, placeOf, webhookCredential } from "./place.ts";
+import { OWN_DIRECTORY, type Place, placeOf, webhookCredential } from "./place.ts";
 
 /**
  * The place of a secret that root sets; with `isForRoot` root keeps it for itself.
@@ -75,9 +75,8 @@ function prepareDirectory(place: Place): void {
   const isThere = existsSync(directory);
   const fault = directoryFault(isThere ? directory : dirname(directory), { trusted: [0] });
   if (fault !== null) {
-    const { text, command } = fixOf(place, null);
-    const message = `Cannot set a secret in ${directory}: ${fault}; nothing was read or written`;
-    throw new OpsError({ code: "FILE_UNTRUSTED", message, hint: command ?? text ?? undefined });
+    const message = `Cannot set a secret in ${directory}: ${fault.why}; nothing was read or written`;
+    throw new OpsError({ code: "FILE_UNTRUSTED", message, hint: fault.command ?? OWN_DIRECTORY });
   }
   if (!isThere) {
     mkdirSync(directory, { mode: 0o700, recursive: true });

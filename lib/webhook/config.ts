@@ -51,10 +51,10 @@ const SECOND_CHANNEL = ["ALERT_EMAIL_TO", "ALERT_EMAIL_FROM", "ALERT_EMAIL_API_K
  * Errors: CONFIG_INVALID with all problems at once; an empty WEBHOOK_SECRET counts as missing.
  */
 export async function loadWebhookConfig(env: Environment): Promise<WebhookConfig> {
-  const hasSecondChannel = await usesSecondChannel(env);
+  const secondChannel = await secondChannelNames(env);
   const values = await loadSettings(
     "webhook",
-    { required: [...REQUIRED, ...(hasSecondChannel ? SECOND_CHANNEL : [])], optional: OPTIONAL },
+    { required: [...REQUIRED, ...secondChannel], optional: OPTIONAL },
     env,
   );
   return {
@@ -73,29 +73,30 @@ export async function loadWebhookConfig(env: Environment): Promise<WebhookConfig
       comments: values.ISSUE_TRACKER_COMMENTS,
     },
     state: stateOf(values, env),
-    secondChannel: hasSecondChannel
-      ? {
-          apiUrl: values.ALERT_EMAIL_API_URL,
-          apiKey: values.ALERT_EMAIL_API_KEY,
-          from: values.ALERT_EMAIL_FROM,
-          to: values.ALERT_EMAIL_TO,
-        }
-      : null,
+    secondChannel:
+      secondChannel.length > 0
+        ? {
+            apiUrl: values.ALERT_EMAIL_API_URL,
+            apiKey: values.ALERT_EMAIL_API_KEY,
+            from: values.ALERT_EMAIL_FROM,
+            to: values.ALERT_EMAIL_TO,
+          }
+        : null,
     pingUrl: values.OPSCTL_PING_URL ?? null,
     port: values.WEBHOOK_PORT,
     adminPort: values.WEBHOOK_ADMIN_PORT,
   };
 }
 
-/** Whether any of its three settings is there: then all of them are needed. */
-async function usesSecondChannel(env: Environment): Promise<boolean> {
+/** The settings that it needs: where any of the three is there, all of them; of a key that cannot be read, that alone. */
+async function secondChannelNames(env: Environment): Promise<readonly (typeof SECOND_CHANNEL)[number][]> {
   const hasAddress = [env.ALERT_EMAIL_TO, env.ALERT_EMAIL_FROM].some((text) => (text ?? "").trim() !== "");
-  if (hasAddress) return true;
+  if (hasAddress) return SECOND_CHANNEL;
   // It may be a secret's file, which `env` does not show; what is wrong with it is listed with the others.
   const key = loadSettings("webhook", { optional: ["ALERT_EMAIL_API_KEY"] }, env);
   return await key.then(
-    ({ ALERT_EMAIL_API_KEY }) => ALERT_EMAIL_API_KEY !== undefined,
-    () => true,
+    ({ ALERT_EMAIL_API_KEY }) => (ALERT_EMAIL_API_KEY === undefined ? [] : SECOND_CHANNEL),
+    () => ["ALERT_EMAIL_API_KEY" as const],
   );
 }
 

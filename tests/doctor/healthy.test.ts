@@ -55,23 +55,16 @@ describe("runDoctor() on a healthy host", () => {
     const namesOf = (command: string) => [
       ...new Set(findings.filter((one) => one.command === command).map(({ check }) => check)),
     ];
-    const [settings, account] = [["configuration", "environment file"], "service account"];
+    const settings = ["configuration", "environment file"];
+    const asAccount = ["configuration", "service account", "environment file"];
     expect(namesOf("weekly")).toEqual([
-      ...[...settings, account, "secrets", "database", "database schema", "messaging gateway"],
+      ...[...asAccount, "secrets", "database", "database schema", "messaging gateway"],
       ...["whatsapp sender", "e-mail sender", "e-mail provider", "recipients", "application"],
       ...["log directory", "status", "alert webhook", "cron"],
       "host time zone",
     ]);
     expect(namesOf("webhook")).toEqual([
-      ...[
-        ...settings,
-        account,
-        "secrets",
-        "messaging gateway",
-        "second channel",
-        "issue tracker",
-        "state directory",
-      ],
+      ...[...asAccount, "secrets", "messaging gateway", "second channel", "issue tracker", "state directory"],
       ...["unit", "status"],
     ]);
     expect(namesOf("collect-metrics")).toEqual([
@@ -88,7 +81,7 @@ describe("runDoctor() on a healthy host", () => {
     ]);
     // No finding about secrets: the key stands in the webhook's file.
     expect(namesOf("socket-monitor")).toEqual([
-      ...[...settings, account, "messaging gateway", "socket table"],
+      ...[...asAccount, "messaging gateway", "socket table"],
       ...["directories", "status", "cron"],
     ]);
     expect(namesOf("alert-rules")).toEqual([

@@ -50,8 +50,8 @@ export function checksFor(commands: readonly CommandName[]): Check[] {
     const { account } = COMMAND_FACTS[command];
     const own: Check[] = [
       configurationCheck(command, load),
-      environmentFileCheck(command),
       ...(account === SERVICE_ACCOUNT ? [accountCheck(command)] : []),
+      environmentFileCheck(command),
       secretsCheck(command),
     ];
     // The settings and secrets of a command of root's are closed to the account.

@@ -75,16 +75,17 @@ export const HOST_ZONE_CHECK: Check = {
   },
 };
 
-const NO_ACCOUNT = notChecked(
-  "ACCOUNT_MISSING",
-  "there is no account opsctl on this host, so every file was judged as this account sees it",
-  command("useradd --system --user-group --no-create-home --shell /usr/sbin/nologin opsctl"),
-);
+const ADD = command("useradd --system --user-group --no-create-home --shell /usr/sbin/nologin opsctl");
+const NO_ACCOUNT = "there is no account opsctl on this host";
 
-/** Whether this host has the account that runs a command. */
+/** Whether this host has the account that runs a command; without it no file of that account's is read. */
 export function accountCheck(of: CommandName): Check {
-  const run: Check["run"] = async (context) =>
-    (await context.account()) === null ? [NO_ACCOUNT] : [pass("account opsctl exists")];
+  const run: Check["run"] = async (context) => {
+    if ((await context.account()) !== null) return [pass("account opsctl exists")];
+    const { problem } = (await context.environment(of)).file;
+    if (problem?.code === "SECRET_FILE_UNTRUSTED") return [fail("ACCOUNT_MISSING", NO_ACCOUNT, ADD)];
+    return [notChecked("ACCOUNT_MISSING", `${NO_ACCOUNT}: files were judged as this account sees them`, ADD)];
+  };
   return { command: of, name: "service account", run };
 }
 
@@ -115,17 +116,22 @@ export async function writableResult(of: CommandName, path: string, mode: string
     return fail("DIRECTORY_MISSING", `${path} is not a directory`, fix);
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
+    if (code === "EROFS") return fail("DIRECTORY_CLOSED", `${path} is mounted read-only (${code})`, REMOUNT);
     return ["ENOENT", "ENOTDIR"].includes(code)
       ? fail("DIRECTORY_MISSING", `${path} does not exist`, fix)
       : fail("DIRECTORY_CLOSED", `this account may not write to ${path} (${code})`, fix);
   }
 }
 
+const REMOUNT = command("findmnt -T <directory>", "Mount it for writing; where it is mounted:");
+
 /** The same for a directory in which no other account may write, such as the state directory. */
 export async function privateResult(of: CommandName, path: string): Promise<CheckResult> {
   const writable = await writableResult(of, path, "0700");
   const fault = writable.status === "pass" ? directoryFault(path) : null;
-  return fault === null ? writable : fail("FILE_UNTRUSTED", `${path} will not be used: ${fault}`, PRIVATE);
+  return fault === null
+    ? writable
+    : fail("FILE_UNTRUSTED", `${path} will not be used: ${fault.why}`, PRIVATE);
 }
 
 const PRIVATE =

@@ -6,6 +6,7 @@ import { sudoLine } from "../../platform/config/sudo-line.ts";
 import { unknownSettings } from "../../platform/config/unknown-names.ts";
 import { type Fix, OpsError } from "../../platform/errors.ts";
 import { isClosedHere } from "../../platform/files/closed-file.ts";
+import { PUT_RIGHT } from "../../platform/files/directory-fault.ts";
 import { wasRoot } from "../../platform/privileges.ts";
 import type { Environment } from "../../platform/secrets/adapter.ts";
 import { EDITORIAL_ALIAS } from "../../weekly/config.ts";
@@ -31,13 +32,16 @@ export function configurationCheck(
     const { error, reportedBy } = settings;
     if (reportedBy !== "configuration") return withoutSettings(settings);
     if (error.settings === undefined) return [failure(error)];
-    const { file } = await context.environment(of);
-    return error.settings.map(({ name, problem, kind, file: own }) => {
-      if (kind === "unread") return notChecked("PREREQUISITE_FAILED", `${name} cannot be read, see secrets`);
-      const fix =
-        kind === "secret" ? command(`opsctl secret set ${name}`) : `Set ${name} in ${own ?? file.path}`;
+    const { env, file } = await context.environment(of);
+    const unread = error.settings.flatMap(({ name, kind }) => (kind === "unread" ? name : []));
+    const results = error.settings.flatMap(({ name, problem, kind, file: own }) => {
+      if (kind === "unread") return [];
+      const fix = kind === "secret" ? setFix(name, env) : `Set ${name} in ${own ?? file.path}`;
       return fail("CONFIG_INVALID", `${name} ${problem}`, fix);
     });
+    if (unread.length === 0) return results;
+    const reason = `${unread.join(", ")} cannot be read, see secrets`;
+    return [...results, notChecked("PREREQUISITE_FAILED", reason)];
   };
   return { command: of, name: "configuration", run };
 }
@@ -61,6 +65,15 @@ export function withoutSettings({ error, reportedBy }: FailedSettings): CheckRes
   const names = error.settings?.map(({ name }) => name).join(", ") ?? "settings that cannot be read";
   return [notChecked("PREREQUISITE_FAILED", `it needs ${names}, see ${reportedBy}`)];
 }
+
+/** What sets a secret where its command looks: `opsctl secret set` does not read OPSCTL_SECRETS_DIR of a file. */
+function setFix(name: string, { OPSCTL_SECRETS_DIR: named = "" }: Environment): Fix | string {
+  const isInstalled = named.trim() === "" || named.trim() in PUT_RIGHT;
+  return isInstalled ? command(`opsctl secret set ${name}`) : MOVED;
+}
+
+const MOVED =
+  "Put it into a file of that name in the directory that OPSCTL_SECRETS_DIR names, of the account that reads it, mode 0600";
 
 /** What replaces a secret that its service refuses. */
 export function correctSecret(name: string): Fix {
@@ -112,13 +125,14 @@ export function secretsCheck(of: CommandName): Check {
     if (error !== null) return withoutSettings({ status: "failed", error, reportedBy: "environment file" });
     const results: CheckResult[] = [];
     const login = of === "migrate" ? context.dependencies.rootsLogin : null;
-    if (login instanceof OpsError) results.push(failure(login));
+    if (login instanceof OpsError) results.push(...(login.settings === undefined ? [failure(login)] : []));
     else if (login !== null) {
       results.push(pass(`${login.variable} comes from ${login.source}`));
       if (isOverruledBy(login, env)) results.push(unused(login.variable, file.path));
     }
     for (const search of await context.secrets(of)) results.push(...searchResults(search, { env, file }));
-    return results;
+    // A directory that is closed is one fault for all that is looked for in it.
+    return results.filter((one, at) => results.findIndex(({ reason }) => reason === one.reason) === at);
   };
   return { command: of, name: "secrets", run };
 }
@@ -138,7 +152,7 @@ function searchResults(
   // The check of the configuration says which others are missing.
   if (isAlias && found === null && error === null && env.SOCIAL_EDITORIALS_ENABLED === "1") {
     const reason = `editorials are enabled and ${name} is missing`;
-    const fix = command(`opsctl secret set ${name}`);
+    const fix = setFix(name, env);
     results.push(fail("SOCIAL_EDITORIALS_CRON_SECRET_MISSING", reason, fix));
   }
   return results;

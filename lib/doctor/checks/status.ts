@@ -20,6 +20,8 @@ export function statusCheck(of: CommandName, service?: string): Check {
       const { results } = await healthOf(of, context, signal);
       return results.filter(({ status }) => status !== "not_set_up");
     } catch (error) {
+      if (error instanceof OpsError && error.code === "SECRET_FILE_UNREADABLE")
+        return withoutSettings({ status: "failed", error, reportedBy: "secrets" });
       if (!(error instanceof OpsError) || error.settings === undefined) throw error;
       return withoutSettings({ status: "failed", error, reportedBy: "configuration" });
     }

@@ -136,7 +136,7 @@ function unset(code: string, variable: string): CheckResult {
 
 /** Judged as the dry run judges it. */
 async function logDirectoryResult(logDir: string): Promise<CheckResult> {
-  const writable = await writableResult(of, logDir, "0755");
+  const writable = await writableResult(of, logDir, "0750");
   const problem = writable.status === "pass" ? await logDirectoryProblem(logDir) : null;
   if (problem === null) return writable;
   const reason = `the success heartbeat cannot be written in ${logDir} (${problem})`;

@@ -1,8 +1,8 @@
-import type { Stats } from "node:fs";
+import { lstatSync, type Stats } from "node:fs";
 import { basename, dirname } from "node:path";
 import { OpsError } from "../errors.ts";
-import { isRoot, trustedUids } from "../privileges.ts";
-import { directoryFault, namesOf, octal } from "./directory-fault.ts";
+import { isRoot, trustedUids, wasRoot } from "../privileges.ts";
+import { directoryFault, namesOf, octal, PUT_RIGHT } from "./directory-fault.ts";
 import { readRegularFile } from "./regular-file.ts";
 
 /** The bits of a mode that let group or others read or change a file; who may only execute it learns nothing of it. */
@@ -14,9 +14,12 @@ const HINTS = {
   SECRET_FILE_UNTRUSTED:
     "Keep it in a directory of root or of the account that reads it, which no other account may write to, and give it " +
     "to that account, mode 0600; root reads only what is root's",
-  SECRET_FILE_UNREADABLE:
-    "Put sudo before the same command, or give the account that reads it a regular file, mode 0600 or 0400, or remove it",
+  SECRET_FILE_UNREADABLE: "Give the account that reads it a regular file, mode 0600 or 0400, or remove it",
 };
+const AS_ROOT =
+  "Put sudo before the same command, or give the account that reads it a file of its own, mode 0600 or 0400";
+const GIVE_FILE = "Give it to the account opsctl, mode 0600";
+const GIVE_DIRECTORY = "Let the account opsctl enter it: root:opsctl, mode 0750";
 
 /**
  * The text of a file that holds secrets; undefined where there is none. `subject` is its name in messages ("secret X").
@@ -27,9 +30,8 @@ const HINTS = {
  * Errors:    SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE.
  */
 export function readClosedText(path: string, subject: string, maxBytes = 1_048_576): string | undefined {
-  const refuse = (code: keyof typeof HINTS, why: string, cause?: unknown): never => {
-    const message = `Cannot read ${subject}: file ${path}${why}`;
-    throw new OpsError({ code, message, hint: HINTS[code], cause });
+  const refuse = (code: keyof typeof HINTS, why: string, hint = HINTS[code], cause?: unknown): never => {
+    throw new OpsError({ code, message: `Cannot read ${subject}: file ${path}${why}`, hint, cause });
   };
   const judge = (stats: Stats) => {
     const mode = octal(stats.mode & 0o777);
@@ -42,7 +44,12 @@ export function readClosedText(path: string, subject: string, maxBytes = 1_048_5
   try {
     // The directory first: in another account's a missing file does not lead to the next place.
     const fault = directoryFault(dirname(path), { entry: basename(path) });
-    if (fault !== null) refuse("SECRET_FILE_UNTRUSTED", ` was not used: ${fault}`);
+    // One fault for all that is looked for there: the message does not name the file.
+    if (fault !== null) {
+      const message = `Cannot use directory ${dirname(path)}: ${fault.why}; nothing in it was read`;
+      const code = "SECRET_FILE_UNTRUSTED";
+      throw new OpsError({ code, message, hint: fault.command ?? HINTS[code] });
+    }
     const bytes = readRegularFile(path, { maxBytes, judge, followLinks: true });
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
@@ -51,8 +58,23 @@ export function readClosedText(path: string, subject: string, maxBytes = 1_048_5
     if (code === "ENOENT") return undefined;
     if (["ENOTFILE", "EFBIG"].includes(code)) return refuse("SECRET_FILE_UNREADABLE", `: ${message}`);
     if (error instanceof TypeError) return refuse("SECRET_FILE_UNREADABLE", ": it is not UTF-8 text");
-    const who = isClosedHere(error) ? "this account may not read it" : "the file system does not give it";
-    return refuse("SECRET_FILE_UNREADABLE", `: ${who} (${code})`, error);
+    const isClosed = isClosedHere(error) && isThere(path);
+    const hint = !isClosed ? undefined : wasRoot() ? GIVE_FILE : AS_ROOT;
+    const who = isClosed ? "this account may not read it" : "the file system does not give it";
+    return refuse("SECRET_FILE_UNREADABLE", `: ${who} (${code})`, hint, error);
+  }
+}
+
+/** Whether there is such a file. Errors: SECRET_FILE_UNREADABLE where this account may not enter its directory. */
+export function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (cause) {
+    if (!isClosedHere(cause)) return false;
+    const directory = dirname(path);
+    const message = `Cannot use directory ${directory}: this account may not enter it`;
+    const hint = wasRoot() ? (PUT_RIGHT[directory] ?? GIVE_DIRECTORY) : AS_ROOT;
+    throw new OpsError({ code: "SECRET_FILE_UNREADABLE", message, hint, cause });
   }
 }
 

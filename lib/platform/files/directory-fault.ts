@@ -25,6 +25,20 @@ export function namesOf(uids: readonly number[]): string {
   return [...new Set(uids)].map((uid) => (uid === 0 ? "root" : `uid ${uid}`)).join(" or ");
 }
 
+/** What is wrong on the way to a directory, and the command that puts it right; null but for an installed directory. */
+export type DirectoryFault = { why: string; command: string | null };
+
+/** What makes the directories of an installation, and puts them right. */
+export const PUT_RIGHT: Readonly<Record<string, string>> = {
+  "/etc/opsctl": "chown root:root /etc/opsctl && chmod 0755 /etc/opsctl",
+  "/etc/opsctl/secrets": "install -d -o root -g opsctl -m 0750 /etc/opsctl/secrets",
+  "/etc/opsctl/root-secrets": "install -d -o root -g root -m 0700 /etc/opsctl/root-secrets",
+};
+
+function faultAt(path: string, why: string): DirectoryFault {
+  return { why: `${path} ${why}`, command: PUT_RIGHT[path] ?? null };
+}
+
 /**
  * Why an account outside `trusted` could exchange a directory or what is in it; null where none can.
  *
@@ -40,18 +54,19 @@ export function directoryFault(
     entry = null,
     owner = null,
   }: { trusted?: readonly number[]; entry?: string | null; owner?: number | null } = {},
-): string | null {
+): DirectoryFault | null {
   const real = realpathSync(path);
   for (const [at, name] of [[real, entry] as const, ...stepsUp(real), ...stepsUp(resolve(path))]) {
     const { uid, mode } = statSync(at);
     if (uid === owner) continue;
-    if (!trusted.includes(uid)) return `${at} belongs to ${namesOf([uid])}, expected ${namesOf(trusted)}`;
+    if (!trusted.includes(uid))
+      return faultAt(at, `belongs to ${namesOf([uid])}, expected ${namesOf(trusted)}`);
     if ((mode & WRITABLE_BY_OTHERS) === 0) continue;
     if (name === null || (mode & STICKY) === 0)
-      return `${at} has mode ${octal(mode)}, and group or others may write to it`;
+      return faultAt(at, `has mode ${octal(mode)}, and group or others may write to it`);
     const stats = lstatSync(join(at, name), { throwIfNoEntry: false });
     if (stats !== undefined && stats.uid !== owner && !trusted.includes(stats.uid))
-      return `${join(at, name)} belongs to ${namesOf([stats.uid])}, expected ${namesOf(trusted)}`;
+      return faultAt(join(at, name), `belongs to ${namesOf([stats.uid])}, expected ${namesOf(trusted)}`);
   }
   return null;
 }

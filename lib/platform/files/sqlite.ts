@@ -15,7 +15,7 @@ export function requireOwnDatabase(path: string): void {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   const owner = stats?.uid ?? own;
   const other = owner === own ? null : `it belongs to ${namesOf([owner])}, expected ${namesOf([own])}`;
-  const foreign = other ?? directoryFault(dirname(path));
+  const foreign = other ?? directoryFault(dirname(path))?.why ?? null;
   const isFile = stats === undefined || stats.isFile() || stats.isSymbolicLink();
   const why = foreign ?? (isFile ? null : `it is ${kindOf(stats)}`);
   if (why === null) return;

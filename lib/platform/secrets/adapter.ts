@@ -41,7 +41,7 @@ export function secretAdapter(env: Environment) {
  *
  * Behaviour: a blank value counts as absent, so the next layer is asked; a layer that fails ends the search, because
  *            going on would hide the fault behind an older or weaker value.
- * Errors:    those of `readClosedText` and `runSecretCommand`, SECRET_MALFORMED; they name the secret, never its value.
+ * Errors:    those of `readClosedText` and `runSecretCommand`, SECRET_MALFORMED; they name the secret or its directory, never its value.
  */
 export async function findSecret(
   env: Environment,

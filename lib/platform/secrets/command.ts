@@ -54,5 +54,5 @@ function programFault(command: string): string | null {
   const faults = [command, realpathSync(command)].map((path) =>
     directoryFault(dirname(path), { entry: basename(path) }),
   );
-  return faults.find((fault) => fault !== null) ?? null;
+  return faults.find((fault) => fault !== null)?.why ?? null;
 }

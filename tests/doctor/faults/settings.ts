@@ -1,7 +1,8 @@
-import { appendFileSync, mkdirSync, rmSync } from "node:fs";
+import { appendFileSync, chmodSync, mkdirSync, rmSync } from "node:fs";
 import type { DatabaseLogin } from "../../../lib/platform/config/owner-login.ts";
 import { OpsError } from "../../../lib/platform/errors.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { giveAway } from "../../platform/support/other-account.ts";
 import { sharedPostgres } from "../../support/postgres.ts";
 import { newLogin } from "../../support/roles.ts";
 import type { Faults } from "./fault.ts";
@@ -58,7 +59,9 @@ export const SETTINGS: Faults = {
   },
   "a secret is missing": {
     finds: ["weekly", "configuration", "fail", "CONFIG_INVALID"],
-    about: "TRIGGER_SECRET is missing",
+    // `opsctl secret set` does not write there.
+    about:
+      "TRIGGER_SECRET is missing; expected printable ASCII on one line -> Put it into a file of that name",
     spoil: (host) => rmSync(host.path("secrets/TRIGGER_SECRET")),
   },
   "a secret file is open to others": {
@@ -80,6 +83,16 @@ export const SETTINGS: Faults = {
     finds: ["weekly", "secrets", "fail", "SECRET_MALFORMED"],
     about: "TRIGGER_SECRET",
     spoil: (host) => host.put("secrets/TRIGGER_SECRET", "one-canary\ntwo-canary"),
+  },
+  "a key of the second channel that cannot be read says nothing of its addresses": {
+    finds: ["webhook", "configuration", "warn", "PREREQUISITE_FAILED"],
+    about: "ALERT_EMAIL_API_KEY cannot be read, see secrets",
+    spoil: (host) => host.put("secrets/ALERT_EMAIL_API_KEY", "re_canary_alert", 0o644),
+  },
+  "the directory of the secrets is open to a group: one fault, however many are looked for in it": {
+    finds: ["weekly", "secrets", "fail", "SECRET_FILE_UNTRUSTED"],
+    about: "Cannot use directory ~/secrets: ~/secrets has mode 0775",
+    spoil: ({ path }) => chmodSync(path("secrets"), 0o775),
   },
   "a key of the second channel without its addresses": {
     finds: ["webhook", "configuration", "fail", "CONFIG_INVALID"],
@@ -118,6 +131,15 @@ export const SETTINGS: Faults = {
   "the host has no service account": {
     finds: ["weekly", "service account", "warn", "ACCOUNT_MISSING"],
     spoil(host) {
+      host.dependencies.findServiceAccount = async () => null;
+    },
+  },
+  "the host has no service account, and its files are another's": {
+    finds: ["weekly", "service account", "fail", "ACCOUNT_MISSING"],
+    about: "useradd --system",
+    needs: ["root"],
+    spoil(host) {
+      giveAway(host.path("etc/weekly.env"));
       host.dependencies.findServiceAccount = async () => null;
     },
   },
@@ -166,6 +188,13 @@ export const SETTINGS: Faults = {
     spoil: (host) => {
       host.dependencies.rootsLogin = ofRoot(host.db.url);
       host.setting("weekly", "MIGRATE_DATABASE_URL", NOWHERE);
+    },
+  },
+  "root's own login cannot be read, which the check of the secrets alone says": {
+    finds: ["migrate", "configuration", "warn", "PREREQUISITE_FAILED"],
+    about: "see secrets",
+    spoil: (host) => {
+      host.dependencies.rootsLogin = EXPOSED;
     },
   },
   "root's own login cannot be read": {

@@ -91,7 +91,7 @@ export const WEEKLY: Faults = {
   },
   "the log directory is missing": {
     finds: ["weekly", "log directory", "fail", "DIRECTORY_MISSING"],
-    about: "Make it a directory of opsctl with mode 0755",
+    about: "Make it a directory of opsctl with mode 0750",
     spoil: (host) => host.setting("weekly", "OPSCTL_LOG_DIR", host.path("gone")),
   },
   "a directory stands where the heartbeat belongs": {

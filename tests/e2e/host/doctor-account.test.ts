@@ -1,6 +1,6 @@
 /** `sudo opsctl doctor` on a machine whose account `opsctl` tries to become root. */
 import { afterAll, beforeAll, describe, expect } from "bun:test";
-import { existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import type { Finding } from "../../../lib/doctor/context.ts";
 import { startGateway } from "../../standins/gateway.ts";
 import { startRawPeer } from "../../standins/raw-peer.ts";
@@ -167,6 +167,39 @@ describe("opsctl doctor started by root", () => {
     // Given to root, its lines would be root's.
     expect(found!.fix?.command ?? "").not.toMatch(/chown|chmod/);
     expect(() => readFileSync(out, "utf8")).toThrow("ENOENT");
+  });
+
+  /** What root does to a host whose `/etc` is its own, and the one fix that doctor has for it. */
+  const ON_ETC: [what: string, before: string, code: string, fix: string][] = [
+    [
+      "a settings file of root's",
+      "chown 0:0 /etc/opsctl/weekly.env",
+      "SECRET_FILE_UNREADABLE",
+      "Give it to the account opsctl, mode 0600",
+    ],
+    [
+      "a directory of settings that a group may write to",
+      "chmod 0775 /etc/opsctl",
+      "SECRET_FILE_UNTRUSTED",
+      "chown root:root /etc/opsctl && chmod 0755 /etc/opsctl",
+    ],
+    [
+      "a directory of secrets that is closed to the account",
+      "install -d -m 0700 /etc/opsctl/secrets",
+      "SECRET_FILE_UNREADABLE",
+      "install -d -o root -g opsctl -m 0750 /etc/opsctl/secrets",
+    ],
+  ];
+  test.each(ON_ETC)("says of %s once what puts it right", async (what, before, code, fix) => {
+    const name = what.replaceAll(/\W/g, "-");
+    host.make(`${name}/opsctl`);
+    for (const file of ["passwd", "group"]) copyFileSync(host.path(file), host.path(name, file));
+    settings(`${name}/opsctl`, { weekly: { GATEWAY_URL: "http://127.0.0.1:1" } });
+    const there = `mount --bind "$0/${name}" /etc\n${before}`;
+    const { stdout } = await doctor(["--all"], {}, there);
+    expect(stdout.match(/^ {2}FAIL .*: Cannot .*$/gm)).toEqual([expect.stringContaining(`(${code})`)]);
+    expect(stdout).toContain(`\n        -> ${fix}\n`);
+    expect(stdout).not.toContain("Put sudo");
   });
 
   test("reads what the account has set as the account, and asks systemd as the account", async () => {
