@@ -1,5 +1,6 @@
 import type { PartName } from "../platform/config/settings-table.ts";
 import { OpsError } from "../platform/errors.ts";
+import { isRoot, wasRoot } from "../platform/privileges.ts";
 import { webhookPorts } from "../webhook/ports.ts";
 import { fileHealth } from "./files.ts";
 import { type Health, type Look, notChecked, only } from "./result.ts";
@@ -22,9 +23,8 @@ export async function readHealth(part: PartName, look: PartLook, signal: AbortSi
   } catch (error) {
     const { code, path = "what its last run left" } = error as NodeJS.ErrnoException;
     if (error instanceof OpsError || typeof code !== "string") throw error;
-    const unread = notChecked("FILE_UNREADABLE", `${path} cannot be read: ${code}`, LOOK_AT_IT);
+    const fix = isRoot() || wasRoot() ? "Look at it (ls -ld)" : "Look at it (ls -ld), or look as root";
+    const unread = notChecked("FILE_UNREADABLE", `${path} cannot be read: ${code}`, fix);
     return only(["EACCES", "EPERM"].includes(code) ? { ...unread, needsRoot: true } : unread);
   }
 }
-
-const LOOK_AT_IT = "Look at it (ls -ld), or look as root";

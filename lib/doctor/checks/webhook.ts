@@ -69,7 +69,7 @@ export const SOCKET_CHECKS: readonly Check[] = [
     async (settings, context) => {
       const { env } = await context.environment("socket-monitor");
       const stateDir = stateDirectoryOf(settings.OPSCTL_STATE_DIR, env);
-      const logDir = await writableResult("socket-monitor", settings.OPSCTL_LOG_DIR, "0755");
+      const logDir = await writableResult("socket-monitor", settings.OPSCTL_LOG_DIR, "0750");
       return [logDir, await privateResult("socket-monitor", stateDir)];
     },
   ),
