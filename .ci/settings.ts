@@ -28,7 +28,7 @@ const TABLES: readonly [string, readonly string[]][] = [
 ];
 
 /** In no sample: their defaults are the places that `make install` makes. */
-const PLACES = ["OPSCTL_LOG_DIR", "OPSCTL_WEBHOOK_ENV_FILE"];
+const PLACES = ["OPSCTL_LOG_DIR", "OPSCTL_STATE_DIR", "OPSCTL_WEBHOOK_ENV_FILE"];
 
 /** The sample of an environment file: the settings that belong there, with words before each and without a value. */
 export function renderSample(file: string): string {

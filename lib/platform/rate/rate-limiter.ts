@@ -28,9 +28,6 @@ export function rateLimiter(options: {
 
   const dueMs = () => (perSecond === null ? lastMs : lastMs + 1_000 / perSecond);
   const waitMs = () => Math.max(0, dueMs() - nowMs(), pausedUntilMs - nowMs());
-  const start = () => {
-    lastMs = nowMs();
-  };
   const change = () => {
     changed.abort();
     changed = new AbortController();
@@ -38,7 +35,7 @@ export function rateLimiter(options: {
   async function turn(signal: AbortSignal): Promise<void> {
     for (let ms = waitMs(); ms > 0 && !signal.aborted; ms = waitMs())
       await sleep(ms, AbortSignal.any([signal, changed.signal]));
-    if (!signal.aborted) start();
+    if (!signal.aborted) lastMs = nowMs();
   }
 
   return {
@@ -56,7 +53,7 @@ export function rateLimiter(options: {
     },
     tryAcquire() {
       const isFree = waiting === 0 && waitMs() === 0;
-      if (isFree) start();
+      if (isFree) lastMs = nowMs();
       return isFree;
     },
     setRate(rate: number | null) {
