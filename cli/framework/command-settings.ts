@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import process from "node:process";
-import { applyProxies, comeTooLate } from "../../lib/platform/config/runtime-variables.ts";
+import { PROXY_VARIABLES, START_VARIABLES } from "../../lib/platform/config/runtime-variables.ts";
 import {
   type CommandSettings,
   readCommandSettings,
@@ -29,9 +29,10 @@ export function applySettings(settings: CommandSettings, log: Log): void {
     const fields = { variable: name, from, used: source };
     log.warn("A variable is not used: its secret comes from elsewhere", fields);
   });
-  const late = path === null ? [] : comeTooLate(env, process.env);
-  if (path !== null) applyProxies(env, process.env);
   warnOfHidden(settings, log);
+  if (path === null) return;
+  for (const name of PROXY_VARIABLES) if (env[name]?.trim()) process.env[name] = env[name];
+  const late = START_VARIABLES.filter((name) => (env[name] ?? "") !== "" && env[name] !== process.env[name]);
   const hint = "Give them to the process: Environment= in the unit (systemctl edit), or the terminal";
   if (late.length > 0)
     log.warn("The runtime reads these before it reads the settings file", {

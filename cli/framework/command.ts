@@ -93,11 +93,6 @@ export function defineCommand<const T extends Options>(parts: CommandParts<T>): 
   return { ...parts, args: all } as unknown as Command;
 }
 
-/** Declares a static command. */
-export function defineStaticCommand(parts: Declared<Options> & { answer: Answer }): Command {
-  return parts;
-}
-
 /** A command whose file is imported when it is called. */
 export type LazyCommand = { description: string; load: () => Promise<Command> };
 

@@ -2,13 +2,13 @@ import { argument } from "../../args/options.ts";
 import bash from "../../completion/scripts/opsctl.bash" with { type: "text" };
 import fish from "../../completion/scripts/opsctl.fish" with { type: "text" };
 import zsh from "../../completion/scripts/opsctl.zsh" with { type: "text" };
-import { defineStaticCommand } from "../../framework/command.ts";
+import type { Command } from "../../framework/command.ts";
 
 const SCRIPTS: Readonly<Record<string, string>> = { bash, zsh, fish };
 const SHELLS = Object.keys(SCRIPTS);
 
 /** `opsctl completion`: the script that completes commands, options and values in a shell. */
-export const completion = defineStaticCommand({
+export const completion: Command = {
   notes:
     "make install and the package put these scripts where the shells look for them.\n" +
     "Elsewhere: `source <(opsctl completion bash)` in ~/.bashrc, the same with zsh in ~/.zshrc.\n" +
@@ -16,4 +16,4 @@ export const completion = defineStaticCommand({
   args: { shell: argument(`One of ${SHELLS.join(", ")}`, { required: true, values: SHELLS }) },
   example: "opsctl completion bash",
   answer: async ([shell = ""]) => ({ fields: {}, text: SCRIPTS[shell] as string }),
-});
+};

@@ -3,7 +3,7 @@ import { codeBook, renderExplanations } from "../../../lib/codes/explain.ts";
 import { nearest } from "../../../lib/platform/nearest.ts";
 import { helpWidth } from "../../args/help.ts";
 import { argument, JSON_OPTION, type ValueCheck } from "../../args/options.ts";
-import { defineStaticCommand } from "../../framework/command.ts";
+import type { Command } from "../../framework/command.ts";
 
 /** The codes of this program, as docs/codes.md has them. */
 export const codes = codeBook(codesDocument);
@@ -18,7 +18,7 @@ const aCode: ValueCheck = (value) => {
 };
 
 /** `opsctl explain`: what `docs/codes.md` says about a code. */
-export const explain = defineStaticCommand({
+export const explain: Command = {
   notes: "For the codes of errors, reports, deliveries and alerts, and for exit statuses. Needs no network.",
   args: {
     code: argument("The code, letter by letter", { required: true, values: "codes", check: aCode }),
@@ -31,4 +31,4 @@ export const explain = defineStaticCommand({
     const text = renderExplanations(code, explanations, await helpWidth("stdout"));
     return { fields: { code, explanations }, text };
   },
-});
+};

@@ -1,10 +1,10 @@
 import { helpOf } from "../../args/help.ts";
 import { argument } from "../../args/options.ts";
 import { usageError } from "../../args/parse.ts";
-import { defineStaticCommand, findEntry } from "../../framework/command.ts";
+import { type Command, findEntry } from "../../framework/command.ts";
 
 /** `opsctl help`: the help of a command, as its `--help`. */
-export const help = defineStaticCommand({
+export const help: Command = {
   isVariadic: true,
   args: { command: argument("The words of the command", { required: false, values: "commands" }) },
   example: "opsctl help reports list",
@@ -14,4 +14,4 @@ export const help = defineStaticCommand({
     if (found.rest.length > 0) throw await usageError(found);
     return { fields: {}, text: await helpOf(program, words) };
   },
-});
+};

@@ -11,21 +11,8 @@ import {
   settingsWhere,
 } from "./settings-table.ts";
 
-/**
- * The settings of a command.
- *
- * Shape: `env` has those of the environment, then those of the file at `path`, which is null for a command without one;
- *        `isThere` says whether that file exists, `names` are those of the variables that it sets, `repeated` those with
- *        two values; `hidden` names what both have with different values: the environment's counts.
- */
-export type CommandSettings = {
-  env: Environment;
-  path: string | null;
-  isThere: boolean;
-  names: string[];
-  repeated: string[];
-  hidden: string[];
-};
+/** The settings of a command. */
+export type CommandSettings = ReturnType<typeof readCommandSettings>;
 
 /** Of more faulty lines the rest has nothing new to say. */
 const MOST_FAULTS = 20;
@@ -33,11 +20,14 @@ const MOST_FAULTS = 20;
 /**
  * Reads the environment file of a command, and lays it under the environment.
  *
+ * Shape:     `env` has those of the environment, then those of the file at `path`, which is null for a command without one;
+ *            `isThere` says whether that file exists, `names` are those of the variables that it sets, `repeated` those
+ *            with two values; `hidden` names what both have with different values: the environment's counts.
  * Behaviour: an empty setting counts as absent, so the file's value counts. The file holds keys: it is read like a
  *            secret's file, and parsed, never run.
- * Errors:    CONFIG_INVALID for a directory that is not absolute, ENV_FILE_INVALID, SECRET_FILE_EXPOSED, SECRET_FILE_UNTRUSTED, SECRET_FILE_UNREADABLE.
+ * Errors:    CONFIG_INVALID for a directory that is not absolute, ENV_FILE_INVALID, and those of `readClosedText`.
  */
-export function readCommandSettings(words: string, env: Environment): CommandSettings {
+export function readCommandSettings(words: string, env: Environment) {
   const file = commandFile(words);
   const path = file === null ? null : settingsPath(file, env);
   const read = path === null ? null : readFile(path, words);
@@ -47,7 +37,7 @@ export function readCommandSettings(words: string, env: Environment): CommandSet
   const names = Object.keys(variables);
   const hidden = names.filter((name) => given[name] !== undefined && given[name] !== variables[name]);
   const repeated = read?.repeated ?? [];
-  const all = path === null ? env : { ...variables, ...given };
+  const all: Environment = path === null ? env : { ...variables, ...given };
   refuseRelative("OPSCTL_SECRETS_DIR", all);
   return { env: all, path, isThere: read !== null, names, repeated, hidden };
 }

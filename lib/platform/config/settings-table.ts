@@ -91,7 +91,7 @@ export const SETTINGS = {
     help: "where an owner stops the e-mails: `mailto:` and an address, or an https URL; without it no link",
   }),
   EMAIL_API_KEY: row("token", ["weekly", "(deliveries)"], {
-    help: "key of Resend; one that may only send is enough",
+    help: "key of Resend; sending access is enough",
   }),
   EMAIL_READ_API_KEY: row("token", ["(deliveries)"], {
     help: "key of Resend with full access, for `opsctl deliveries look-up`; without it `EMAIL_API_KEY`",

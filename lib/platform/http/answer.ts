@@ -1,19 +1,13 @@
+/** A peer's answer as far as it arrived. */
+export type PeerAnswer = ReturnType<typeof peerAnswer>;
+
 /**
- * A peer's answer as far as it arrived.
+ * An answer whose status and headers arrived.
  *
  * Shape: `text` is null when the body broke off, stalled or was too large; `json` is undefined when `text` is not JSON.
  *        Neither goes into a log, a record or an error: answers repeat addresses and telephone numbers.
  */
-export type PeerAnswer = {
-  status: number;
-  headers: Headers;
-  text: string | null;
-  json: unknown;
-  requestId: string | null;
-};
-
-/** An answer whose status and headers arrived; `text` is null when its body did not. */
-export function peerAnswer(response: Response, text: string | null): PeerAnswer {
+export function peerAnswer(response: Response, text: string | null) {
   const { status, headers } = response;
   return { status, headers, text, json: parseJson(text), requestId: requestIdOf(headers) };
 }

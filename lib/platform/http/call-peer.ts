@@ -66,6 +66,9 @@ export type PeerCall = {
   onCall?: ((record: CallRecord) => void) | undefined;
 };
 
+/** What of a call is the caller's choice. */
+export type CallOptions = Pick<PeerCall, "timeoutMs" | "signal" | "onCall">;
+
 const MAX_ANSWER_BYTES = 1_048_576;
 const DEFAULT_RETRY_MS = 1_000;
 const OUR_HEADERS = { accept: "application/json", "accept-encoding": "identity", "user-agent": "opsctl" };

@@ -1,26 +1,18 @@
-/**
- * What an answer says about the rate of its service; each part is null when absent or out of bounds.
- *
- * Units: milliseconds; `limit` is requests. `windowMs` is null when only the limit is published.
- */
-export type PublishedRate = {
-  limit: number | null;
-  windowMs: number | null;
-  resetMs: number | null;
-  retryAfterMs: number | null;
-};
+/** What an answer says about the rate of its service. */
+export type PublishedRate = ReturnType<typeof parsePublishedRate>;
 
 const LONGEST_MS = 3_600_000;
 const LARGEST_LIMIT = 10_000;
 
 /**
- * Reads `ratelimit-limit`, `-reset`, `-policy` and `retry-after`.
+ * Reads `ratelimit-limit`, `-reset`, `-policy` and `retry-after`; each part is null when absent or out of bounds.
  *
+ * Units:     milliseconds; `limit` is requests. `windowMs` is null when only the limit is published.
  * Behaviour: numbers out of bounds, and a date to wait for, count as absent; waits are cut to an hour: a header must
  *            not stop a run.
  * Source:    resend.com/docs/api-reference/rate-limit, read 2026-11-21; RFC 9110, Retry-After.
  */
-export function parsePublishedRate(headers: Headers): PublishedRate {
+export function parsePublishedRate(headers: Headers) {
   const [, policyLimit, seconds] =
     /^\s*(\d{1,6})\s*;\s*w=(\d{1,6})\s*(?:[;,]|$)/.exec(headers.get("ratelimit-policy") ?? "") ?? [];
   const windowMs = Number(seconds) * 1_000;

@@ -1,19 +1,13 @@
 /** The container engine, Docker or Podman: reads how much memory one container uses. */
 import { member, type PeerAnswer } from "../../platform/http/answer.ts";
-import { type CallRecord, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
+import { type CallOptions, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
 import { codeOfCall } from "../send-outcome.ts";
 
 /** Where the container engine listens. */
 export type DockerAddress = { unixSocket: string } | { url: URL };
 
 /** How the container engine is called, and for which container. */
-export type DockerOptions = {
-  address: DockerAddress;
-  container: string;
-  timeoutMs: number;
-  signal?: AbortSignal | undefined;
-  onCall?: ((record: CallRecord) => void) | undefined;
-};
+export type DockerOptions = CallOptions & { address: DockerAddress; container: string };
 
 /** The memory of a running container, or why it is not known. */
 export type ContainerMemory = { status: "ok"; bytes: number } | { status: "failed"; code: string };

@@ -1,6 +1,6 @@
 /** Vercel, the hosting provider: builds and serves the projects whose deployments are watched. */
 import { member } from "../../platform/http/answer.ts";
-import { type CallRecord, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
+import { type CallOptions, type CallResult, callPeer } from "../../platform/http/call-peer.ts";
 import { peerUrl } from "../../platform/http/url.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import { codeOfCall } from "../send-outcome.ts";
@@ -23,14 +23,7 @@ export type DeployListing = {
 };
 
 /** How Vercel is called. */
-export type VercelOptions = {
-  baseUrl: URL;
-  token: Secret;
-  teamId: string | null;
-  timeoutMs: number;
-  signal?: AbortSignal | undefined;
-  onCall?: ((record: CallRecord) => void) | undefined;
-};
+export type VercelOptions = CallOptions & { baseUrl: URL; token: Secret; teamId: string | null };
 
 /** Far more than any account has; ends a listing that has no end. */
 const MAX_PAGES = 50;
