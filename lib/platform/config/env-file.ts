@@ -4,7 +4,7 @@ export type EnvFileFault = { line: number; problem: string };
 /** What a file says; `repeated` are names that it gives two values or more, of which the last counts. */
 export type EnvFile = { variables: Map<string, string>; faults: EnvFileFault[]; repeated: string[] };
 
-const ASSIGNMENT = /^([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/;
+const ASSIGNMENT = /^([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/s;
 const NO_ASSIGNMENT = "is not NAME=value";
 const EXPANDS =
   "holds $, ` or \\ outside of single quotes, which a shell would replace: put the value in single quotes";

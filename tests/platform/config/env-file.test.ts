@@ -34,6 +34,8 @@ describe("the variables of an environment file", () => {
   const value = fc.string({ unit: "grapheme" }).filter((text) => !/[\r\n\0']/.test(text));
 
   test("reads back whatever was put into single quotes", () => {
+    // Lines end where a shell ends them, and nowhere else.
+    expect(readEnvFile("B='a\u2028b'\n").variables.get("B")).toBe("a\u2028b");
     fc.assert(
       fc.property(value, (text) => {
         const file = readEnvFile(`A=x\nB='${text}'\nC=z\n`);
