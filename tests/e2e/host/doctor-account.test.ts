@@ -169,6 +169,14 @@ describe("opsctl doctor started by root", () => {
     expect(() => readFileSync(out, "utf8")).toThrow("ENOENT");
   });
 
+  test("says of a log directory on a file system that is mounted read-only how to find it", async () => {
+    const envDir = settings("read-only", { weekly: { OPSCTL_LOG_DIR: host.make("read-only-log") } });
+    const mount = 'mount -t tmpfs -o ro,mode=0777 none "$0/read-only-log"';
+    const ended = await doctor(["weekly", "--json", "--env-dir", envDir], {}, mount);
+    const [found] = of(ended, "weekly", "log directory");
+    expect(found).toMatchObject({ code: "DIRECTORY_CLOSED", fix: { command: "findmnt -T <directory>" } });
+  });
+
   /** What root does to a host whose `/etc` is its own, and the one fix that doctor has for it. */
   const ON_ETC: [what: string, before: string, code: string, fix: string][] = [
     [
