@@ -47,7 +47,7 @@ async function call(found: Found): Promise<number> {
     const { runCommand } = await import("./framework/run-command.ts");
     return await runCommand(name, command, parsed);
   }
-  const answer = await command.answer(parsed.values._, root);
+  const answer = await command.answer(parsed.positionals, root);
   const { resultLine, writeOut } = await import("./output.ts");
   writeOut(parsed.given.has("json") ? resultLine(name, answer) : answer.text);
   return EXIT.ok;

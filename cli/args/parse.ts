@@ -7,12 +7,13 @@ import { listedValues, namesOf, type Option, type Options, positionalAt } from "
 /**
  * The words after a command, checked.
  *
- * Shape: `given` has the text of each option and argument that is there by its name, of a flag the empty text, of several
- *        positionals the last. `values` are those of all options and arguments, as `ParsedArgs` of citty has them.
+ * Shape: `rawArgs` are for citty: options as `--name=value`, then `--` and the `positionals`. `given` has the text of each
+ *        option and argument by its name, of a flag the empty text, of several positionals the last.
  */
 export type ParsedWords = {
+  rawArgs: string[];
   given: ReadonlyMap<string, string>;
-  values: Record<string, unknown> & { _: string[] };
+  positionals: readonly string[];
 };
 
 /**
@@ -27,6 +28,7 @@ export async function parseWords(
   command: Command,
 ): Promise<ParsedWords | { problem: string }> {
   const { args } = command;
+  const rawArgs: string[] = [];
   const given = new Map<string, string>();
   const positionals: string[] = [];
   for (const token of await tokensOf(words, args)) {
@@ -39,13 +41,11 @@ export async function parseWords(
       return { problem: `option --${name} is given more than once, with different values` };
     given.set(name!, value);
     if (!isOption) positionals.push(value);
+    else rawArgs.push(value === "" ? `--${name}` : `--${name}=${value}`);
   }
   const problem = missingProblem(given, args) ?? command.checkTogether?.(given);
   if (problem !== undefined) return { problem };
-  const values = Object.entries(args).map(([name, { type, default: otherwise }]) => {
-    return [name, type === "boolean" ? given.has(name) : (given.get(name) ?? otherwise)] as const;
-  });
-  return { given, values: { ...Object.fromEntries(values), _: positionals } };
+  return { rawArgs: [...rawArgs, "--", ...positionals], given, positionals };
 }
 
 /** A word as `node:util` reads it; a positional has no names. */

@@ -1,5 +1,5 @@
 import { KNOWN_SECRETS, type KnownSecret, knownSecret } from "../../lib/platform/config/known-secrets.ts";
-import { type OpsError, onlyOpsError } from "../../lib/platform/errors.ts";
+import type { OpsError } from "../../lib/platform/errors.ts";
 import { nearest } from "../../lib/platform/nearest.ts";
 import type { Secret } from "../../lib/platform/secrets/secret.ts";
 import { argument, flag } from "../args/options.ts";
@@ -54,7 +54,7 @@ export const secretList = defineCommand({
       import("../../lib/secret/list.ts"),
       import("../../lib/secret/render.ts"),
     ]);
-    const list = listSecrets(env, await findServiceAccount().catch(onlyOpsError), Date.now());
+    const list = listSecrets(env, await findServiceAccount(), Date.now());
     return { fields: list, text: (screen) => renderSecretList(list, screen, env) };
   },
 });

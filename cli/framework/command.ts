@@ -1,4 +1,4 @@
-import type { ParsedArgs } from "citty";
+import type { ArgsDef, CommandDef, ParsedArgs } from "citty";
 import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
 import type { OpsError } from "../../lib/platform/errors.ts";
 import type { Log } from "../../lib/platform/log/log.ts";
@@ -71,9 +71,8 @@ type Conduct = {
 /** What a static command does: it prints what the program itself knows, without settings, account and log. */
 type Answer = (words: readonly string[], program: Group) => Promise<{ fields: object; text: string }>;
 
-/** A command as the framework sees it; it has `run` or `answer`. */
-export type Command = Declared<Options> &
-  Conduct & { run?: (args: object, context: CommandContext) => Promise<Outcome>; answer?: Answer };
+/** A command as the framework sees it: citty's definition with what the framework adds; it has `run` or `answer`. */
+export type Command = Declared<Options> & Conduct & { run?: CommandDef<ArgsDef>["run"]; answer?: Answer };
 
 /** What a command declares. */
 export type CommandParts<T extends Options> = Declared<T> &
@@ -81,16 +80,17 @@ export type CommandParts<T extends Options> = Declared<T> &
 
 /** Declares a command. */
 export function defineCommand<const T extends Options>(parts: CommandParts<T>): Command {
-  const { args, isUnattended, isService } = parts;
+  const { run, args, isUnattended, isService } = parts;
   const otherwise = isUnattended ? "json unless on a terminal" : "text";
   const description = `How the log on standard error is written (default ${otherwise})`;
+  const called: CommandDef<T>["run"] = ({ args: given, data }) => run(given, data as CommandContext);
   const all = {
     ...args,
     ...(isService || "json" in args ? {} : { json: JSON_OPTION }),
     "log-format": { type: "enum", options: [...LOG_FORMATS], description },
   };
   // From here on all commands have one type, without the types of their own arguments.
-  return { ...parts, args: all } as unknown as Command;
+  return { ...parts, args: all, run: called } as unknown as Command;
 }
 
 /** A command whose file is imported when it is called. */

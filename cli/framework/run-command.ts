@@ -1,4 +1,5 @@
 import process from "node:process";
+import { type ArgsDef, type CommandDef, runCommand as runCitty } from "citty";
 import type { CommandSettings } from "../../lib/platform/config/settings-file.ts";
 import { createLog, LOG_LEVELS, type Log, type LogFormat } from "../../lib/platform/log/log.ts";
 import { becomeAccount, findServiceAccount, isRoot } from "../../lib/platform/privileges.ts";
@@ -33,7 +34,7 @@ import { ignoreHangups, interrupted, onHangup } from "./signals.ts";
 export async function runCommand(
   name: string,
   command: Command,
-  { given, values }: ParsedWords,
+  { rawArgs, given }: ParsedWords,
 ): Promise<number> {
   if (command.isService) ignoreHangups();
   const asJson = given.has("json");
@@ -90,7 +91,8 @@ export async function runCommand(
   try {
     if (problem !== undefined) throw problem;
     applySettings(settings, log);
-    return print(await command.run!(values, context));
+    const { result } = await runCitty(command as CommandDef<ArgsDef>, { rawArgs, data: context });
+    return print(result as Outcome);
   } catch (error) {
     return await fail(error);
   } finally {

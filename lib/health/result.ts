@@ -25,7 +25,7 @@ export type CheckResult = (
 /**
  * The health of a part: its results, and the values behind them.
  *
- * Shape: `isOutdated` says that nothing was wrong when the part was last checked, a long time ago.
+ * Shape: `isOutdated` says that nothing is known to be wrong, and that nobody has checked lately.
  */
 export type Health = { results: CheckResult[]; facts: object | null; isOutdated?: true };
 

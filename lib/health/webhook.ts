@@ -46,7 +46,7 @@ export async function readWebhookHealth(
   if (service !== null) return webhookHealth(service);
   if (!isSetUp) return NOT_SET_UP;
   if (adminPort !== 0) return only(fail("WEBHOOK_NOT_ANSWERING", "the service does not answer", START));
-  return only(UNSEEN, { adminPort });
+  return { ...only(UNSEEN, { adminPort }), isOutdated: true };
 }
 
 const UNSEEN = note(

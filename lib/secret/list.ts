@@ -4,7 +4,7 @@ import { isNeeded, KNOWN_SECRETS, type KnownSecret } from "../platform/config/kn
 import { type CommandSettings, readCommandSettings, settingsPath } from "../platform/config/settings-file.ts";
 import { commandFile, ENV_FILES } from "../platform/config/settings-table.ts";
 import { sudoLine } from "../platform/config/sudo-line.ts";
-import { type Fix, OpsError, onlyOpsError } from "../platform/errors.ts";
+import { type Fix, OpsError } from "../platform/errors.ts";
 import { READ_OR_WRITTEN_BY_OTHERS } from "../platform/files/closed-file.ts";
 import {
   type DirectoryFault,
@@ -31,42 +31,28 @@ type Look = { path: string; stats: Stats | undefined; isUnseen: boolean; problem
 /**
  * Lists the secrets of this host; opens no file of a secret, and returns no value and nothing that shows its length.
  *
- * Behaviour: root looks at its own files first, then becomes the account, and looks at the account's as that. Where that
- *            is not possible, which is a problem of the list, it knows nothing of the account's.
+ * Behaviour: root looks at its own files first, then becomes the account, and looks at the account's as that.
+ * Errors:    ACCOUNT_UNAVAILABLE.
  */
-export function listSecrets(given: Environment, account: Account | null | OpsError, nowMs: number) {
+export function listSecrets(given: Environment, account: Account | null, nowMs: number) {
   // Root's own secrets leave the environment with root's rights.
   const env = { ...given };
   const collector = readFile("collect-metrics", env);
   const ofRoot = new Map<KnownSecret, Look[]>();
   for (const secret of KNOWN_SECRETS.filter(({ reader }) => reader === "root"))
     ofRoot.set(secret, [lookAt(placeOf(secret, null, collector.env), secret.name)]);
-  const reader = become(account);
-  const others = reader instanceof OpsError ? [] : ENV_FILES.filter((name) => name !== collector.name);
+  if (isRoot() && account !== null) becomeAccount(account);
+  const others = ENV_FILES.filter((name) => name !== collector.name);
   const files = [...others.map((name) => readFile(name.replace(/\.env$/, ""), env)), collector];
   const secrets = KNOWN_SECRETS.map((secret) => {
     const names = secret.usedBy.map(({ command }) => commandFile(command));
     const own = files.filter(({ name }) => names.includes(name));
-    const look = () => (reader instanceof OpsError ? [UNSEEN] : looksAt(secret, reader, own));
-    const looks = ofRoot.get(secret) ?? look();
+    const places = own.map((file) => placeOf(secret, account, file.env));
+    const unique = places.filter(({ path }, at) => places.findIndex((one) => one.path === path) === at);
+    const looks = ofRoot.get(secret) ?? unique.map((place) => lookAt(place, secret.name));
     return listed(secret, { env, files, own, looks, nowMs });
   });
-  const problems = files.flatMap(({ problem }) => problem ?? []);
-  if (!(reader instanceof OpsError)) return { secrets, problems };
-  const { code: where, message: why, hint: text = null } = reader;
-  return { secrets, problems: [{ where, why, fix: { text, command: null } }, ...problems] };
-}
-
-const UNSEEN: Look = { path: "", stats: undefined, isUnseen: true, problem: null };
-
-/** The account that reads the secrets, which root's process becomes; the error where it cannot. */
-function become(account: Account | null | OpsError): Account | null | OpsError {
-  try {
-    if (isRoot() && account !== null && !(account instanceof OpsError)) becomeAccount(account);
-    return account;
-  } catch (error) {
-    return onlyOpsError(error);
-  }
+  return { secrets, problems: files.flatMap(({ problem }) => problem ?? []) };
 }
 
 /** What a command has of its environment file and of this process's environment; `names` are those in the file. */
@@ -81,13 +67,6 @@ function readFile(command: string, env: Environment): File {
     const fix = { text: null, command: sudoLine(isRoot() || wasRoot() ? "doctor" : "secret list", env) };
     return { name, path, env, names: [], problem: { where: path, why, fix } };
   }
-}
-
-/** Looks at each place where one of these files says that a secret is. */
-function looksAt(secret: KnownSecret, account: Account | null, own: File[]): Look[] {
-  const places = own.map((file) => placeOf(secret, account, file.env));
-  const unique = places.filter(({ path }, at) => places.findIndex((one) => one.path === path) === at);
-  return unique.map((place) => lookAt(place, secret.name));
 }
 
 /** Looks at a secret's file and its directory, without opening or following the file. */

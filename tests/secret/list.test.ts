@@ -2,7 +2,6 @@
 import { afterEach, beforeEach, describe, expect } from "bun:test";
 import { chmodSync, mkdirSync, renameSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { OpsError } from "../../lib/platform/errors.ts";
 import { listSecrets } from "../../lib/secret/list.ts";
 import { renderSecretList } from "../../lib/secret/render.ts";
 import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
@@ -124,17 +123,6 @@ describe("listSecrets()", () => {
     const why = "it could not be read (SECRET_FILE_EXPOSED)";
     expect(problems).toEqual([{ where: path, why, fix: { text: null, command } }]);
   });
-});
-
-test("listSecrets() knows nothing of the account's secrets where it cannot be looked up, and says so first", () => {
-  const fault = {
-    code: "ACCOUNT_UNAVAILABLE",
-    message: "Cannot become opsctl: getent failed",
-    hint: "See it",
-  };
-  const { secrets, problems } = listSecrets(environment(), new OpsError(fault), NOW);
-  expect(secrets.find(({ name }) => name === "DATABASE_URL")?.state).toBe("unknown");
-  expect(problems[0]).toMatchObject({ why: fault.message, fix: { text: fault.hint } });
 });
 
 describe("renderSecretList()", () => {
