@@ -1,4 +1,3 @@
-import { OutageLog } from "../platform/log/outage-log.ts";
 import { type Listener, listen } from "../platform/server/server.ts";
 import type { Dispatcher } from "./delivery/dispatcher.ts";
 import { Intake } from "./delivery/intake/intake.ts";
@@ -9,6 +8,7 @@ import { createApp } from "./http/app.ts";
 import type { Authenticate } from "./http/authenticate.ts";
 import { OutsidePosts } from "./http/outside-posts.ts";
 import { RefusalReport } from "./http/refusal-report.ts";
+import { OutageLog } from "./outage-log.ts";
 import type { Watch } from "./watch/watch.ts";
 import { type WatchedParts, watchedDispatcher } from "./watch/watched-dispatcher.ts";
 

@@ -8,8 +8,8 @@ const LARGEST_LIMIT = 10_000;
  * Reads `ratelimit-limit`, `-reset`, `-policy` and `retry-after`; each part is null when absent or out of bounds.
  *
  * Units:     milliseconds; `limit` is requests. `windowMs` is null when only the limit is published.
- * Behaviour: numbers out of bounds, and a date to wait for, count as absent; waits are cut to an hour: a header must
- *            not stop a run.
+ * Behaviour: numbers out of bounds count as absent, waits are cut to an hour: a header must not stop a run. A time to
+ *            wait for is counted from the answer's own `date`: this host's clock may be wrong.
  * Source:    resend.com/docs/api-reference/rate-limit, read 2026-11-21; RFC 9110, Retry-After.
  */
 export function parsePublishedRate(headers: Headers) {
@@ -21,7 +21,7 @@ export function parsePublishedRate(headers: Headers) {
     limit: parseLimit(headers.get("ratelimit-limit")) ?? (isPolicy ? Number(policyLimit) : null),
     windowMs: isPolicy ? windowMs : null,
     resetMs: parseSeconds(headers.get("ratelimit-reset")),
-    retryAfterMs: parseSeconds(headers.get("retry-after")),
+    retryAfterMs: parseSeconds(headers.get("retry-after")) ?? untilRetry(headers),
   };
 }
 
@@ -34,4 +34,12 @@ function parseLimit(value: string | null | undefined): number | null {
 function parseSeconds(value: string | null): number | null {
   if (!/^\s*\d{1,9}(?:\.\d{1,9})?\s*$/.test(value ?? "")) return null;
   return Math.min(Math.ceil(Number(value) * 1_000), LONGEST_MS);
+}
+
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT$/;
+
+function untilRetry(headers: Headers): number | null {
+  const [retryAt = "", date = ""] = ["retry-after", "date"].map((name) => headers.get(name) ?? "");
+  const ms = HTTP_DATE.test(retryAt) ? Date.parse(retryAt) - Date.parse(date) : Number.NaN;
+  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), LONGEST_MS);
 }

@@ -1,5 +1,5 @@
 import type { Log } from "../../platform/log/log.ts";
-import { OutageLog } from "../../platform/log/outage-log.ts";
+import { OutageLog } from "../outage-log.ts";
 import { OUTBOX_KINDS, type OutboxKind, type Settlement, type State } from "../state/contract.ts";
 import type { ChannelStops } from "./attempts/attempt.ts";
 import { Leadership } from "./leadership.ts";

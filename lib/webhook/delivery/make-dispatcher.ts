@@ -1,5 +1,4 @@
 import type { Log } from "../../platform/log/log.ts";
-import { SlidingMinute } from "../../platform/rate/sliding-minute.ts";
 import { type BurstLimit, TokenBucket } from "../../platform/rate/token-bucket.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import type { OutboxKind, Settlement, State } from "../state/contract.ts";
@@ -9,6 +8,7 @@ import { DetourTeller } from "./messages/detour-teller.ts";
 import { digestGatherer } from "./messages/digest-gatherer.ts";
 import { messageText } from "./messages/message-texts.ts";
 import { Sender, type SenderDependencies } from "./sending/sender.ts";
+import { SlidingMinute } from "./sending/sliding-minute.ts";
 
 /** How each kind is delivered; `comment` is null where comments are not set up. */
 export type Attempts = { message: Attempt; issue: Attempt; comment: Attempt | null };

@@ -1,9 +1,9 @@
 import { Hono } from "hono";
 import type { Log } from "../../platform/log/log.ts";
-import { OutageLog } from "../../platform/log/outage-log.ts";
 import { withTimeout } from "../../platform/timeout.ts";
 import type { ChannelStops } from "../delivery/attempts/attempt.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
+import { OutageLog } from "../outage-log.ts";
 import type { KindStats } from "../state/contract.ts";
 import type { WatchView } from "../watch/watch.ts";
 import { errorAnswer, jsonAnswer, methodNotAllowed, notFound } from "./json-answer.ts";

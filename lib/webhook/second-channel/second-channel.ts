@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { Log } from "../../platform/log/log.ts";
-import { OutageLog } from "../../platform/log/outage-log.ts";
 import type { SendOutcome } from "../../providers/send-outcome.ts";
 import { alertPatience } from "../alert-patience.ts";
+import { OutageLog } from "../outage-log.ts";
 import type { State, UnheardAlert } from "../state/contract.ts";
 import { ALERT_EMAIL_LIMIT, renderAlertEmail } from "../texts/email/alert-email.ts";
 import { type AlertEmail, type MadeEmail, UnclearEmails } from "./unclear-emails.ts";

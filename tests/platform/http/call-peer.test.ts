@@ -174,13 +174,15 @@ describe("callPeer()", () => {
     );
   });
 
+  const NOON = "Mon, 16 Mar 2026 12:00:00 GMT";
   test.each([
     [{ "retry-after": "7" }, 7_000],
     [{ "retry-after": "1.5" }, 1_500],
     [{ "retry-after": "86400" }, 3_600_000],
     [{ "retry-after": "-1" }, 1_000],
     [{ "retry-after": "soon" }, 1_000],
-    [{ "retry-after": "Mon, 16 Mar 2026 12:00:09 GMT" }, 1_000],
+    [{ "retry-after": "Mon, 16 Mar 2026 12:00:09 GMT", date: NOON }, 9_000],
+    [{ "retry-after": "Mon, 16 Mar 2026 11:00:00 GMT", date: NOON }, 0],
     [{ "ratelimit-reset": "3" }, 3_000],
     [{}, 1_000],
   ])("says when a throttled call may be repeated: %p", async (headers, retryAfterMs) => {

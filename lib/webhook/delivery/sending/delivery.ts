@@ -1,6 +1,6 @@
 import type { Log } from "../../../platform/log/log.ts";
-import { OutageLog } from "../../../platform/log/outage-log.ts";
 import type { WebhookMetrics } from "../../metrics/metrics.ts";
+import { OutageLog } from "../../outage-log.ts";
 import type { DueRow, OutboxKind, Settlement, State } from "../../state/contract.ts";
 import type { Attempt, AttemptResult, LookUp, LookUpResult, Retry } from "../attempts/attempt.ts";
 import {

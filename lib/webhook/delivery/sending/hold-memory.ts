@@ -1,5 +1,5 @@
 import type { Log } from "../../../platform/log/log.ts";
-import { OutageLog } from "../../../platform/log/outage-log.ts";
+import { OutageLog } from "../../outage-log.ts";
 import type { OutboxKind, State } from "../../state/contract.ts";
 
 /**

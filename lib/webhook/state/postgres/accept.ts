@@ -2,8 +2,8 @@ import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { classifyDatabaseError } from "../../../platform/database/pool.ts";
 import type { Log } from "../../../platform/log/log.ts";
-import { OutageLog } from "../../../platform/log/outage-log.ts";
 import type { Alert } from "../../alert/alert.ts";
+import { OutageLog } from "../../outage-log.ts";
 import {
   type AcceptedAlert,
   type AcceptOutcome,

@@ -1,4 +1,4 @@
-import type { BurstLimit, StartQuota } from "./token-bucket.ts";
+import type { BurstLimit, StartQuota } from "../../../platform/rate/token-bucket.ts";
 
 const MINUTE_MS = 60_000;
 /** What starts a minute apart may arrive a little closer. */

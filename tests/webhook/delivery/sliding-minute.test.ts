@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { SlidingMinute } from "../../../lib/platform/rate/sliding-minute.ts";
+import { SlidingMinute } from "../../../lib/webhook/delivery/sending/sliding-minute.ts";
 
 const RATE = { perMinute: 30, burst: 10 };
 

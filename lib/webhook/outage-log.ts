@@ -1,4 +1,4 @@
-import type { Log } from "./log.ts";
+import type { Log } from "../platform/log/log.ts";
 
 /** How often a failure that goes on is logged again. */
 const AGAIN_MS = 5 * 60_000;
