@@ -18,6 +18,8 @@ const textOf = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") 
 const NO_GROUP = 65_534;
 /** `getent` waits for minutes for a directory service that does not answer. */
 const GETENT_LIMIT_MS = 5_000;
+/** A host whose accounts are all in its files: starting getent there takes a third of the start of a command. */
+const FILES_ALONE = /^\s*passwd\s*:(?:\s+(?:files|systemd|compat))+\s*(?:#.*)?$/m;
 
 let hasDropped = false;
 
@@ -136,6 +138,7 @@ function accountIn(lines: string, wanted: string | number): Account | null {
 
 /** What the directory services of this host say; nothing where it has none. */
 async function getent(limitMs: number): Promise<string> {
+  if (FILES_ALONE.test(textOf("/etc/nsswitch.conf"))) return "";
   const limits = { env: {}, signal: AbortSignal.timeout(limitMs) };
   const { end, stdout } = await runProgram("/usr/bin/getent", ["passwd", SERVICE_ACCOUNT], limits);
   if (end.status === "ended" && end.exitCode === 0) return stdout.toString();
