@@ -117,9 +117,15 @@ test("two weekly runs of the binary send each report once, and doctor gets an an
       email: { reused: 12, sent: 0 },
     });
     expect(fixture.gateway.accepted).toHaveLength(12);
-    const { stdout } = await fixture.opsctl(["doctor", "--json"]);
-    expect(stdout).toContain("migrations, tables, functions and grants are in place");
-    expect(stdout).not.toContain("no answer within");
+    const doctor = await fixture.opsctl(["doctor", "--json"]);
+    expect(doctor.stdout).not.toContain("CHECK_TIMED_OUT");
+    const { findings } = doctor.json as {
+      findings: { command: string; check: string; status: string }[];
+    };
+    const schema = findings.filter(({ check }) => check === "database schema");
+    expect(schema.map(({ command, status }) => [command, status])).toEqual(
+      ["weekly", "reports", "deliveries"].map((command) => [command, "pass"]),
+    );
   } finally {
     await own.stop();
   }
