@@ -8,6 +8,7 @@ import {
   fail,
   type Health,
   NOT_SET_UP,
+  notChecked,
   note,
   only,
   pass,
@@ -49,11 +50,14 @@ export async function readWebhookHealth(
   return { ...only(UNSEEN, { adminPort }), isOutdated: true };
 }
 
-const UNSEEN = note(
-  "WEBHOOK_NOT_ANSWERING",
-  "not checked: its admin port is off, so the service is not called",
-  "Turn the admin port on (WEBHOOK_ADMIN_PORT in webhook.env), so that the service can be asked",
-);
+const UNSEEN: CheckResult = {
+  ...notChecked(
+    "WEBHOOK_NOT_ANSWERING",
+    "its admin port is off, so the service is not called",
+    "Turn the admin port on (WEBHOOK_ADMIN_PORT in webhook.env), so that the service can be asked",
+  ),
+  isNote: true,
+};
 
 /** The health of a service that reports this. */
 function webhookHealth(service: ServiceHealth): Health {

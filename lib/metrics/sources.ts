@@ -26,7 +26,7 @@ export async function loadCollectConfig(env: Environment): Promise<CollectConfig
 /**
  * Refuses a run by hand that sees none of the collector's settings: it would replace the installed collector's metrics.
  *
- * Errors: CONFIG_INVALID.
+ * Errors: CONFIG_INVALID, and those of looking for the token's file.
  */
 export function refuseWithoutSettings(env: Environment, settingsPath: string | null): void {
   const names = settingsWhere(

@@ -1,4 +1,4 @@
-import { lstatSync, type Stats, statSync } from "node:fs";
+import { existsSync, lstatSync, type Stats } from "node:fs";
 import process from "node:process";
 import { isNeeded, KNOWN_SECRETS, type KnownSecret } from "../platform/config/known-secrets.ts";
 import { type CommandSettings, readCommandSettings, settingsPath } from "../platform/config/settings-file.ts";
@@ -69,7 +69,7 @@ function readFile(command: string, env: Environment): File {
   }
 }
 
-/** Looks at a secret's file and its directory, without opening or following the file. */
+/** Looks at a secret's file and its directory, without opening the file. */
 function lookAt(place: Place, name: string): Look {
   const { path, directory, reader } = place;
   const closed = ({ why, command }: DirectoryFault) => {
@@ -78,7 +78,7 @@ function lookAt(place: Place, name: string): Look {
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     const fault = directoryFault(directory, { trusted: [0, reader.uid], entry: name });
-    const why = fileFault(path, stats, reader);
+    const why = fault === null ? fileFault(path, stats, reader) : null;
     const problem = why === null ? null : { where: path, why, fix: fixOf(place, name) };
     return { path, stats, isUnseen: false, problem: fault === null ? problem : closed(fault) };
   } catch (error) {
@@ -94,8 +94,7 @@ function lookAt(place: Place, name: string): Look {
 /** What keeps a file from being read as a secret; what a link leads to is judged when it is read. */
 function fileFault(path: string, stats: Stats | undefined, { name, uid }: Place["reader"]): string | null {
   if (stats === undefined) return null;
-  if (stats.isSymbolicLink())
-    return statSync(path, { throwIfNoEntry: false }) ? null : "it is a link to nothing";
+  if (stats.isSymbolicLink()) return existsSync(path) ? null : "it is a link that leads to nothing";
   if (!stats.isFile()) return `it is ${kindOf(stats)}`;
   if (stats.uid === uid && (stats.mode & READ_OR_WRITTEN_BY_OTHERS) === 0) return null;
   const found = `owner ${namesOf([stats.uid])}, mode ${octal(stats.mode & 0o777)}`;

@@ -112,7 +112,7 @@ describe("readStatus()", () => {
 
   test("does not call a webhook whose admin port is off, nor calls it well", async () => {
     dependencies.env = { ...dependencies.env, WEBHOOK_ADMIN_PORT: "0" };
-    const off = "not checked: its admin port is off, so the service is not called (WEBHOOK_NOT_ANSWERING)";
+    const off = "not checked: its admin port is off, so the service is not called";
     expect((await said()).webhook?.slice(0, 2)).toEqual(["outdated", off]);
   });
 

@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { type CheckResult, command, fail, pass, warn } from "../../health/result.ts";
+import { type CheckResult, command, fail, notChecked, pass, warn } from "../../health/result.ts";
 import { METRICS_FILE } from "../../host/metric-names.ts";
 import { findTextDirectory } from "../../host/text-directory.ts";
 import { hostingAccount, hostingFault } from "../../metrics/sources/hosting.ts";
@@ -50,10 +50,14 @@ export const COLLECT_CHECKS: readonly Check[] = [
   },
   checkWithSettings(
     { command: of, name: "hosting provider", service: "the hosting provider" },
-    { required: ["HOSTING_TOKEN"], optional: ["HOSTING_API_URL", "HOSTING_TEAM_ID", "HOSTING_PROJECTS"] },
-    async (settings, { dependencies }, signal) => {
-      const account = hostingAccount(settings, settings.HOSTING_TOKEN);
-      const counted = await countVercelProjects({ ...account, timeoutMs: dependencies.callLimitMs, signal });
+    { optional: ["HOSTING_API_URL", "HOSTING_TEAM_ID", "HOSTING_PROJECTS"] },
+    async (settings, context, signal) => {
+      // Root has looked for it: the account would look elsewhere.
+      const token = (await context.secrets(of)).find(({ name }) => name === "HOSTING_TOKEN");
+      if (!token?.found) return [token?.error ? UNREAD_TOKEN : NO_TOKEN];
+      const account = hostingAccount(settings, token.found.secret);
+      const timeoutMs = context.dependencies.callLimitMs;
+      const counted = await countVercelProjects({ ...account, timeoutMs, signal });
       if (counted.status !== "ok") {
         const { why, fix } = hostingFault(counted.code);
         return [fail(counted.code, why, fix)];
@@ -67,6 +71,8 @@ export const COLLECT_CHECKS: readonly Check[] = [
   socketTableCheck(of),
 ];
 
+const NO_TOKEN = notChecked("PREREQUISITE_FAILED", "it needs HOSTING_TOKEN, see configuration");
+const UNREAD_TOKEN = notChecked("PREREQUISITE_FAILED", "it needs HOSTING_TOKEN, see secrets");
 const CORRECT_PROJECTS =
   "Correct HOSTING_PROJECTS if that is right, or set HOSTING_TEAM_ID to the team that owns them";
 

@@ -49,8 +49,8 @@ export function readCommandSettings(words: string, env: Environment) {
  */
 export function settingsPath(name: string, env: Environment): string | null {
   refuseRelative("OPSCTL_ENV_DIR", env);
-  const { OPSCTL_ENV_DIR: directory = DEFAULT_ENV_DIR } = env;
-  return directory.trim() === "" ? null : join(directory, name);
+  const directory = env.OPSCTL_ENV_DIR?.trim() ?? DEFAULT_ENV_DIR;
+  return directory === "" ? null : join(directory, name);
 }
 
 /** In the directory where a command happens to be started, nothing is read or written. */
@@ -64,8 +64,9 @@ function refuseRelative(name: string, env: Environment): void {
   });
 }
 
-/** Where another command finds the webhook's environment file; null where none is read. */
+/** Where another command finds the webhook's environment file; null where none is read. Errors: CONFIG_INVALID. */
 export function webhookSettingsPath(env: Environment): string | null {
+  refuseRelative("OPSCTL_WEBHOOK_ENV_FILE", env);
   return env.OPSCTL_WEBHOOK_ENV_FILE?.trim() || settingsPath("webhook.env", env);
 }
 

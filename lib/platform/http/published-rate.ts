@@ -1,6 +1,3 @@
-/** What an answer says about the rate of its service. */
-export type PublishedRate = ReturnType<typeof parsePublishedRate>;
-
 const LONGEST_MS = 3_600_000;
 const LARGEST_LIMIT = 10_000;
 

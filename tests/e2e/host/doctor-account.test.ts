@@ -266,6 +266,16 @@ describe("opsctl doctor started by root", () => {
     await database.stop();
   });
 
+  test("asks the hosting provider with the token that root has, without showing it", async () => {
+    const envDir = settings("hosting", { "collect-metrics": { HOSTING_API_URL: "http://127.0.0.1:1" } });
+    const words = ["collect-metrics", "--json", "--env-dir", envDir];
+    const ended = await doctor(words, { HOSTING_TOKEN: "roots-own-token" });
+    expect(of(ended, "collect-metrics", "hosting provider")).toMatchObject([
+      { status: "fail", code: "hosting_unreachable" },
+    ]);
+    expect(ended.stdout).not.toContain("roots-own-token");
+  });
+
   test("checks the owner's login that root has, without showing it", async () => {
     const envDir = settings("owner", { weekly: { OPSCTL_SECRETS_DIR: host.path("none") } });
     const url = "postgres://owner:secret-of-the-owner@127.0.0.1:1/app?sslmode=disable";

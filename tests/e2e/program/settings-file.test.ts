@@ -254,6 +254,12 @@ describe("the settings file of a command", () => {
       env: { OPSCTL_ENV_DIR: "etc" },
     });
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining("CONFIG_INVALID")]);
+    const other = { OPSCTL_ENV_DIR: "", OPSCTL_WEBHOOK_ENV_FILE: "webhook.env" };
+    const monitor = await opsctl(["socket-monitor"], { env: other });
+    expect([monitor.exitCode, monitor.stderr]).toEqual([
+      3,
+      expect.stringContaining("is not an absolute path"),
+    ]);
   });
 });
 
