@@ -1,11 +1,13 @@
-import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { lstatSync, readlinkSync, type Stats } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { trustedUids } from "../privileges.ts";
 
 /** The bits of a mode that let group or others change a file. */
 export const WRITABLE_BY_OTHERS = 0o022;
 /** With this bit only the owner of an entry may exchange it in a directory. */
 const STICKY = 0o1000;
+/** As many as the kernel follows on a way. */
+const MOST_LINKS = 40;
 
 /** Permissions as they are written: `0600`. */
 export function octal(mode: number): string {
@@ -42,9 +44,10 @@ function faultAt(path: string, why: string): DirectoryFault {
 /**
  * Why an account outside `trusted` could exchange a directory or what is in it; null where none can.
  *
- * Behaviour: judges the directory and all above it, and all above a link. In a sticky directory, as /tmp is, only the
- *            owner of an entry may exchange it: there the entry on the way, a link too, has to be of a trusted account.
- *            The directory itself may be sticky only for one `entry`. `owner` may let others write to what is its own.
+ * Behaviour: goes the way as the kernel does, link by link, and judges each directory on it, also before what is missing.
+ *            In a sticky directory, as /tmp is, only the owner of an entry may exchange it: there the entry on the way, a
+ *            link too, has to be of a trusted account. The directory itself may be sticky only for one `entry`, which may
+ *            be missing. `owner` may let others write to what is its own.
  * Errors:    those of the file system, ENOENT where the directory is missing.
  */
 export function directoryFault(
@@ -55,24 +58,43 @@ export function directoryFault(
     owner = null,
   }: { trusted?: readonly number[]; entry?: string | null; owner?: number | null } = {},
 ): DirectoryFault | null {
-  const real = realpathSync(path);
-  for (const [at, name] of [[real, entry] as const, ...stepsUp(real), ...stepsUp(resolve(path))]) {
-    const { uid, mode } = statSync(at);
-    if (uid === owner) continue;
-    if (!trusted.includes(uid))
-      return faultAt(at, `belongs to ${namesOf([uid])}, expected ${namesOf(trusted)}`);
-    if ((mode & WRITABLE_BY_OTHERS) === 0) continue;
-    if (name === null || (mode & STICKY) === 0)
-      return faultAt(at, `has mode ${octal(mode)}, and group or others may write to it`);
-    const stats = lstatSync(join(at, name), { throwIfNoEntry: false });
-    if (stats !== undefined && stats.uid !== owner && !trusted.includes(stats.uid))
-      return faultAt(join(at, name), `belongs to ${namesOf([stats.uid])}, expected ${namesOf(trusted)}`);
+  const accepted = owner === null ? trusted : [...trusted, owner];
+  const ahead = namesIn(join(resolve(path), entry ?? ""));
+  for (let at = "/", links = 0; ; ) {
+    const name = ahead.shift() ?? null;
+    if (name === "..") {
+      at = dirname(at);
+      continue;
+    }
+    const fault = faultOf(at, name, { accepted, owner });
+    if (fault !== null || name === null) return fault;
+    const next = join(at, name);
+    const isLast = entry !== null && ahead.length === 0;
+    const stats = lstatSync(next, { throwIfNoEntry: !isLast });
+    if (stats?.isSymbolicLink()) {
+      links += 1;
+      if (links > MOST_LINKS) throw Object.assign(new Error("too many links"), { code: "ELOOP" });
+      const target = readlinkSync(next);
+      if (target.startsWith("/")) at = "/";
+      ahead.unshift(...namesIn(target));
+    } else if (isLast) return null;
+    else at = next;
   }
-  return null;
 }
 
-/** Each directory above a path, with the name of what is next on the way. */
-function stepsUp(path: string): [directory: string, name: string][] {
-  const above = dirname(path);
-  return above === path ? [] : [[above, basename(path)], ...stepsUp(above)];
+type Judging = { accepted: readonly number[]; owner: number | null };
+
+/** Why an account outside `accepted` could exchange what has this name in a directory, or with null anything in it. */
+function faultOf(at: string, name: string | null, { accepted, owner }: Judging): DirectoryFault | null {
+  const { uid, mode } = lstatSync(at);
+  if (!accepted.includes(uid))
+    return faultAt(at, `belongs to ${namesOf([uid])}, expected ${namesOf(accepted)}`);
+  if (uid === owner || (mode & WRITABLE_BY_OTHERS) === 0) return null;
+  if (name === null || (mode & STICKY) === 0)
+    return faultAt(at, `has mode ${octal(mode)}, and group or others may write to it`);
+  const stats = lstatSync(join(at, name), { throwIfNoEntry: false });
+  if (stats === undefined || accepted.includes(stats.uid)) return null;
+  return faultAt(join(at, name), `belongs to ${namesOf([stats.uid])}, expected ${namesOf(accepted)}`);
 }
+
+const namesIn = (path: string) => path.split("/").filter((name) => name !== "" && name !== ".");

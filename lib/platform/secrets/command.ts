@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { basename, dirname, isAbsolute } from "node:path";
 import process from "node:process";
 import { OpsError } from "../errors.ts";
@@ -25,9 +25,13 @@ export async function runSecretCommand(
     new OpsError({ code, message: `Cannot read secret ${name} from OPSCTL_SECRETS_COMMAND: ${why}`, hint });
   const failed = (why: string) => refusal("SECRET_COMMAND_FAILED", why, BY_HAND);
   if (!isAbsolute(command)) throw failed("it is not the absolute path of one executable");
-  const fault = isRoot() ? programFault(command) : null;
-  if (fault !== null)
-    throw refusal("SECRET_COMMAND_UNTRUSTED", `root did not run ${command}: ${fault}`, OF_ROOT);
+  try {
+    const fault = isRoot() ? programFault(command) : null;
+    if (fault !== null)
+      throw refusal("SECRET_COMMAND_UNTRUSTED", `root did not run ${command}: ${fault}`, OF_ROOT);
+  } catch (error) {
+    throw error instanceof OpsError ? error : failed(`it cannot be started: ${Object(error).code}`);
+  }
   const { end, stdout } = await runProgram(command, [name], {
     ...{ env: { ...process.env, ...env }, maxBytes: MAX_BYTES },
     signal: AbortSignal.timeout(limitMs),
@@ -46,13 +50,14 @@ const BY_HAND =
 const OF_ROOT =
   "Root runs an executable of root's in directories of root's; or run the command as the account that owns it";
 
-/** Why another account could have written the program; null where none could, and where there is none. */
+/**
+ * Why another account could have written the program, or could put one there; null where none could.
+ *
+ * Errors: those of the file system, ENOENT where there is none: then nothing may be started, as one may appear.
+ */
 function programFault(command: string): string | null {
-  const stats = statSync(command, { throwIfNoEntry: false });
-  if (stats === undefined) return null;
-  if (stats.uid !== 0 || (stats.mode & WRITABLE_BY_OTHERS) !== 0) return "another account may write to it";
-  const faults = [command, realpathSync(command)].map((path) =>
-    directoryFault(dirname(path), { entry: basename(path) }),
-  );
-  return faults.find((fault) => fault !== null)?.why ?? null;
+  const fault = directoryFault(dirname(command), { entry: basename(command) });
+  if (fault !== null) return fault.why;
+  const { uid, mode } = statSync(command);
+  return uid === 0 && (mode & WRITABLE_BY_OTHERS) === 0 ? null : "another account may write to it";
 }
