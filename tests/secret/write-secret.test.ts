@@ -125,7 +125,9 @@ describe("the directory of secrets", () => {
     mkdirSync(join(places.folder, "real"));
     mkdirSync(join(places.folder, "above/below/further/down"), { recursive: true });
     symlinkSync(join(places.folder, "real"), join(places.folder, "above/link"));
+    symlinkSync(join(places.folder, "above/link"), join(places.folder, "above-by-two-links"));
     giveAway(join(places.folder, "above"));
+    await expect(set(at("above-by-two-links"))).rejects.toEqual(refusal("FILE_UNTRUSTED"));
     for (const name of ["below", "below/further/down", "link", "missing"])
       await expect(set(at("above", name))).rejects.toEqual(refusal("FILE_UNTRUSTED"));
     expect(readdirSync(join(places.folder, "real"))).toEqual([]);

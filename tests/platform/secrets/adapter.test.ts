@@ -164,17 +164,21 @@ describe("secretAdapter() judges whose a file is, and who could have put it ther
     const command = join(inner, "client");
     put(command, `#!/bin/sh\ntouch '${marker}'\necho value\n`, 0o755);
     const env = environment({ OPSCTL_SECRETS_COMMAND: command });
+    // The folder of the secrets itself must not be what is refused.
+    const elsewhere = { ...env, OPSCTL_SECRETS_DIR: "/nonexistent", CREDENTIALS_DIRECTORY: "" };
     for (const path of [command, inner, outer, home]) {
       giveAway(path);
-      // The folder of the secrets itself must not be what is refused.
-      const error = await found({
-        ...env,
-        OPSCTL_SECRETS_DIR: "/nonexistent",
-        CREDENTIALS_DIRECTORY: "",
-      }).catch((thrown: unknown) => thrown);
-      expect(error).toMatchObject({ code: "SECRET_COMMAND_UNTRUSTED" });
+      expect(await code(elsewhere)).toBe("SECRET_COMMAND_UNTRUSTED");
       takeBack(path);
     }
+    // One that is not there yet, and one behind a link of root's to a link of the account's.
+    const others = join(home, "others");
+    mkdirSync(others);
+    symlinkSync(command, join(others, "link"));
+    symlinkSync(join(others, "link"), join(home, "link-of-root"));
+    giveAway(others);
+    for (const path of [join(others, "missing"), join(others, "missing/client"), join(home, "link-of-root")])
+      expect(await code({ ...elsewhere, OPSCTL_SECRETS_COMMAND: path })).toBe("SECRET_COMMAND_UNTRUSTED");
     chmodSync(command, 0o775);
     expect(await code(env)).toBe("SECRET_COMMAND_UNTRUSTED");
     expect(existsSync(marker)).toBe(false);
