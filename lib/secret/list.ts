@@ -77,7 +77,8 @@ function lookAt(place: Place, name: string): Look {
   };
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false });
-    const fault = directoryFault(directory, { trusted: [0, reader.uid], entry: name });
+    const leadsNowhere = stats?.isSymbolicLink() === true && !existsSync(path);
+    const fault = leadsNowhere ? null : directoryFault(directory, { trusted: [0, reader.uid], entry: name });
     const why = fault === null ? fileFault(path, stats, reader) : null;
     const problem = why === null ? null : { where: path, why, fix: fixOf(place, name) };
     return { path, stats, isUnseen: false, problem: fault === null ? problem : closed(fault) };

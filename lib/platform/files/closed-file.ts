@@ -41,21 +41,16 @@ export function readClosedText(path: string, subject: string, maxBytes = 1_048_5
     const whose = `it belongs to ${namesOf([stats.uid])}, expected ${namesOf(trusted)}`;
     if (!trusted.includes(stats.uid)) refuse("SECRET_FILE_UNTRUSTED", ` was not used: ${whose}`);
   };
-  const judgeWay = () => {
-    const fault = directoryFault(dirname(path), { entry: basename(path) });
-    if (fault === null) return;
-    // One fault for all that is looked for there: the message does not name the file.
-    const message = `Cannot use directory ${dirname(path)}: ${fault.why}; nothing in it was read`;
-    const code = "SECRET_FILE_UNTRUSTED";
-    throw new OpsError({ code, message, hint: fault.command ?? HINTS[code] });
-  };
   try {
     // The directory first: in another account's a missing file does not lead to the next place.
-    judgeWay();
-    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
+    const fault = directoryFault(dirname(path), { entry: basename(path) });
+    // One fault for all that is looked for there: the message does not name the file.
+    if (fault !== null) {
+      const message = `Cannot use directory ${dirname(path)}: ${fault.why}; nothing in it was read`;
+      const code = "SECRET_FILE_UNTRUSTED";
+      throw new OpsError({ code, message, hint: fault.command ?? HINTS[code] });
+    }
     const bytes = readRegularFile(path, { maxBytes, judge, followLinks: true });
-    // In a sticky directory another account may have made the file meanwhile.
-    judgeWay();
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;

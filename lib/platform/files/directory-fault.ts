@@ -44,11 +44,12 @@ function faultAt(path: string, why: string): DirectoryFault {
 /**
  * Why an account outside `trusted` could exchange a directory or what is in it; null where none can.
  *
- * Behaviour: goes the way as the kernel does, link by link, and judges each directory on it, also before what is missing.
- *            In a sticky directory, as /tmp is, only the owner of an entry may exchange it: there the entry on the way, a
- *            link too, has to be of a trusted account. The directory itself may be sticky only for one `entry`, which may
- *            be missing. `owner` may let others write to what is its own.
- * Errors:    those of the file system, ENOENT where the directory is missing.
+ * Behaviour: goes the way as the kernel does, link by link, and judges each directory before what is in it. In a sticky
+ *            directory, as /tmp is, only the owner of an entry may exchange it: there the entry on the way, a link too,
+ *            has to be of a trusted account. The directory itself may be sticky only for one `entry`. `owner` may let
+ *            others write to what is its own.
+ * Errors:    those of the file system, ENOENT where the directory or the entry is missing: another account may make it
+ *            the next moment, so that it must not be opened then.
  */
 export function directoryFault(
   path: string,
@@ -59,6 +60,7 @@ export function directoryFault(
   }: { trusted?: readonly number[]; entry?: string | null; owner?: number | null } = {},
 ): DirectoryFault | null {
   const accepted = owner === null ? trusted : [...trusted, owner];
+  const foreign = (uid: number) => `belongs to ${namesOf([uid])}, expected ${namesOf(accepted)}`;
   const ahead = namesIn(join(resolve(path), entry ?? ""));
   for (let at = "/", links = 0; ; ) {
     const name = ahead.shift() ?? null;
@@ -66,35 +68,24 @@ export function directoryFault(
       at = dirname(at);
       continue;
     }
-    const fault = faultOf(at, name, { accepted, owner });
-    if (fault !== null || name === null) return fault;
+    const { uid, mode } = lstatSync(at);
+    if (!accepted.includes(uid)) return faultAt(at, foreign(uid));
+    const isOpen = uid !== owner && (mode & WRITABLE_BY_OTHERS) !== 0;
+    if (isOpen && (name === null || (mode & STICKY) === 0))
+      return faultAt(at, `has mode ${octal(mode)}, and group or others may write to it`);
+    if (name === null) return null;
     const next = join(at, name);
-    const isLast = entry !== null && ahead.length === 0;
-    const stats = lstatSync(next, { throwIfNoEntry: !isLast });
-    if (stats?.isSymbolicLink()) {
+    const stats = lstatSync(next);
+    if (isOpen && !accepted.includes(stats.uid)) return faultAt(next, foreign(stats.uid));
+    if (stats.isSymbolicLink()) {
       links += 1;
       if (links > MOST_LINKS) throw Object.assign(new Error("too many links"), { code: "ELOOP" });
       const target = readlinkSync(next);
       if (target.startsWith("/")) at = "/";
       ahead.unshift(...namesIn(target));
-    } else if (isLast) return null;
+    } else if (entry !== null && ahead.length === 0) return null;
     else at = next;
   }
-}
-
-type Judging = { accepted: readonly number[]; owner: number | null };
-
-/** Why an account outside `accepted` could exchange what has this name in a directory, or with null anything in it. */
-function faultOf(at: string, name: string | null, { accepted, owner }: Judging): DirectoryFault | null {
-  const { uid, mode } = lstatSync(at);
-  if (!accepted.includes(uid))
-    return faultAt(at, `belongs to ${namesOf([uid])}, expected ${namesOf(accepted)}`);
-  if (uid === owner || (mode & WRITABLE_BY_OTHERS) === 0) return null;
-  if (name === null || (mode & STICKY) === 0)
-    return faultAt(at, `has mode ${octal(mode)}, and group or others may write to it`);
-  const stats = lstatSync(join(at, name), { throwIfNoEntry: false });
-  if (stats === undefined || accepted.includes(stats.uid)) return null;
-  return faultAt(join(at, name), `belongs to ${namesOf([stats.uid])}, expected ${namesOf(accepted)}`);
 }
 
 const namesIn = (path: string) => path.split("/").filter((name) => name !== "" && name !== ".");
