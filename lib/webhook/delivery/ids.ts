@@ -1,0 +1,42 @@
+import { hash } from "node:crypto";
+import type { Alert } from "../alert/alert.ts";
+import { alertInstant } from "../alert/time.ts";
+
+/** A storm asks for the same few ids ten thousand times a second. */
+const lately = new Map<string, string>();
+const MOST_REMEMBERED = 1_000;
+
+/**
+ * The id of the issue that a claim on a fingerprint creates: the same on every attempt, another one for every claim.
+ *
+ * Shape:  a UUID with the bits of version 4, the only one that the tracker is known to take.
+ * Units:  `claimedAtMs` is epoch milliseconds.
+ * Source: issue tracker contract, The same id twice.
+ */
+export function issueIdOf(fingerprint: string, claimedAtMs: number): string {
+  const claim = `${claimedAtMs} ${fingerprint}`;
+  const known = lately.get(claim);
+  if (known !== undefined) return known;
+  const id = uuidOf([fingerprint, claimedAtMs]);
+  if (lately.size >= MOST_REMEMBERED) lately.clear();
+  lately.set(claim, id);
+  return id;
+}
+
+/**
+ * The id of the comment on an alert's issue: the same on every attempt, another one for another end of the alert.
+ *
+ * Behaviour: made of the instant of the end; where the sender names none, of the number of its row.
+ */
+export function commentIdOf(issueId: string, { endsAt }: Pick<Alert, "endsAt">, row: number): string {
+  const end = alertInstant(endsAt);
+  return uuidOf(["comment", issueId, end === null ? `row ${row}` : String(end.epochNanoseconds)]);
+}
+
+/** A UUID made of the SHA-256 of its parts. */
+function uuidOf(parts: readonly (string | number)[]): string {
+  const hex = hash("sha256", JSON.stringify(parts), "hex");
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  const [third, fourth] = [`4${hex.slice(13, 16)}`, `${variant}${hex.slice(17, 20)}`];
+  return [hex.slice(0, 8), hex.slice(8, 12), third, fourth, hex.slice(20, 32)].join("-");
+}
