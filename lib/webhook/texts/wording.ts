@@ -6,7 +6,7 @@ import type { Alert } from "../alert/alert.ts";
 import { datasourceTrouble } from "../alert/name.ts";
 import { endedUnmeasured, type StateReason } from "../alert/state-reason.ts";
 import { formatAlertTime } from "../alert/time.ts";
-import { breakLinks } from "./break-links.ts";
+import type { RecoveryNote } from "../store/types.ts";
 
 /** A state is a word or two; a longer one is cut. */
 const MAX_STATUS_UNITS = 60;
@@ -54,15 +54,14 @@ export function markerOf(alert: Alert): string {
 /**
  * The state of an alert, as a word behind nothing: `disparado`, `resolvido`.
  *
- * Behaviour: a status that is neither firing nor resolved is shown as it was sent, on one line without links,
- *            unescaped.
+ * Behaviour: a status that is neither firing nor resolved is shown as it was sent, on one line, unescaped.
  */
 export function stateWords(alert: Pick<Alert, "status" | "firing" | "reason">): string {
   const { status, firing } = alert;
   if (firing) return "disparado";
   if (endedUnmeasured(alert)) return "encerrado";
   if (status === "resolved") return "resolvido";
-  const shown = truncate(breakLinks(singleLine(status ?? "")), MAX_STATUS_UNITS);
+  const shown = truncate(singleLine(status ?? ""), MAX_STATUS_UNITS);
   return shown === "" ? "sem estado" : `estado "${shown}"`;
 }
 
@@ -106,8 +105,16 @@ export function reasonWording(alert: Alert): string | null {
 /** How many alerts the sender left out of its notification; null for none. */
 export function leftOutWording({ truncatedAlerts }: Pick<Alert, "truncatedAlerts">): string | null {
   if (truncatedAlerts <= 0) return null;
-  // The number is the sender's, and a large one with its dots looks like an address.
-  return breakLinks(`+${formatCount(truncatedAlerts, "alerta não mostrado", "alertas não mostrados")}`);
+  return `+${formatCount(truncatedAlerts, "alerta não mostrado", "alertas não mostrados")}`;
+}
+
+/** What was e-mailed, or not delivered, while WhatsApp took nothing; null when that is nothing. */
+export function recoveryWording({ emailed, undelivered }: RecoveryNote): string | null {
+  const parts = [
+    emailed > 0 ? formatCount(emailed, "alerta avisado por e-mail", "alertas avisados por e-mail") : null,
+    undelivered > 0 ? formatCount(undelivered, "alerta não entregue", "alertas não entregues") : null,
+  ].filter((part) => part !== null);
+  return parts.length === 0 ? null : `Enquanto o WhatsApp não recebia: ${parts.join(", ")}`;
 }
 
 /** When an alert began and, if it is resolved, ended, on the clock that people read. */

@@ -14,7 +14,7 @@ const GOLDEN_NOW_MS = Date.parse("2026-03-02T08:20:40Z");
 const CONTEXTS: Record<string, Partial<MessageContext>> = {
   "alertmanager-node": { isRepeat: true },
   "grafana-disk": { waitedMs: 42 * 60_000 },
-  "grafana-truncated": { detour: { emailed: 3, givenUp: 1 } },
+  "grafana-truncated": { note: { emailed: 3, undelivered: 1 } },
 };
 
 const BETWEEN = `\n${"=".repeat(40)}\n`;
@@ -25,7 +25,7 @@ export const AT_ONCE: MessageContext = {
   isRepeat: false,
   nowMs: GOLDEN_NOW_MS,
   waitedMs: 0,
-  detour: { emailed: 0, givenUp: 0 },
+  note: { emailed: 0, undelivered: 0 },
 };
 
 /** The names of the bodies in tests/fixtures/alerts. */

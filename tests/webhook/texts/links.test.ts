@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { whatsappPlain } from "../../../lib/text/whatsapp-plain.ts";
-import { markdownLink, webLink, whatsappLink } from "../../../lib/webhook/texts/links.ts";
+import { breakSchemes, markdownLink, webLink, whatsappLink } from "../../../lib/webhook/texts/links.ts";
 
 describe("webLink()", () => {
   test.each([
@@ -64,4 +64,16 @@ describe("whatsappLink()", () => {
 test("markdownLink() is in angle brackets, and null for what is no link", () => {
   expect(markdownLink("https://example.com/a_b")).toBe("<https://example.com/a_b>");
   expect(markdownLink("javascript:alert(1)")).toBeNull();
+});
+
+test.each([
+  ["https://localhost/x", "https[://]localhost/x"],
+  ["HTTP://LOCALHOST e file:///etc, http://", "HTTP[://]LOCALHOST e file[://]/etc, http[://]"],
+  [
+    "db.example.com 10.0.0.5:9100 root@host www.x.example",
+    "db.example.com 10.0.0.5:9100 root@host www.x.example",
+  ],
+  ["https[://]x", "https[[://]]x"],
+])("breakSchemes() of %p is %p", (text, broken) => {
+  expect(breakSchemes(text)).toBe(broken);
 });

@@ -1,11 +1,11 @@
 import type { NewIssue } from "../../../providers/issue-outcome.ts";
+import { formatCount } from "../../../text/pt-br.ts";
 import { singleLine } from "../../../text/single-line.ts";
 import { truncate } from "../../../text/truncate.ts";
 import { aboutAlert } from "../../alert/about.ts";
 import type { Alert } from "../../alert/alert.ts";
 import { alertnameOf, datasourceTrouble, NAMELESS } from "../../alert/name.ts";
-import { breakLinks } from "../break-links.ts";
-import { markdownLink } from "../links.ts";
+import { breakSchemes, markdownLink } from "../links.ts";
 import { textLines } from "../text-lines.ts";
 import { valueText } from "../value-text.ts";
 import {
@@ -17,13 +17,15 @@ import {
   troubleWording,
   verdictWords,
 } from "../wording.ts";
-import { labelTable } from "./label-table.ts";
 import { markdownPlain, markdownQuote } from "./markdown-plain.ts";
 
 const MAX_UNITS = 60_000;
 
 /** How long the sender's texts may be, as markdown; the description gets the rest, at least 20,000. */
-const MAX = { title: 255, summary: 4000, short: 1000, value: 2000, labels: 20_000 } as const;
+const MAX = { title: 255, summary: 4000, short: 1000, value: 2000, labels: 20_000, labelName: 300 } as const;
+
+/** Kept free for the line that counts the labels left out. */
+const REST_UNITS = 60;
 
 const PRIORITIES: ReadonlyMap<string, NewIssue["priority"]> = new Map([
   ["critical", 1],
@@ -51,15 +53,14 @@ export function issuePriority(severity: string | null): NewIssue["priority"] {
  *
  * Shape:     a list of the known facts, the description as a quotation, the labels as a table sorted by name; at most
  *            60,000 UTF-16 units.
- * Behaviour: the sender's texts are shown unchanged but for what would be a link, and cannot become markup, links or
- *            HTML. The links to rule, silence and dashboard are http or https.
+ * Behaviour: the sender's texts are shown unchanged but for links in labels, and cannot become markup, links or HTML.
+ *            The links to rule, silence and dashboard are http or https.
  * Source:    design of the webhook, Issue body.
  */
 export function renderIssueBody(alert: Alert): string {
   const facts = factList(alert);
-  const table = labelTable(alert.labels, MAX.labels);
-  const labels = table === null ? "" : `\n**Labels**\n\n${table}\n`;
-  const lines = textLines(alert.description ?? "").map(breakLinks);
+  const labels = labelTable(alert.labels);
+  const lines = textLines(alert.description ?? "");
   if (lines.length === 0) return `${facts}\n${labels}`;
   const words = datasourceTrouble(alert.labels) === null ? "Descrição" : "Erro da plataforma";
   const heading = `\n**${words}**\n\n`;
@@ -74,11 +75,11 @@ function factList(alert: Alert): string {
   const facts: [string, string | null][] = [
     ["Estado", `${markerOf(alert)} ${markdownPlain(words, MAX.short)}`],
     ["Problema", troubleWording(alert) ?? reasonWording(alert)],
-    ["Regra avaliada", isTrouble ? plain(alert.name, MAX.short) : null],
-    ["Sobre", plain(aboutAlert(alert), MAX.short)],
+    ["Regra avaliada", isTrouble ? label(alert.name ?? "", MAX.short) : null],
+    ["Sobre", label(aboutAlert(alert), MAX.short)],
     ["Squad", alert.squad],
-    ["Severidade", plain(alert.severity, MAX.short)],
-    ["Resumo", isTrouble ? null : plain(alert.summary, MAX.summary)],
+    ["Severidade", label(alert.severity ?? "", MAX.short)],
+    ["Resumo", plain(alert.summary, MAX.summary)],
     ["Início", start],
     ["Fim", end],
     ["Valor", plain(valueText(alert), MAX.value)],
@@ -94,6 +95,27 @@ function factList(alert: Alert): string {
     .join("\n");
 }
 
+/** One row for each label, sorted by name in code units; rows that do not fit are counted below. Empty without any. */
+function labelTable(labels: Alert["labels"]): string {
+  const entries = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
+  if (entries.length === 0) return "";
+  const rows = ["| Label | Valor |", "| --- | --- |"];
+  let units = rows.join("\n").length + REST_UNITS;
+  for (const [name, value] of entries) {
+    const row = `| ${label(name, MAX.labelName)} | ${label(value, MAX.short)} |`;
+    units += row.length + "\n".length;
+    if (units > MAX.labels) break;
+    rows.push(row);
+  }
+  const rest = entries.length - (rows.length - 2);
+  if (rest > 0) rows.push("", formatCount(rest, "label não mostrado", "labels não mostrados"));
+  return `\n**Labels**\n\n${rows.join("\n")}\n`;
+}
+
 function plain(text: string | null, maxUnits: number): string | null {
-  return text === null ? null : markdownPlain(breakLinks(singleLine(text)), maxUnits);
+  return text === null ? null : markdownPlain(singleLine(text), maxUnits);
+}
+
+function label(text: string, maxUnits: number): string {
+  return markdownPlain(breakSchemes(singleLine(text)), maxUnits);
 }

@@ -1,13 +1,16 @@
 import { truncate } from "../../../text/truncate.ts";
 
-/** What a backslash does not escape: HTML, and a mention's mark, which some readers look for in the finished text. */
-const REPLACED: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "\uFF20" };
+/** What a backslash does not escape: HTML. */
+const REPLACED: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
+
+/** The mark of a mention, which some readers look for in the finished text; inside an address it stays. */
+const MENTION = /(?<![\p{L}\p{N}_])@/gu;
 
 /** Marks anywhere; what makes an address a link by itself; what makes a line an item of a list or a heading. */
 const MEANINGFUL = /[\\`*_{}[\]#+|~^$&<>@]|=(?==)|(?<==)=|:(?=\/\/)|(?<=www)\.|^-|(?<=^\d{1,9})[.)]/gi;
 
 /** The marks of `MEANINGFUL` that depend on what stands around them. */
-const SOMETIMES_MEANINGFUL = "=:.-)";
+const SOMETIMES_MEANINGFUL = "@=:.-)";
 
 const LINE_BREAK = "\n";
 
@@ -30,7 +33,7 @@ export function markdownQuote(lines: readonly string[], maxUnits: number): strin
 }
 
 function escapeLine(line: string): string {
-  return line.replace(MEANINGFUL, (mark) => REPLACED[mark] ?? `\\${mark}`);
+  return line.replace(MENTION, "\uFF20").replace(MEANINGFUL, (mark) => REPLACED[mark] ?? `\\${mark}`);
 }
 
 function shortened(text: string, maxUnits: number): string {

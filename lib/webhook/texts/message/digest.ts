@@ -4,27 +4,25 @@ import { aboutAlert, COMMON_LABELS } from "../../alert/about.ts";
 import type { Alert } from "../../alert/alert.ts";
 import { NAMELESS } from "../../alert/name.ts";
 import { endedUnmeasured } from "../../alert/state-reason.ts";
-import type { Detour } from "../../state/contract.ts";
+import type { DueRow, RecoveryNote } from "../../store/types.ts";
 import { lateness, timeSpan } from "../timing.ts";
-import { leftOutWording, markerOf, verdictWords } from "../wording.ts";
-import { detourWording } from "./detour.ts";
+import { leftOutWording, markerOf, recoveryWording, verdictWords } from "../wording.ts";
 import { labelKey, labelMark } from "./label-line.ts";
-import { isShownWhole, whatsappBold, whatsappLine } from "./whatsapp-line.ts";
+import { isShownWhole, whatsappBold, whatsappLabel } from "./whatsapp-line.ts";
 
 const MAX_UNITS = 4000;
 const MAX_RULES = 8;
 const MAX_RULE_UNITS = 60;
 /** No line is longer, however few there are, and none is shorter than what can be read. */
-const MAX_LINE_UNITS = 160;
-const MIN_LINE_UNITS = 40;
+const [MIN_LINE_UNITS, MAX_LINE_UNITS] = [40, 160];
 /** Kept free for the line that counts what did not fit. */
 const REST_UNITS = 40;
 
-/** One alert of a message that tells several. */
-export type DigestEntry = { alert: Alert; isRepeat: boolean; waitedMs: number };
+/** What a digest needs of a row. */
+export type DigestRow = Pick<DueRow, "alert" | "isRepeat" | "waitedMs">;
 
 /** The alerts that one line tells, in the order in which they came: those of one fingerprint and the same labels. */
-type Line = readonly [DigestEntry, ...DigestEntry[]];
+type Line = readonly [DigestRow, ...DigestRow[]];
 
 /**
  * One WhatsApp message for several alerts: counts by rule, then a line for each alert.
@@ -35,24 +33,33 @@ type Line = readonly [DigestEntry, ...DigestEntry[]];
  * Source:    design of the alarm, Floods stay readable.
  */
 export function renderDigest(
-  entries: readonly DigestEntry[],
-  { nowMs, detour = { emailed: 0, givenUp: 0 } }: { nowMs: number; detour?: Detour },
-): { text: string } {
-  const lines = linesOf(entries);
-  const about = [headLine(lines), lateLine(entries), leftOutLine(entries), detourWording(detour)];
-  const head = [...about, ...ruleCounts(lines), ""];
+  rows: readonly DigestRow[],
+  { nowMs, note }: { nowMs: number; note: RecoveryNote },
+): string {
+  const lines = linesOf(rows);
+  const late = lateness(Math.max(...rows.map(({ waitedMs }) => waitedMs)));
+  // Each alert has the number of its own post, so the largest is what is certain of several posts.
+  const truncatedAlerts = Math.max(...rows.map(({ alert }) => alert.truncatedAlerts));
+  const head = [
+    headLine(lines),
+    late === null ? null : `Mais antigo ${late}`,
+    leftOutWording({ truncatedAlerts }),
+    recoveryWording(note),
+    ...ruleCounts(lines),
+    "",
+  ];
   const top = head.filter((line) => line !== null).join("\n");
-  const texts = lineTexts(lines, { nowMs, maxUnits: lineUnits(MAX_UNITS - top.length, lines.length) });
-  return { text: `${top}\n${fitting(texts, MAX_UNITS - top.length - 1).join("\n")}` };
+  const units = MAX_UNITS - top.length - "\n".length;
+  return `${top}\n${fitting(lineTexts(lines, { nowMs, units }), units).join("\n")}`;
 }
 
-function linesOf(entries: readonly DigestEntry[]): Line[] {
-  const lines = new Map<string, [DigestEntry, ...DigestEntry[]]>();
-  for (const entry of entries) {
-    const key = labelKey(entry.alert);
+function linesOf(rows: readonly DigestRow[]): Line[] {
+  const lines = new Map<string, [DigestRow, ...DigestRow[]]>();
+  for (const row of rows) {
+    const key = labelKey(row.alert);
     const line = lines.get(key);
-    if (line === undefined) lines.set(key, [entry]);
-    else line.push(entry);
+    if (line === undefined) lines.set(key, [row]);
+    else line.push(row);
   }
   return [...lines.values()];
 }
@@ -71,17 +78,6 @@ function headLine(lines: readonly Line[]): string {
   return [`📋 *${title}*`, ...states.filter((state) => state !== null)].join(" · ");
 }
 
-function lateLine(entries: readonly DigestEntry[]): string | null {
-  const late = lateness(Math.max(0, ...entries.map(({ waitedMs }) => waitedMs)));
-  return late === null ? null : `Mais antigo ${late}`;
-}
-
-/** Each alert has the number of its own post, so the largest is what is certain of several posts. */
-function leftOutLine(entries: readonly DigestEntry[]): string | null {
-  const truncatedAlerts = Math.max(0, ...entries.map(({ alert }) => alert.truncatedAlerts));
-  return leftOutWording({ truncatedAlerts });
-}
-
 /** How many lines each rule has, most first; rules beyond the first ones together. */
 function ruleCounts(lines: readonly Line[]): string[] {
   const counts = new Map<string, number>();
@@ -98,74 +94,66 @@ function ruleCounts(lines: readonly Line[]): string[] {
   return [...shown, `${rest} de ${formatCount(sorted.length - MAX_RULES, "outra regra", "outras regras")}`];
 }
 
-function lineUnits(units: number, lines: number): number {
-  const share = Math.floor(units / Math.max(1, lines)) - "\n".length;
-  return Math.min(MAX_LINE_UNITS, Math.max(MIN_LINE_UNITS, share));
-}
-
-/** The line of each alert; where two would look alike, what tells them apart is added, or a mark of all labels. */
-function lineTexts(lines: readonly Line[], limits: { nowMs: number; maxUnits: number }): string[] {
-  const plain = lines.map((line) => lineText(line, "", limits));
-  const more = lines.map((line, at) => {
+/** A text for each line; those that look alike say in what they differ, or have a mark made of all labels. */
+function lineTexts(lines: readonly Line[], { nowMs, units }: { nowMs: number; units: number }): string[] {
+  const share = Math.floor((units - REST_UNITS) / lines.length) - "\n".length;
+  const limits = { nowMs, maxUnits: Math.min(MAX_LINE_UNITS, Math.max(MIN_LINE_UNITS, share)) };
+  const plain = lines.map((line) => lineText(line, { difference: "", mark: "" }, limits));
+  const distinct = lines.map((line, at) => {
     const alike = lines.filter((_, other) => plain[other] === plain[at]);
-    return alike.length === 1 ? plain[at]! : lineText(line, difference(line, alike), limits);
+    if (alike.length === 1) return plain[at]!;
+    return lineText(line, { difference: differenceOf(line, alike), mark: "" }, limits);
   });
   return lines.map((line, at) => {
-    const isAlone = more.filter((text) => text === more[at]).length === 1;
-    const mark = `#${labelMark(lastOf(line).alert)}`;
-    return isAlone ? more[at]! : lineText(line, mark, limits);
+    if (distinct.indexOf(distinct[at]!) === distinct.lastIndexOf(distinct[at]!)) return distinct[at]!;
+    return lineText(line, { difference: "", mark: labelMark(lastOf(line).alert) }, limits);
   });
 }
 
 /** The values of the labels in which a line differs from others that look like it. */
-function difference(line: Line, alike: readonly Line[]): string {
+function differenceOf(line: Line, alike: readonly Line[]): string {
   const labels = (each: Line) => lastOf(each).alert.labels;
   return Object.entries(labels(line))
     .filter(([name, value]) => !COMMON_LABELS.has(name) && isShownWhole(value))
     .filter(([name, value]) => alike.some((other) => labels(other)[name] !== value))
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, value]) => whatsappLine(value))
+    .map(([, value]) => whatsappLabel(value))
     .join(" ");
 }
 
-/** Name and what tells it apart give way to the rest of a line, the longer first; the words of a verdict stay whole. */
+/** What the sender wrote is cut to fit, the longer texts first; the words of a verdict, mark and time stay whole. */
 function lineText(
   line: Line,
-  addition: string,
+  { difference, mark }: { difference: string; mark: string },
   { nowMs, maxUnits }: { nowMs: number; maxUnits: number },
 ): string {
   const { alert, isRepeat } = lastOf(line);
-  const rest = [endWords(line, isRepeat, nowMs)].filter((part) => part !== null);
-  const marker = markerOf(alert);
-  const words = verdictWords(alert);
-  const verdict = words === "" ? "" : ` ${words}`;
-  const parts = [nameOf(alert), whatsappLine(aboutAlert(alert)), addition];
-  const separators = parts.filter((part) => part !== "").length * 3;
-  const fixed = [marker, ...rest].join(" · ").length + verdict.length + separators;
-  const [name, ...apart] = shared(parts, maxUnits - fixed);
-  return `${marker} ${[`${name}${verdict}`, ...apart, ...rest].join(" · ")}`;
+  const verdict = verdictWords(alert);
+  const sent = [nameOf(alert), whatsappLabel(aboutAlert(alert)), difference].filter((text) => text !== "");
+  const own = [mark, timeWords(line, isRepeat, nowMs)].filter((text) => text !== "");
+  const marker = `${markerOf(alert)} `;
+  const fixed = `${marker} ${verdict}`.length + [...sent.map(() => ""), ...own].join(" · ").length;
+  const [name, ...others] = shared(sent, maxUnits - fixed);
+  return marker + [verdict === "" ? name : `${name} ${verdict}`, ...others, ...own].join(" · ");
 }
 
 /** Texts cut so that together they have at most `units`: short ones stay whole, longer ones share what is left. */
 function shared(texts: readonly string[], units: number): string[] {
-  const present = texts.filter((text) => text !== "");
+  const cut = [...texts];
+  const order = [...cut.keys()].sort((a, b) => texts[a]!.length - texts[b]!.length);
   let left = Math.max(0, units);
-  const order = present.map((_, at) => at).sort((a, b) => present[a]!.length - present[b]!.length);
-  const cut = [...present];
   for (const [done, at] of order.entries()) {
-    const share = Math.floor(left / (order.length - done));
-    cut[at] = truncate(present[at]!, share) || "…";
-    left -= cut[at]!.length;
+    cut[at] = truncate(texts[at]!, Math.floor(left / (order.length - done))) || "…";
+    left -= cut[at].length;
   }
   return cut;
 }
 
-function endWords(line: Line, isRepeat: boolean, nowMs: number): string | null {
+function timeWords(line: Line, isRepeat: boolean, nowMs: number): string {
   const { alert } = lastOf(line);
   const span = timeSpan(alert, nowMs);
-  const times = line.length > 2 ? ` (${line.length} avisos)` : "";
-  if (span === null) return times === "" ? null : times.trim();
-  return `${isRepeat && alert.firing ? `desde ${span}` : span}${times}`;
+  const since = span === null ? "" : `${isRepeat && alert.firing ? "desde " : ""}${span}`;
+  return `${since}${line.length > 2 ? ` (${line.length} avisos)` : ""}`.trim();
 }
 
 function fitting(texts: readonly string[], units: number): string[] {
@@ -175,15 +163,14 @@ function fitting(texts: readonly string[], units: number): string[] {
     return left >= (at === texts.length - 1 ? -"\n".length : REST_UNITS);
   });
   const rest = texts.length - kept.length;
-  return rest === 0
-    ? kept
-    : [...kept, `+${formatCount(rest, "alerta não mostrado", "alertas não mostrados")}`];
+  if (rest === 0) return kept;
+  return [...kept, `+${formatCount(rest, "alerta não mostrado", "alertas não mostrados")}`];
 }
 
 function nameOf({ name }: Alert): string {
   return whatsappBold(name ?? "") || NAMELESS;
 }
 
-function lastOf(line: Line): DigestEntry {
+function lastOf(line: Line): DigestRow {
   return line.at(-1)!;
 }

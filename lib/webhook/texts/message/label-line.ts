@@ -2,9 +2,11 @@ import { createHash } from "node:crypto";
 import { COMMON_LABELS } from "../../alert/about.ts";
 import type { Alert } from "../../alert/alert.ts";
 import { datasourceTrouble, NAMELESS } from "../../alert/name.ts";
-import { breakLinks } from "../break-links.ts";
 import { looksKnown, severityWord } from "../wording.ts";
-import { isShownWhole, whatsappText } from "./whatsapp-line.ts";
+import { isShownWhole, whatsappLabel } from "./whatsapp-line.ts";
+
+/** How much a message shows of a severity that is not known. */
+export const MAX_SEVERITY_UNITS = 60;
 
 /** Links of the platform that have the rule's own id in them. */
 const NAMES_RULE =
@@ -15,26 +17,24 @@ const BETWEEN = "·";
 
 /** Sixteen letters that make no words and no telephone numbers. */
 const LETTERS = "bcdfghjkmnpqrstv";
-const MARK_LETTERS = 8;
-
-/** The names of an alert's labels that a message does not list, because it tells them elsewhere. */
-function isTold(name: string, labels: Alert["labels"]): boolean {
-  return COMMON_LABELS.has(name) || (name === "rulename" && datasourceTrouble(labels) !== null);
-}
+const MARK_BYTES = 4;
 
 /**
- * An alert's labels but the common ones, on one line sorted by name: `instance=main · mountpoint=/`; null without any.
+ * An alert's labels but those that the message shows elsewhere, on one line sorted by name:
+ * `instance=main · mountpoint=/`; null without any.
  *
  * Shape: a line longer than `maxUnits` ends with the label that made it so: it is cut anyhow.
  */
 export function labelLine({ labels }: Pick<Alert, "labels">, maxUnits: number): string | null {
-  const names = Object.keys(labels).filter((name) => !isTold(name, labels));
+  const isTrouble = datasourceTrouble(labels) !== null;
+  const names = Object.keys(labels).filter(
+    (name) => !COMMON_LABELS.has(name) && !(isTrouble && name === "rulename"),
+  );
   const shown: string[] = [];
   let units = 0;
   for (const name of names.sort()) {
     if (units > maxUnits) break;
-    // Together: the "=" between them may be what makes a link of a value.
-    shown.push(breakLinks(`${whatsappText(name)}=${whatsappText(labels[name]!)}`));
+    shown.push(`${whatsappLabel(name)}=${whatsappLabel(labels[name]!)}`);
     units += shown.at(-1)!.length;
   }
   return shown.length === 0 ? null : shown.join(` ${BETWEEN} `);
@@ -45,11 +45,14 @@ export function labelLine({ labels }: Pick<Alert, "labels">, maxUnits: number): 
  *
  * Behaviour: a folder counts as shown where a link names the rule, since a rule is in one folder.
  */
-export function showsLabels(alert: Alert, links: readonly string[]): boolean {
-  return Object.entries(alert.labels).every(([name, value]) => {
+export function showsLabels({ name: title, labels }: Alert, links: readonly string[]): boolean {
+  const isTrouble = datasourceTrouble(labels) !== null;
+  const isTitle = (value: string) =>
+    value === title && isShownWhole(value) && !value.includes("*") && value !== NAMELESS;
+  return Object.entries(labels).every(([name, value]) => {
     switch (name) {
       case "alertname":
-        return datasourceTrouble(alert.labels) !== null || isName(value, alert);
+        return isTrouble || isTitle(value);
       case "severity":
         return showsSeverity(value);
       case "ruleGroup":
@@ -57,7 +60,8 @@ export function showsLabels(alert: Alert, links: readonly string[]): boolean {
       case "grafana_folder":
         return links.some((link) => NAMES_RULE.test(link));
       case "rulename":
-        return datasourceTrouble(alert.labels) === null ? isDistinct(name, value) : isName(value, alert);
+        // Without this label, the title is the platform's own word.
+        return isTrouble ? isTitle(value) && value !== labels.alertname : isDistinct(name, value);
       default:
         return isDistinct(name, value);
     }
@@ -69,24 +73,18 @@ export function labelKey({ labels, fingerprint }: Pick<Alert, "labels" | "finger
   return JSON.stringify([fingerprint, Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1))]);
 }
 
-/** A short text that stands for the fingerprint and all labels of an alert. */
+/** A short text that stands for the fingerprint and all labels of an alert: `#bcdfghjk`. */
 export function labelMark(alert: Pick<Alert, "labels" | "fingerprint">): string {
-  const hash = createHash("sha256").update(labelKey(alert), "utf8").digest();
-  return Array.from(
-    hash.subarray(0, MARK_LETTERS / 2),
-    (byte) => LETTERS[byte >> 4]! + LETTERS[byte & 15]!,
-  ).join("");
+  const hash = createHash("sha256").update(labelKey(alert), "utf8").digest().subarray(0, MARK_BYTES);
+  return `#${Array.from(hash, (byte) => LETTERS[byte >> 4]! + LETTERS[byte & 15]!).join("")}`;
 }
 
 function isDistinct(name: string, value: string): boolean {
   return !name.includes("=") && [name, value].every((text) => isShownWhole(text) && !text.includes(BETWEEN));
 }
 
-function isName(value: string, { name }: Alert): boolean {
-  return name === value && isShownWhole(value) && !value.includes("*") && value !== NAMELESS;
-}
-
 function showsSeverity(value: string): boolean {
   if (severityWord(value) !== null) return value === value.trim().toLowerCase();
-  return isDistinct("", value) && value !== "" && !looksKnown(value);
+  const isCut = whatsappLabel(value).length > MAX_SEVERITY_UNITS;
+  return !isCut && isDistinct("", value) && value !== "" && !looksKnown(value);
 }

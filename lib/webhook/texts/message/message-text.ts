@@ -3,9 +3,8 @@ import { truncate } from "../../../text/truncate.ts";
 import { whatsappPlain } from "../../../text/whatsapp-plain.ts";
 import { aboutAlert } from "../../alert/about.ts";
 import type { Alert } from "../../alert/alert.ts";
-import { datasourceTrouble, NAMELESS } from "../../alert/name.ts";
-import type { Detour } from "../../state/contract.ts";
-import { breakLinks } from "../break-links.ts";
+import { NAMELESS } from "../../alert/name.ts";
+import type { RecoveryNote } from "../../store/types.ts";
 import { whatsappLink } from "../links.ts";
 import { textLines } from "../text-lines.ts";
 import { lateness, timing } from "../timing.ts";
@@ -14,17 +13,16 @@ import {
   leftOutWording,
   markerOf,
   reasonWording,
+  recoveryWording,
   severityWord,
   stateWords,
   troubleWording,
   verdictWords,
 } from "../wording.ts";
-import { detourWording } from "./detour.ts";
-import { labelLine, labelMark, showsLabels } from "./label-line.ts";
-import { whatsappBold, whatsappLine } from "./whatsapp-line.ts";
+import { labelLine, labelMark, MAX_SEVERITY_UNITS, showsLabels } from "./label-line.ts";
+import { whatsappBold, whatsappLabel, whatsappLine } from "./whatsapp-line.ts";
 
 const MAX_UNITS = 4000;
-const MAX_SEVERITY_UNITS = 60;
 const MAX_ABOUT_UNITS = 80;
 
 /** No text is shortened below this; all of them and our own words fit together when there are no links. */
@@ -38,7 +36,7 @@ export type MessageContext = {
   nowMs: number;
   /** For how long the alert waited to be sent. */
   waitedMs: number;
-  detour: Detour;
+  note: RecoveryNote;
 };
 
 /** The sender's texts that may be long; a null one has no line. */
@@ -74,7 +72,7 @@ const LIKE_OURS =
  * Source:    monitoring document, Events; design of the alarm, A message that a person can act on.
  */
 export function renderMessage(alert: Alert, context: MessageContext): string {
-  const mark = `#${labelMark(alert)}`;
+  const mark = labelMark(alert);
   const draft: Draft = { texts: textsOf(alert), links: linksOf(alert, context), mark, isWhole: true };
   let message = compose(alert, context, draft);
   for (const part of GIVE_WAY) {
@@ -95,15 +93,14 @@ export function renderMessage(alert: Alert, context: MessageContext): string {
 }
 
 function textsOf(alert: Alert): LongTexts {
-  const isTrouble = datasourceTrouble(alert.labels) !== null;
   const value = valueText(alert);
   return {
     description: descriptionOf(alert),
-    summary: alert.summary === null || isTrouble ? null : whatsappLine(alert.summary),
+    summary: alert.summary === null ? null : whatsappLine(alert.summary),
     labels: labelLine(alert, MAX_UNITS),
     value: value === null ? null : whatsappLine(value),
     name: whatsappBold(alert.name ?? "") || NAMELESS,
-    about: truncate(whatsappLine(aboutAlert(alert)), MAX_ABOUT_UNITS),
+    about: truncate(whatsappLabel(aboutAlert(alert)), MAX_ABOUT_UNITS),
   };
 }
 
@@ -131,7 +128,7 @@ function compose(alert: Alert, context: MessageContext, draft: Draft): string {
     value === null || value === "" ? null : `Valor: ${value}`,
     leftOutWording(alert),
     ...links,
-    detourWording(context.detour),
+    recoveryWording(context.note),
     isClear ? null : mark,
   ]
     .filter((line) => line !== null && line !== "")
@@ -158,7 +155,7 @@ function stateLine(alert: Alert, { isRepeat, nowMs, waitedMs }: MessageContext):
 
 function severityText(severity: string | null): string | null {
   if (severity === null) return null;
-  return severityWord(severity) ?? truncate(whatsappLine(severity), MAX_SEVERITY_UNITS);
+  return severityWord(severity) ?? truncate(whatsappLabel(severity), MAX_SEVERITY_UNITS);
 }
 
 function linksOf({ dashboardUrl, ruleUrl, silenceUrl }: Alert, { issueUrl }: MessageContext): string[] {
@@ -178,7 +175,7 @@ function fromSender(line: string | null): string | null {
 
 function quoted(text: string): string {
   return textLines(text)
-    .map((part) => `> ${breakLinks(whatsappPlain(part))}`)
+    .map((line) => `> ${whatsappLine(line)}`)
     .join("\n");
 }
 

@@ -1,23 +1,26 @@
 import { singleLine } from "../../../text/single-line.ts";
 import { whatsappPlain } from "../../../text/whatsapp-plain.ts";
-import { breakLinks } from "../break-links.ts";
+import { breakSchemes, withoutFormatting } from "../links.ts";
 
-/** A sender's text as one line without formatting, whose links are still to be broken. */
-export function whatsappText(text: string): string {
-  return whatsappPlain(singleLine(text));
+/** A sender's text as one line of a WhatsApp message, without formatting; its links lead where they did. */
+export function whatsappLine(text: string): string {
+  return singleLine(text)
+    .split(/(https?:\/\/\S+)/i)
+    .map((part, at) => (at % 2 === 0 ? whatsappPlain(part) : withoutFormatting(part)))
+    .join("");
 }
 
-/** A sender's text as one line of a WhatsApp message, without formatting and links. */
-export function whatsappLine(text: string): string {
-  return breakLinks(whatsappText(text));
+/** A label's name or value as one line of a WhatsApp message, without formatting and links. */
+export function whatsappLabel(text: string): string {
+  return breakSchemes(whatsappPlain(singleLine(text)));
 }
 
 /** The same between our own asterisks: inside bold even one between two letters could end it. */
 export function whatsappBold(text: string): string {
-  return whatsappLine(text).replaceAll("*", "\u2217");
+  return whatsappLabel(text).replaceAll("*", "\u2217");
 }
 
-/** Whether `whatsappLine` shows a text so that no other text is shown alike; broken links can be told from others. */
+/** Whether `whatsappLabel` shows a text so that no other text is shown alike. */
 export function isShownWhole(text: string): boolean {
-  return whatsappText(text) === text;
+  return whatsappPlain(singleLine(text)) === text;
 }

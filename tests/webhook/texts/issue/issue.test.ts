@@ -68,7 +68,8 @@ describe("renderIssueBody()", () => {
 
   test("does not take an error of the platform for the incident", () => {
     const labels = { alertname: "DatasourceError", rulename: "Disco", ref_id: "A" };
-    const body = renderIssueBody(alertWith({ name: "Disco", labels, description: "deadline", value: null }));
+    const texts = { summary: null, description: "deadline" };
+    const body = renderIssueBody(alertWith({ name: "Disco", labels, ...texts, value: null }));
     expect(body).toStartWith(
       "- **Estado:** ⚠️ não pôde ser avaliado\n" +
         "- **Problema:** A avaliação da regra falhou (DatasourceError)\n" +
@@ -87,6 +88,13 @@ describe("renderIssueBody()", () => {
       "https://example.grafana.net/alerting/silence/new?alertmanager=grafana&orgId=1",
       "https://example.grafana.net/d/vps?from=1&to=2",
     ]);
+  });
+
+  test("shows hosts, addresses and links of annotations as they were sent, and breaks those of labels", () => {
+    const sent = "https://db.example.com/x 10.0.0.5 root@host www.example.com";
+    const html = shown(renderIssueBody(alertWith({ summary: sent, description: sent, labels: { a: sent } })));
+    expect(count(html, sent)).toBe(2);
+    expect(count(html, sent.replace("://", "[://]"))).toBe(2);
   });
 
   test("sorts the labels, whatever order they came in", () => {
@@ -143,7 +151,8 @@ describe("renderIssueBody()", () => {
     const body = renderIssueBody(
       alertWith({ summary: "@fulano", description: "@fulano a@b.example", labels: { "@a": "@b" } }),
     );
-    expect(body).not.toContain("@");
+    expect(body).not.toMatch(/(?<!b?a\\)@/);
+    expect(shown(body)).toContain("a@b.example");
   });
 
   test("keeps within 60,000 units, counting the labels that it leaves out", () => {

@@ -9,7 +9,7 @@ import { AT_ONCE } from "../../support/golden-parts.ts";
 const FIRST_LINE =
   /^(?:🔴|🟠|🟡|🔵|✅|⚪|⚠️) \*[^*\n]+\*(?: (?:não pôde|voltou a) ser avaliado)?(?: · [^\n]+)?$/u;
 const OUR_LINE =
-  /^(?:(Valor|Painel|Regra|Silenciar|Issue): \S.*|(A (?:consulta|avaliação) da regra) .*\(Datasource(?:NoData|Error)\)|\+[\d.[\]]+ (alertas? não mostrados?)|(Enquanto) o WhatsApp .*|(#)[b-v]{8})$/u;
+  /^(?:(Valor|Painel|Regra|Silenciar|Issue): \S.*|(A (?:consulta|avaliação) da regra) .*\(Datasource(?:NoData|Error)\)|\+[\d.]+ (alertas? não mostrados?)|(Enquanto) o WhatsApp .*|(#)[b-v]{8})$/u;
 const OUR_ORDER =
   /^(A (consulta|avaliação) da regra )?(summary )?(quoted )*(labels |summary )?(quoted )?(Valor )?(alertas? não mostrados? )?(Painel |Regra )?(Silenciar )?(Issue )?(Enquanto )?(# )?$/;
 
@@ -115,7 +115,7 @@ describe("renderMessage()", () => {
   test("says what distinguishes it from its neighbours, on the first line", () => {
     const of = (labels: Record<string, string>) => linesOf({ name: "D", labels })[0];
     expect(of({ host: "h", project: "p" })).toBe("🟡 *D* · h");
-    expect(of({ host: "h", instance: "10.0.0.5:9100" })).toBe("🟡 *D* · 10.0.0[.]5:9100");
+    expect(of({ host: "h", instance: "10.0.0.5:9100" })).toBe("🟡 *D* · 10.0.0.5:9100");
     expect(of({ pod: "*p*", alertname: "D", severity: "high", container: "c" })).toBe("🟡 *D* · c · ∗p∗");
     expect(of({ project: "p", job: "j" })).toBe("🟡 *D* · p");
     expect(of({ instance: "", host: "h", job: "j" })).toBe("🟡 *D* · h");
@@ -146,13 +146,13 @@ describe("renderMessage()", () => {
     expect(linesOf({}, { waitedMs: 42 * 60_000 + 59_000 })[1]).toEndWith(" · enviado com 42 min de atraso");
   });
 
-  test("says what went another way while WhatsApp was away", () => {
-    const of = (emailed: number, givenUp: number) =>
-      linesOf(NO_LINKS, { detour: { emailed, givenUp } }).find((line) => line.startsWith("Enquanto"));
+  test("says what was e-mailed, or not delivered, while WhatsApp took nothing", () => {
+    const of = (emailed: number, undelivered: number) =>
+      linesOf(NO_LINKS, { note: { emailed, undelivered } }).find((line) => line.startsWith("Enquanto"));
     expect(of(0, 0)).toBeUndefined();
     expect(of(1, 0)).toBe("Enquanto o WhatsApp não recebia: 1 alerta avisado por e-mail");
     expect(of(12, 2)).toBe(
-      "Enquanto o WhatsApp não recebia: 12 alertas avisados por e-mail, 2 alertas desistidos",
+      "Enquanto o WhatsApp não recebia: 12 alertas avisados por e-mail, 2 alertas não entregues",
     );
   });
 
@@ -286,6 +286,17 @@ describe("renderMessage() of alerts that differ in their labels", () => {
     ["no name", nameless, { ...BASE, alertname: "sem nome" }],
     ["a rule's name", { ...BASE, rulename: "" }, BASE],
     [
+      "a rule's name, which is the platform's own word",
+      { ...BASE, alertname: "DatasourceError" },
+      { ...BASE, alertname: "DatasourceError", rulename: "DatasourceError" },
+    ],
+    [
+      "the end of a long severity",
+      { ...BASE, severity: `${"m".repeat(60)}n` },
+      { ...BASE, severity: `${"m".repeat(60)}o` },
+    ],
+    ["a broken link", { ...BASE, instance: "a://b" }, { ...BASE, instance: "a[://]b" }],
+    [
       "the end of a long label",
       { ...BASE, pod: "m".repeat(5_000) },
       { ...BASE, pod: `${"m".repeat(5_000)}n` },
@@ -325,26 +336,42 @@ describe("renderMessage() of alerts that differ in their labels", () => {
 
 describe("renderMessage() of texts with links", () => {
   const evil = "veja https://evil.example/x";
-  const isOurs = (line: string) => /^(Painel|Regra|Silenciar|Issue): /.test(line);
 
-  test("breaks them in every line but those of ours", () => {
-    const parts = { name: evil, status: evil, firing: false, severity: evil, summary: evil, value: evil };
-    const lines = linesOf(
-      { ...parts, description: `${evil}\n${evil}y`, labels: { instance: evil } },
-      { issueUrl: "https://linear.app/x/issue/OPS-1" },
+  test("shows hosts, addresses and links of annotations as they were sent", () => {
+    const sent = "veja https://db.example.com/_a_?b=__all, root@10.0.0.5 ou www.example.com";
+    const lines = linesOf({ summary: null, description: sent, ...NO_LINKS });
+    // The marks that would format are encoded: the link leads where it did.
+    expect(lines[2]).toBe(
+      "> veja https://db.example.com/%5Fa%5F?b=%5F%5Fall, root@10.0.0.5 ou www.example.com",
     );
-    expect(lines.join("\n").split("veja https[://]").length - 1).toBe(9);
-    expect(lines.filter((line) => line.includes("://") && !line.includes("[://]"))).toEqual([
-      "Painel: https://example.grafana.net/d/vps?from=1&to=2",
-      "Silenciar: https://example.grafana.net/alerting/silence/new?alertmanager=grafana&orgId=1",
-      "Issue: https://linear.app/x/issue/OPS-1",
-    ]);
+    expect(linesOf({ summary: "db1.example.com: *fora* https://a.example/x" })[2]).toBe(
+      "db1.example.com: \u2217fora\u2217 https://a.example/x",
+    );
   });
 
-  test("has no link but ours in an alert of anything", () => {
+  test("breaks those of labels, which a stranger's request may have chosen", () => {
+    const labels = { instance: evil, path: "http://", "a://b": "db1.example.com" };
+    const [first, second, ...others] = linesOf({ name: evil, severity: evil, labels });
+    expect(first).toBe("🔵 *veja https[://]evil.example/x* · veja https[://]evil.example/x");
+    expect(second).toStartWith("veja https[://]evil.example/x · infra");
+    expect(others).toContain(
+      "a[://]b=db1.example.com · instance=veja https[://]evil.example/x · path=http[://]",
+    );
+  });
+
+  test("has no link of a label in an alert of anything", () => {
     fc.assert(
       fc.property(anyAlert, (alert) => {
-        const lines = renderMessage(alert, AT_ONCE).split("\n");
+        const text = {
+          ...alert,
+          summary: null,
+          description: null,
+          status: "firing",
+          firing: true,
+          value: null,
+        };
+        const lines = renderMessage(text, AT_ONCE).split("\n");
+        const isOurs = (line: string) => /^(Painel|Regra|Silenciar|Issue): /.test(line);
         expect(lines.filter((line) => !isOurs(line) && /\w:\/\/\w/.test(line))).toEqual([]);
       }),
     );
@@ -398,7 +425,7 @@ describe("renderMessage() of long texts", () => {
         silenceUrl: url,
         dashboardUrl: url,
       },
-      { issueUrl: url, waitedMs: 1e9, detour: { emailed: 1e6, givenUp: 1e6 } },
+      { issueUrl: url, waitedMs: 1e9, note: { emailed: 1e6, undelivered: 1e6 } },
     );
     expect(text.length).toBeLessThanOrEqual(4000);
     expect([lineOf(text, "Painel"), lineOf(text, "Issue")]).toEqual([null, `Issue: ${url}`]);
@@ -425,7 +452,7 @@ describe("renderMessage() of anything", () => {
     isRepeat: fc.boolean(),
     nowMs: fc.constantFrom(0, FIVE_MINUTES_LATER),
     waitedMs: fc.constantFrom(0, 1e12),
-    detour: fc.record({ emailed: fc.nat(), givenUp: fc.nat() }),
+    note: fc.record({ emailed: fc.nat(), undelivered: fc.nat() }),
   });
 
   test("fits, is well formed, and every line of it is ours or quoted, summary and labels in their places", () => {
