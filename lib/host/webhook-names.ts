@@ -1,4 +1,4 @@
-/** What the label `kind` of the webhook's series calls what is delivered. */
+/** Values of the label `kind` of the webhook's series. */
 export const WEBHOOK_KIND = { message: "whatsapp", issue: "issue", comment: "comment" } as const;
 
 /** The series that the webhook exports at its admin port, without the prefix that all of them have. */
@@ -9,7 +9,7 @@ export const WEBHOOK_METRIC_NAMES = [
   "alerts_accepted_total",
   "alerts_rejected_total",
   "duplicates_total",
-  "sent_from_memory_total",
+  "degraded_sent_total",
   "previous_secret_total",
   // Deliveries, by `kind`.
   "sent_total",
@@ -19,17 +19,17 @@ export const WEBHOOK_METRIC_NAMES = [
   // The outbox, by `kind`.
   "queued",
   "dead",
-  "in_doubt",
+  "unknown",
   "oldest_undelivered_age_seconds",
-  "held",
+  "paused",
   // The gateway; absent where its state is not known.
   "gateway_open",
   "pending_messages",
   "newest_unacknowledged_messages",
   // The process and its state.
-  "leading",
+  "leader",
   "reserve_bytes",
-  "state_moved_aside",
+  "state_quarantined",
   "state_unreadable",
   "build_info",
 ] as const;
@@ -42,5 +42,5 @@ export function webhookMetric(name: WebhookMetric): string {
   return `opsctl_webhook_${name}`;
 }
 
-/** The content type of a request that only asks the webhook whether it takes the secret: answered 204 and not kept. */
+/** The content type of a request that only checks the secret: it is answered with 204, and nothing is stored. */
 export const WEBHOOK_QUESTION = "application/vnd.opsctl.question";

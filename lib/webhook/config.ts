@@ -3,7 +3,6 @@ import { url } from "../platform/config/kinds.ts";
 import { checkOption, loadSettings, type Settings } from "../platform/config/load.ts";
 import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
-import { webhookPorts } from "./ports.ts";
 
 /** The settings of the alert webhook. */
 export type WebhookConfig = {
@@ -13,9 +12,9 @@ export type WebhookConfig = {
   messaging: { apiUrl: string; apiKey: Secret; phone: string; instance: string | null };
   tracker: { url: string; token: Secret; teamId: string; comments: boolean };
   state: StateConfig;
-  /** Where alerts go that WhatsApp does not take; null where it is not set. */
-  secondChannel: SecondChannelConfig | null;
-  /** The check elsewhere that notices when the service is silent; null where it is not set. */
+  /** The fallback channel for alerts that WhatsApp does not take; null where it is not configured. */
+  fallback: FallbackConfig | null;
+  /** The URL of the heartbeat check; null where it is not configured. */
   pingUrl: Secret | null;
   port: number;
   /** 0 turns it off. */
@@ -25,25 +24,20 @@ export type WebhookConfig = {
 /** Where the state is kept: a directory of this host, or a database that several hosts share. */
 export type StateConfig = { directory: string } | { url: Secret };
 
-/** The second channel: a key of its own, because the weekly run may use up the quota of the other. */
-export type SecondChannelConfig = { apiUrl: string; apiKey: Secret; from: string; to: string };
+/** The fallback e-mail, with a key of its own: the weekly run may use up the quota of the other. */
+export type FallbackConfig = { apiUrl: string; apiKey: Secret; from: string; to: string };
 
+/** The ports of the webhook on this host; `adminPort` is 0 where it is turned off. */
+export type WebhookPorts = { port: number; adminPort: number };
+
+const PORTS = ["WEBHOOK_PORT", "WEBHOOK_ADMIN_PORT"] as const;
 const STATE = ["OPSCTL_STATE_DIR", "OPSCTL_STATE_URL"] as const;
-const REQUIRED = [
-  ...(["WEBHOOK_SECRET", "MESSAGING_API_URL", "MESSAGING_API_KEY", "MESSAGING_PHONE"] as const),
-  ...(["ISSUE_TRACKER_TOKEN", "ISSUE_TRACKER_TEAM_ID"] as const),
-] as const;
-const OPTIONAL = [
-  ...([
-    "WEBHOOK_SECRET_PREVIOUS",
-    "MESSAGING_INSTANCE",
-    "ISSUE_TRACKER_URL",
-    "ISSUE_TRACKER_COMMENTS",
-  ] as const),
-  ...(["ALERT_EMAIL_API_URL", "OPSCTL_PING_URL", "WEBHOOK_PORT", "WEBHOOK_ADMIN_PORT"] as const),
-  ...STATE,
-] as const;
-const SECOND_CHANNEL = ["ALERT_EMAIL_TO", "ALERT_EMAIL_FROM", "ALERT_EMAIL_API_KEY"] as const;
+const GATEWAY = ["MESSAGING_API_URL", "MESSAGING_API_KEY", "MESSAGING_PHONE"] as const;
+const REQUIRED = ["WEBHOOK_SECRET", ...GATEWAY, "ISSUE_TRACKER_TOKEN", "ISSUE_TRACKER_TEAM_ID"] as const;
+const TRACKER = ["ISSUE_TRACKER_URL", "ISSUE_TRACKER_COMMENTS"] as const;
+const OPTIONAL = ["WEBHOOK_SECRET_PREVIOUS", "MESSAGING_INSTANCE", ...TRACKER, ...PORTS, ...STATE] as const;
+const FALLBACK = ["ALERT_EMAIL_TO", "ALERT_EMAIL_FROM", "ALERT_EMAIL_API_KEY"] as const;
+const WATCH = ["ALERT_EMAIL_API_URL", "OPSCTL_PING_URL"] as const;
 
 /**
  * Reads the settings of `opsctl webhook serve`.
@@ -51,12 +45,9 @@ const SECOND_CHANNEL = ["ALERT_EMAIL_TO", "ALERT_EMAIL_FROM", "ALERT_EMAIL_API_K
  * Errors: CONFIG_INVALID with all problems at once; an empty WEBHOOK_SECRET counts as missing.
  */
 export async function loadWebhookConfig(env: Environment): Promise<WebhookConfig> {
-  const secondChannel = await secondChannelNames(env);
-  const values = await loadSettings(
-    "webhook",
-    { required: [...REQUIRED, ...secondChannel], optional: OPTIONAL },
-    env,
-  );
+  const fallback = await fallbackNames(env);
+  const names = { required: [...REQUIRED, ...fallback], optional: [...OPTIONAL, ...WATCH] };
+  const values = await loadSettings("webhook", names, env);
   return {
     secret: values.WEBHOOK_SECRET,
     previousSecret: values.WEBHOOK_SECRET_PREVIOUS ?? null,
@@ -73,31 +64,36 @@ export async function loadWebhookConfig(env: Environment): Promise<WebhookConfig
       comments: values.ISSUE_TRACKER_COMMENTS,
     },
     state: stateOf(values, env),
-    secondChannel:
-      secondChannel.length > 0
-        ? {
+    fallback:
+      fallback.length === 0
+        ? null
+        : {
             apiUrl: values.ALERT_EMAIL_API_URL,
             apiKey: values.ALERT_EMAIL_API_KEY,
             from: values.ALERT_EMAIL_FROM,
             to: values.ALERT_EMAIL_TO,
-          }
-        : null,
+          },
     pingUrl: values.OPSCTL_PING_URL ?? null,
     port: values.WEBHOOK_PORT,
     adminPort: values.WEBHOOK_ADMIN_PORT,
   };
 }
 
-/** The settings that it needs: where any of the three is there, all of them; of a key that cannot be read, that alone. */
-async function secondChannelNames(env: Environment): Promise<readonly (typeof SECOND_CHANNEL)[number][]> {
-  const hasAddress = [env.ALERT_EMAIL_TO, env.ALERT_EMAIL_FROM].some((text) => (text ?? "").trim() !== "");
-  if (hasAddress) return SECOND_CHANNEL;
-  // It may be a secret's file, which `env` does not show; what is wrong with it is listed with the others.
-  const key = loadSettings("webhook", { optional: ["ALERT_EMAIL_API_KEY"] }, env);
-  return await key.then(
-    ({ ALERT_EMAIL_API_KEY }) => (ALERT_EMAIL_API_KEY === undefined ? [] : SECOND_CHANNEL),
-    () => ["ALERT_EMAIL_API_KEY" as const],
-  );
+/** The settings of the fallback channel: all are required if one is there, or cannot be read. */
+async function fallbackNames(env: Environment): Promise<readonly (typeof FALLBACK)[number][]> {
+  const found = await loadSettings("webhook", { optional: FALLBACK }, env).catch(() => null);
+  return found === null || FALLBACK.some((name) => found[name] !== undefined) ? FALLBACK : [];
+}
+
+/**
+ * The ports that the settings of the webhook name; the installed ones if one of the settings is no port.
+ *
+ * Behaviour: an option of `webhook serve` wins over its setting, and cannot be seen here.
+ */
+export async function webhookPorts(env: Environment): Promise<WebhookPorts> {
+  const load = (given: Environment) => loadSettings("webhook", { optional: PORTS }, given);
+  const values = await load(env).catch(() => load({}));
+  return { port: values.WEBHOOK_PORT, adminPort: values.WEBHOOK_ADMIN_PORT };
 }
 
 /**

@@ -1,26 +1,31 @@
+import { PROXY_VARIABLES } from "../platform/config/runtime-variables.ts";
+import { settingsWhere } from "../platform/config/settings-table.ts";
 import { OpsError } from "../platform/errors.ts";
 import type { Log } from "../platform/log/log.ts";
+import type { Environment } from "../platform/secrets/adapter.ts";
+import type { WebhookConfig } from "./config.ts";
 
-/** What a reload does, in this order. */
-export type ReloadSteps<T> = {
-  /** Reads and checks the settings; nothing that is in force changes. */
-  load: () => Promise<T>;
-  /** Puts them in force, all at once. */
-  apply: (settings: T) => void;
-  afterwards: () => void;
-};
+/** Settings as they were read at one moment: checked, and as they are in environment and file. */
+export type Reading = { config: WebhookConfig; env: Environment };
 
 /**
- * Reads the settings again each time it is asked to, one reading at a time.
+ * What a reload does, in this order.
  *
- * Behaviour: what is asked for before `start` is done then, because the settings may have changed after they were first
- *            read; so is what is asked for during a reading. Wrong settings are named in the log and none of them
- *            counts. After `stop` nothing is read or put in force.
+ * Shape: `load` reads and checks the settings and changes nothing; `apply` puts all of them in force at once.
+ */
+export type ReloadSteps<T> = { load: () => Promise<T>; apply: (settings: T) => void; afterwards: () => void };
+
+/**
+ * Reads the settings again each time it is requested, one reading at a time.
+ *
+ * Behaviour: a request before `start`, or during a reading, is served after it: the settings may have changed since they
+ *            were read. Wrong settings are named in the log and none of them counts. After `stop` nothing is read or put
+ *            in force.
  */
 export class Reloader<T> {
   readonly #log: Log;
   #steps: ReloadSteps<T> | null = null;
-  #isAsked = false;
+  #isRequested = false;
   #isReading = false;
   #isStopped = false;
 
@@ -28,29 +33,26 @@ export class Reloader<T> {
     this.#log = log;
   }
 
-  /** Asks for a reload. */
   request(): void {
-    this.#isAsked = true;
-    void this.#readWhileAsked();
+    this.#isRequested = true;
+    void this.#readWhileRequested();
   }
 
-  /** Begins to reload when asked to. */
   start(steps: ReloadSteps<T>): void {
     this.#steps = steps;
-    void this.#readWhileAsked();
+    void this.#readWhileRequested();
   }
 
-  /** Reloads nothing any more. */
   stop(): void {
     this.#isStopped = true;
   }
 
-  async #readWhileAsked(): Promise<void> {
+  async #readWhileRequested(): Promise<void> {
     const steps = this.#steps;
     if (steps === null || this.#isReading) return;
     this.#isReading = true;
-    while (this.#isAsked && !this.#isStopped) {
-      this.#isAsked = false;
+    while (this.#isRequested && !this.#isStopped) {
+      this.#isRequested = false;
       await this.#readOnce(steps);
     }
     this.#isReading = false;
@@ -61,15 +63,24 @@ export class Reloader<T> {
       const settings = await load();
       if (this.#isStopped) return;
       apply(settings);
-      this.#log.info("The settings were read again and are in force");
+      this.#log.info("Configuration reloaded");
       afterwards();
     } catch (error) {
-      this.#log.error("The settings were read again and not taken: the old ones stay", faultOf(error));
+      this.#log.error("Configuration reload failed; keeping the previous configuration", faultOf(error));
     }
   }
 }
 
-/** What the log says of a reading that failed: every wrong setting by its name, no value. */
+/** Names of the settings that differ and change at a restart only. */
+export function needRestart(started: Reading, now: Reading): string[] {
+  const textOf = ({ config: { state }, env }: Reading, name: string) =>
+    // It may be a secret's file, which the environment does not show.
+    name === "OPSCTL_STATE_URL" ? ("url" in state ? state.url.open() : "") : (env[name] ?? "").trim();
+  const names = [...settingsWhere(({ restart }) => restart === true), ...PROXY_VARIABLES];
+  return names.filter((name) => textOf(started, name) !== textOf(now, name));
+}
+
+/** What the log has of a failed reading: every wrong setting by its name, no value. */
 function faultOf(error: unknown): Record<string, unknown> {
   if (!(error instanceof OpsError)) return { cause: error instanceof Error ? error.name : typeof error };
   const { code, message, hint } = error;

@@ -49,10 +49,10 @@ export const SECTIONS: readonly { title: string; panels: readonly Panel[] }[] = 
       ofRule("opsctl-messages-unacknowledged", "short"),
       ofRule("opsctl-webhook-given-up", "short", {
         "não entregues {{kind}}": byKind("dead"),
-        "em dúvida {{kind}}": byKind("in_doubt"),
+        "incertos {{kind}}": byKind("unknown"),
       }),
       panel("Fila", "short", { "{{kind}}": byKind("queued") }),
-      panel("Retido pelo destino", "bool", { "{{kind}}": byKind("held") }),
+      panel("Envio pausado", "bool", { "{{kind}}": byKind("paused") }),
       panel("Pedidos por resposta em 10 minutos", "short", {
         "{{status}}": `sum by (status) (${increase("requests_total")})`,
       }),

@@ -2,13 +2,13 @@ import { METRIC } from "../../host/metric-names.ts";
 import { WEBHOOK_KIND, webhookMetric } from "../../host/webhook-names.ts";
 import { NEWEST_VALUE, type RuleRow } from "./rule.ts";
 
-const LEADING = webhookMetric("leading");
+const LEADER = webhookMetric("leader");
 /** A comment on an issue says only what a message has said already. */
 const ALERTS = `kind!="${WEBHOOK_KIND.comment}"`;
 const OLDEST = `${webhookMetric("oldest_undelivered_age_seconds")}{${ALERTS}}`;
 /** Of five minutes: a restart of the service, which has to ask the gateway first, does not reset the rule's time. */
 const UNACKNOWLEDGED = `last_over_time(${webhookMetric("newest_unacknowledged_messages")}[5m])`;
-const UNDELIVERED = `{__name__=~"${webhookMetric("dead")}|${webhookMetric("in_doubt")}",${ALERTS}}`;
+const UNDELIVERED = `{__name__=~"${webhookMetric("dead")}|${webhookMetric("unknown")}",${ALERTS}}`;
 
 /**
  * The rules beyond the reference's table: the total of sockets, the weekly report, the collector, the webhook and the
@@ -98,7 +98,7 @@ export const EXTRA_RULES: readonly RuleRow[] = [
     watchesWebhook: true,
     title: "Webhook de alertas parado",
     // Five minutes bear a restart of the service or of the agent.
-    query: `max(max_over_time(${LEADING}[5m])) or vector(0)`,
+    query: `max(max_over_time(${LEADER}[5m])) or vector(0)`,
     condition: { operator: "<", threshold: 1 },
     severity: "critical",
     summary: "O webhook que envia os alertas não dá sinal há 5 minutos",
@@ -115,7 +115,7 @@ export const EXTRA_RULES: readonly RuleRow[] = [
     query:
       `max(max by (instance, kind) (${OLDEST}) ` +
       `* on (instance, kind) (sum by (instance, kind) (increase(${webhookMetric("sent_total")}[10m])) == bool 0) ` +
-      `* on (instance) group_left () max by (instance) (${LEADING}))`,
+      `* on (instance) group_left () max by (instance) (${LEADER}))`,
     condition: { operator: ">", threshold: 600 },
     severity: "critical",
     summary: "Há alertas esperando, e o webhook não envia nada há 10 minutos",
@@ -141,7 +141,7 @@ export const EXTRA_RULES: readonly RuleRow[] = [
     uid: "opsctl-gateway-disconnected",
     watchesWebhook: true,
     title: "Gateway desconectado",
-    query: `min(min by (instance) (${webhookMetric("gateway_open")}) and on (instance) max by (instance) (${LEADING}) == 1)`,
+    query: `min(min by (instance) (${webhookMetric("gateway_open")}) and on (instance) max by (instance) (${LEADER}) == 1)`,
     condition: { operator: "<", threshold: 1, forMinutes: 5 },
     severity: "critical",
     summary: "O gateway do WhatsApp perdeu a conexão com o telefone há 5 minutos",
@@ -154,7 +154,7 @@ export const EXTRA_RULES: readonly RuleRow[] = [
     uid: "opsctl-messages-unacknowledged",
     watchesWebhook: true,
     title: "WhatsApp sem confirmação",
-    query: `max(max by (instance) (${UNACKNOWLEDGED}) and on (instance) max by (instance) (max_over_time(${LEADING}[5m])) == 1)`,
+    query: `max(max by (instance) (${UNACKNOWLEDGED}) and on (instance) max by (instance) (max_over_time(${LEADER}[5m])) == 1)`,
     condition: { operator: ">", threshold: 2, forMinutes: 10 },
     severity: "critical",
     summary: "O gateway aceita os alertas, mas o WhatsApp não confirma nenhum há 10 minutos",

@@ -24,7 +24,7 @@ const STATES: Record<Tone, readonly string[]> = {
     ...["unknown", "in doubt", "partial", "running", "pending", "missing"],
     ...["not found", "not unique", "could not be asked"],
   ],
-  bad: ["failed", "given up", "edited"],
+  bad: ["failed", "dead", "edited"],
 };
 
 /** `text` in the colour of `style` where colours are wanted. */

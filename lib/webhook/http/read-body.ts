@@ -1,10 +1,13 @@
-import { bytesWithin } from "./bytes-within.ts";
+import { withTimeout } from "../../platform/timeout.ts";
 
 /** The largest body that is accepted: some 8,000 alerts. */
-export const MAX_BODY_BYTES = 8_388_608;
-/** A body up to this size needs no share of memory: a small alert does not wait behind large ones. */
+const MAX_BODY_BYTES = 8_388_608;
+/** A body up to this size reserves no memory: a small alert does not wait behind large ones. */
 const SMALL_BYTES = 65_536;
-
+/** How much all larger bodies may use together, each from its first byte to its answer. */
+const MEMORY_BYTES = 25_165_824;
+/** How long a body may wait for memory; senders wait for half a minute. */
+const WAIT_MS = 15_000;
 /** How long a sender may take for its body; the platform gives up after the same time. */
 const LIMIT_MS = 30_000;
 
@@ -13,46 +16,100 @@ export type BodyRead =
   | { value: unknown }
   | { problem: "unsupported_media_type" | "payload_too_large" | "invalid_json" | "timeout" | "overloaded" };
 
-/** Waits for a share of memory for so many bytes; false when there was none in time. */
-export type Admit = (bytes: number) => Promise<boolean>;
+/** Takes memory for so many bytes; false if there was not enough in time. */
+export type TakeMemory = (bytes: number) => Promise<boolean>;
+
+/** A semaphore over the memory that bodies use; what does not fit waits, in order of arrival. */
+export class BodyMemory {
+  #free = MEMORY_BYTES;
+  #waiting: { bytes: number; admit: () => void }[] = [];
+
+  /** Runs work that may take memory, which is given back when the work has ended. */
+  async use<T>(work: (take: TakeMemory) => Promise<T>): Promise<T> {
+    let taken = 0;
+    try {
+      return await work(async (bytes) => {
+        const isTaken = await this.#take(bytes);
+        if (isTaken) taken += bytes;
+        return isTaken;
+      });
+    } finally {
+      this.#give(taken);
+    }
+  }
+
+  async #take(bytes: number): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const waiter = { bytes, admit: () => resolve(true) };
+    this.#waiting.push(waiter);
+    this.#give(0);
+    const late = () => {
+      this.#waiting = this.#waiting.filter((each) => each !== waiter);
+      this.#give(0);
+      return false;
+    };
+    return await withTimeout({ limitMs: WAIT_MS }, () => promise, late);
+  }
+
+  #give(bytes: number): void {
+    this.#free += bytes;
+    for (let next = this.#waiting[0]; next && next.bytes <= this.#free; next = this.#waiting[0]) {
+      this.#waiting.shift();
+      this.#free -= next.bytes;
+      next.admit();
+    }
+  }
+}
 
 /**
  * Reads a request's body as JSON.
  *
  * Behaviour: a missing content type counts as JSON, and so does `application/*+json`; the text is UTF-8 whatever the
  *            header says, with or without a byte order mark. A compressed body is refused: it may unpack to any size.
- *            Never holds more than the limit, and more than 64 KiB only of a body that was admitted. One without a
- *            length is admitted when it is found to be large, as if it were of the largest size.
+ *            Never keeps more than the limit, and more than 64 KiB only after `take`. A body without a length takes
+ *            memory when it is found to be large, as if it were of the largest size.
  * Errors:    a body that is too deep for the runtime's parser, or that breaks off, is `invalid_json`.
  */
-export async function readBody(request: Request, admit: Admit, limitMs = LIMIT_MS): Promise<BodyRead> {
-  const { headers } = request;
-  if (!isJson(headers.get("content-type")) || !isPlain(headers.get("content-encoding")))
+export async function readBody({ headers, body }: Request, take: TakeMemory): Promise<BodyRead> {
+  if (!isJson(headers.get("content-type")) || !/^(?:identity)?$/i.test(headers.get("content-encoding") ?? ""))
     return { problem: "unsupported_media_type" };
   const length = Number(headers.get("content-length"));
   if (length > MAX_BODY_BYTES) return { problem: "payload_too_large" };
-  if (length > SMALL_BYTES && !(await admit(length))) return { problem: "overloaded" };
-  const mayGrow = length > 0 ? undefined : { bytes: SMALL_BYTES, admit: () => admit(MAX_BODY_BYTES) };
-  const read = await bytesWithin(request.body, { maxBytes: MAX_BODY_BYTES, limitMs, mayGrow });
-  if (typeof read !== "string") return parse(read);
-  return { problem: read === "broken" ? "invalid_json" : read };
-}
-
-const JSON_TYPE = /^application\/(?:[\w!#$&^.+-]+\+)?json$/;
-
-function isJson(contentType: string | null): boolean {
-  const essence = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  return essence === "" || JSON_TYPE.test(essence);
-}
-
-function isPlain(contentEncoding: string | null): boolean {
-  return contentEncoding === null || /^(?:identity)?$/i.test(contentEncoding);
-}
-
-function parse(bytes: Uint8Array): BodyRead {
+  if (length > SMALL_BYTES && !(await take(length))) return { problem: "overloaded" };
+  const reader = body?.getReader();
+  const reading = () => readAll(reader, length > 0 ? null : take);
   try {
-    return { value: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) };
+    const read = await withTimeout({ limitMs: LIMIT_MS }, reading, () => "timeout" as const);
+    if (typeof read === "string") return { problem: read };
+    return { value: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(read)) };
   } catch {
     return { problem: "invalid_json" };
+  } finally {
+    // Not awaited: on a stalled body it ends only when the connection does.
+    reader?.cancel().catch(() => {});
   }
+}
+
+async function readAll(
+  reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
+  take: TakeMemory | null,
+): Promise<Uint8Array | "payload_too_large" | "overloaded"> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  let isTaken = take === null;
+  for (let next = await reader?.read(); next?.value !== undefined; next = await reader?.read()) {
+    bytes += next.value.byteLength;
+    if (bytes > MAX_BODY_BYTES) return "payload_too_large";
+    chunks.push(next.value);
+    if (isTaken || bytes <= SMALL_BYTES) continue;
+    if (!(await take?.(MAX_BODY_BYTES))) return "overloaded";
+    isTaken = true;
+  }
+  // Most bodies come in one piece, which needs no copy.
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes);
+}
+
+function isJson(contentType: string | null): boolean {
+  const essence = (contentType ?? "").split(";", 1)[0]!.trim().toLowerCase();
+  return essence === "" || /^application\/(?:[\w!#$&^.+-]+\+)?json$/.test(essence);
 }

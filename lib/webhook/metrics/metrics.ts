@@ -1,231 +1,198 @@
-import { WEBHOOK_KIND, type WebhookMetric, webhookMetric } from "../../host/webhook-names.ts";
-import { type MetricFamily, type MetricSample, renderMetrics } from "../../text/prometheus-text.ts";
-import type { ChannelStops } from "../delivery/attempts/attempt.ts";
-import { OUTBOX_KINDS, type OutboxKind, type OutboxStats } from "../state/contract.ts";
-import { FAILURE_REASONS, failureReason } from "./failure-reason.ts";
+import {
+  WEBHOOK_KIND,
+  WEBHOOK_METRIC_NAMES,
+  type WebhookMetric,
+  webhookMetric,
+} from "../../host/webhook-names.ts";
+import { type MetricSample, renderMetrics } from "../../text/prometheus-text.ts";
+import { OUTBOX_KINDS, type OutboxKind, type OutboxStats } from "../store/types.ts";
+import type { WatchView } from "../watch/watch.ts";
+import { FAILURE_REASONS, type FailureReason, failureReason } from "./failure-reason.ts";
 import { PrometheusHistogram } from "./histogram.ts";
-import { latestOutcomes } from "./latest-outcomes.ts";
 
-/** What the alert rules and dashboards call the kinds. */
-const SHOWN: Record<OutboxKind, string> = WEBHOOK_KIND;
 const STATUSES = [200, 400, 401, 404, 405, 408, 413, 415, 422, 503];
 const REQUEST_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const DELIVERY_BOUNDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400, 86_400];
+
+const HISTOGRAMS: ReadonlySet<WebhookMetric> = new Set([
+  "request_duration_seconds",
+  "delivery_latency_seconds",
+]);
+const HELP: Readonly<Record<WebhookMetric, string>> = {
+  requests_total: "Requests to the public port, by the status of the answer.",
+  request_duration_seconds: "How long requests to the public port took.",
+  alerts_accepted_total: "Alerts that were accepted.",
+  alerts_rejected_total: "Entries of accepted requests that were no alerts.",
+  duplicates_total: "Firing alerts whose issue existed already.",
+  degraded_sent_total: "Messages sent in degraded mode.",
+  previous_secret_total: "Requests that brought the previous secret.",
+  sent_total: "Messages, issues and comments that were delivered.",
+  failed_total: "Attempts that failed, by the class of the failure.",
+  dead_total: "Messages, issues and comments that failed permanently.",
+  delivery_latency_seconds: "From acceptance to delivery.",
+  queued: "Rows of the outbox that are queued.",
+  dead: "Rows of the outbox that failed permanently and are kept.",
+  unknown: "Rows that may have arrived, kept and not repeated.",
+  oldest_undelivered_age_seconds: "Age of the oldest queued row; 0 when none is queued.",
+  paused: "Whether sending is paused because the external service rejects requests.",
+  gateway_open: "Whether the gateway's instance is connected; absent while it is not known.",
+  pending_messages:
+    "Messages of the last 24 hours that WhatsApp has not acknowledged after 10 minutes; absent while it is not known.",
+  newest_unacknowledged_messages:
+    "How many of the newest messages in a row WhatsApp has not acknowledged after 2 minutes; absent while it is not known.",
+  leader: "Whether this process delivers; absent while the state cannot be read.",
+  reserve_bytes: "Space kept for a full disk; absent where the state is in a database.",
+  state_quarantined: "Whether a damaged state file was renamed at the start.",
+  state_unreadable: "Whether the state cannot be read now.",
+  build_info: "The version that runs.",
+};
 
 /** What the service counts about itself. */
 export type WebhookMetrics = ReturnType<typeof createWebhookMetrics>;
 
 /**
+ * The latest delivery and the latest failure of a kind since this process started.
+ *
+ * Units: epoch milliseconds.
+ */
+export type LatestOutcome = {
+  deliveredAtMs: number | null;
+  failure: { code: string; atMs: number } | null;
+};
+
+/**
  * What is shown of the moment in which the metrics are read.
  *
- * Shape: `stats` is null while the state cannot be read. `stops` has why a channel is stopped.
+ * Shape: `stats` is null while the state cannot be read. `pauses` has the code for which a kind is paused, or null.
  */
 export type WebhookNow = {
   stats: OutboxStats | null;
-  stops: ChannelStops;
-  isLeading: boolean;
-  movedAside: boolean;
-  watch: { gatewayOpen: boolean | null; pendingMessages: number | null; newestUnacknowledged: number | null };
+  pauses: Readonly<Record<OutboxKind, string | null>>;
+  isLeader: boolean;
+  isQuarantined: boolean;
+  watch: Omit<WatchView, "gatewayForMs">;
 };
 
 /**
  * The counters of one process; they begin at zero when it starts.
  *
+ * Shape:     `nowMs` is the clock that people read.
  * Behaviour: every label has one of a few known values, and every series is there from the start. The age of the oldest
- *            waiting row is 0 when none waits, as is the custom for an empty queue. While the state cannot be read,
- *            what is known from it is absent, and so is who leads: the rule on the webhook's absence fires then.
+ *            queued row is 0 when none is queued. While the state cannot be read, all series made from it are absent,
+ *            `leader` included: the rule on the webhook's absence fires then.
  * Units:     milliseconds are passed in, `sent` takes those from acceptance to delivery; shown are seconds, as
  *            Prometheus has them.
  */
-export function createWebhookMetrics({
-  version,
-  nowMs = Date.now,
-}: {
-  version: string;
-  /** The clock that people read. */
-  nowMs?: () => number;
-}) {
-  const latest = latestOutcomes(nowMs);
-  const totals = { accepted: 0, rejected: 0, duplicates: 0, fromMemory: 0, previousSecret: 0 };
+export function createWebhookMetrics({ version, nowMs = Date.now }: MetricsOptions) {
+  const counts = { accepted: 0, rejected: 0, duplicates: 0, degradedSent: 0, previousSecret: 0 };
   const requests = new Map(STATUSES.map((status) => [status, 0]));
   const requestSeconds = new PrometheusHistogram(REQUEST_BOUNDS);
-  const kinds = { message: emptyKind(), issue: emptyKind(), comment: emptyKind() };
+  const kinds = { message: noCounts(), issue: noCounts(), comment: noCounts() };
   return {
     request(status: number, durationMs: number): void {
       requests.set(status, (requests.get(status) ?? 0) + 1);
       requestSeconds.observe(durationMs / 1_000);
     },
     accepted(count: number): void {
-      totals.accepted += count;
+      counts.accepted += count;
     },
     rejected(count: number): void {
-      totals.rejected += count;
+      counts.rejected += count;
     },
     previousSecret(): void {
-      totals.previousSecret += 1;
+      counts.previousSecret += 1;
     },
     duplicate(): void {
-      totals.duplicates += 1;
+      counts.duplicates += 1;
     },
     sent(kind: OutboxKind, latencyMs: number): void {
       kinds[kind].sent += 1;
-      latest.delivered(kind);
+      kinds[kind].latest.deliveredAtMs = nowMs();
       kinds[kind].latencySeconds.observe(latencyMs / 1_000);
     },
-    sentFromMemory(): void {
-      totals.fromMemory += 1;
+    degradedSent(): void {
+      counts.degradedSent += 1;
     },
     failed(kind: OutboxKind, code: string): void {
       kinds[kind].failed[failureReason(code)] += 1;
-      latest.failed(kind, code);
+      kinds[kind].latest.failure = { code, atMs: nowMs() };
     },
     dead(kind: OutboxKind): void {
       kinds[kind].dead += 1;
     },
-    /** What each peer did last. */
-    latest: latest.read,
+    latest(): Record<OutboxKind, LatestOutcome> {
+      const { message, issue, comment } = kinds;
+      return structuredClone({ message: message.latest, issue: issue.latest, comment: comment.latest });
+    },
     /** Prometheus' text format. */
-    render: (now: WebhookNow): string =>
-      renderMetrics([
-        ...requestFamilies(totals, requests, requestSeconds),
-        ...kindFamilies(kinds),
-        ...queueFamilies(now),
-        ...gatewayFamilies(now),
-        ...processFamilies(now, version),
-      ]),
+    render({ stats, pauses, isLeader, isQuarantined, watch }: WebhookNow): string {
+      const queue = (of: "queued" | "dead" | "unknown") =>
+        stats === null ? [] : perKind((kind) => stats[kind][of]);
+      const byReason = (kind: OutboxKind) =>
+        FAILURE_REASONS.map((reason) => ({
+          labels: { kind: WEBHOOK_KIND[kind], reason },
+          value: kinds[kind].failed[reason],
+        }));
+      const samples: Record<WebhookMetric, MetricSample[]> = {
+        requests_total: [...requests].map(([status, value]) => ({ labels: { status: `${status}` }, value })),
+        request_duration_seconds: requestSeconds.samples(),
+        alerts_accepted_total: one(counts.accepted),
+        alerts_rejected_total: one(counts.rejected),
+        duplicates_total: one(counts.duplicates),
+        degraded_sent_total: one(counts.degradedSent),
+        previous_secret_total: one(counts.previousSecret),
+        sent_total: perKind((kind) => kinds[kind].sent),
+        failed_total: OUTBOX_KINDS.flatMap(byReason),
+        dead_total: perKind((kind) => kinds[kind].dead),
+        delivery_latency_seconds: OUTBOX_KINDS.flatMap((kind) =>
+          kinds[kind].latencySeconds.samples({ kind: WEBHOOK_KIND[kind] }),
+        ),
+        queued: queue("queued"),
+        dead: queue("dead"),
+        unknown: queue("unknown"),
+        oldest_undelivered_age_seconds:
+          stats === null ? [] : perKind((kind) => (stats[kind].oldestQueuedAgeMs ?? 0) / 1_000),
+        paused: perKind((kind) => (pauses[kind] === null ? 0 : 1)),
+        gateway_open: one(watch.gatewayOpen),
+        pending_messages: one(watch.pendingMessages),
+        newest_unacknowledged_messages: one(watch.newestUnacknowledged),
+        leader: one(stats === null ? null : isLeader),
+        reserve_bytes: one(stats?.reserveBytes),
+        state_quarantined: one(isQuarantined),
+        state_unreadable: one(stats === null),
+        build_info: [{ labels: { version }, value: 1 }],
+      };
+      return renderMetrics(
+        WEBHOOK_METRIC_NAMES.map((name) => {
+          const type = HISTOGRAMS.has(name) ? "histogram" : name.endsWith("_total") ? "counter" : "gauge";
+          return { name: webhookMetric(name), help: HELP[name], type, samples: samples[name] };
+        }),
+      );
+    },
   };
 }
 
-type KindCounts = ReturnType<typeof emptyKind>;
+type MetricsOptions = { version: string; nowMs?: () => number };
 
-function emptyKind() {
-  const failed = Object.fromEntries(FAILURE_REASONS.map((reason) => [reason, 0]));
-  return {
-    sent: 0,
-    dead: 0,
-    failed: failed as Record<(typeof FAILURE_REASONS)[number], number>,
-    latencySeconds: new PrometheusHistogram(DELIVERY_BOUNDS),
-  };
-}
+type KindCounts = {
+  sent: number;
+  dead: number;
+  failed: Record<FailureReason, number>;
+  latencySeconds: PrometheusHistogram;
+  latest: LatestOutcome;
+};
 
-function requestFamilies(
-  totals: Readonly<Record<"accepted" | "rejected" | "duplicates" | "fromMemory" | "previousSecret", number>>,
-  requests: ReadonlyMap<number, number>,
-  requestSeconds: PrometheusHistogram,
-): MetricFamily[] {
-  const byStatus = [...requests].map(([status, value]) => ({ labels: { status: String(status) }, value }));
-  return [
-    counter("requests_total", "Requests to the public port, by the status of the answer.", byStatus),
-    histogram(
-      "request_duration_seconds",
-      "How long requests to the public port took.",
-      requestSeconds.samples(),
-    ),
-    counter("alerts_accepted_total", "Alerts that were accepted.", [{ value: totals.accepted }]),
-    counter("alerts_rejected_total", "Entries of accepted requests that were no alerts.", [
-      { value: totals.rejected },
-    ]),
-    counter("duplicates_total", "Firing alerts whose issue existed already.", [{ value: totals.duplicates }]),
-    counter("sent_from_memory_total", "Messages of alerts that the state could not keep.", [
-      { value: totals.fromMemory },
-    ]),
-    counter("previous_secret_total", "Requests that brought the previous secret.", [
-      { value: totals.previousSecret },
-    ]),
-  ];
-}
-
-function kindFamilies(kinds: Record<OutboxKind, KindCounts>): MetricFamily[] {
-  const failed = OUTBOX_KINDS.flatMap((kind) =>
-    FAILURE_REASONS.map((reason) => ({
-      labels: { kind: SHOWN[kind], reason },
-      value: kinds[kind].failed[reason],
-    })),
-  );
-  const latency = OUTBOX_KINDS.flatMap((kind) => kinds[kind].latencySeconds.samples({ kind: SHOWN[kind] }));
-  const sent = perKind((kind) => kinds[kind].sent);
-  const dead = perKind((kind) => kinds[kind].dead);
-  return [
-    counter("sent_total", "Messages, issues and comments that were delivered.", sent),
-    counter("failed_total", "Attempts that failed, by the class of the failure.", failed),
-    counter("dead_total", "Messages, issues and comments that were given up.", dead),
-    histogram("delivery_latency_seconds", "From acceptance to delivery.", latency),
-  ];
-}
-
-function queueFamilies({ stats, stops }: WebhookNow): MetricFamily[] {
-  const known = (shown: (stats: OutboxStats) => MetricSample[]) => (stats === null ? [] : shown(stats));
-  const queued = known((stats) => perKind((kind) => stats[kind].queued));
-  const dead = known((stats) => perKind((kind) => stats[kind].dead));
-  const inDoubt = known((stats) => perKind((kind) => stats[kind].inDoubt));
-  const oldest = known((stats) => perKind((kind) => (stats[kind].oldestQueuedAgeMs ?? 0) / 1_000));
-  const reserve = known(({ reserveBytes }) => (reserveBytes === null ? [] : [{ value: reserveBytes }]));
-  const held = perKind((kind) => (stops[kind] === null ? 0 : 1));
-  return [
-    gauge("queued", "Rows of the outbox that wait to be delivered.", queued),
-    gauge("dead", "Rows of the outbox that were given up and are kept.", dead),
-    gauge("in_doubt", "Rows that a peer may have taken, kept and not repeated.", inDoubt),
-    gauge("oldest_undelivered_age_seconds", "Age of the oldest waiting row; 0 when none waits.", oldest),
-    gauge("held", "Whether a peer refuses us, so that its rows wait.", held),
-    gauge(
-      "reserve_bytes",
-      "What the state keeps for a full disk; absent where it is in a database.",
-      reserve,
-    ),
-  ];
-}
-
-function gatewayFamilies({ watch }: WebhookNow): MetricFamily[] {
-  const { gatewayOpen, pendingMessages, newestUnacknowledged } = watch;
-  const known = (value: number | null) => (value === null ? [] : [{ value }]);
-  const open = gatewayOpen === null ? [] : [flag(gatewayOpen)];
-  return [
-    gauge("gateway_open", "Whether the gateway's instance is connected; absent while it is not known.", open),
-    gauge(
-      "pending_messages",
-      "Messages of the last 24 hours that WhatsApp has not acknowledged after 10 minutes; absent while it is not known.",
-      known(pendingMessages),
-    ),
-    gauge(
-      "newest_unacknowledged_messages",
-      "How many of the newest messages in a row WhatsApp has not acknowledged after 2 minutes; absent while it is not known.",
-      known(newestUnacknowledged),
-    ),
-  ];
-}
-
-function processFamilies({ stats, isLeading, movedAside }: WebhookNow, version: string): MetricFamily[] {
-  const movedHelp = "Whether a state file could not be read at the start and was moved aside.";
-  const leading = stats === null ? [] : [flag(isLeading)];
-  return [
-    gauge(
-      "leading",
-      "Whether this process is the one that delivers; absent while the state cannot be read.",
-      leading,
-    ),
-    gauge("state_moved_aside", movedHelp, [flag(movedAside)]),
-    gauge("state_unreadable", "Whether the state cannot be read now.", [flag(stats === null)]),
-    gauge("build_info", "The version that runs.", [{ labels: { version }, value: 1 }]),
-  ];
+function noCounts(): KindCounts {
+  const failed = Object.fromEntries(FAILURE_REASONS.map((reason) => [reason, 0])) as KindCounts["failed"];
+  const latest = { deliveredAtMs: null, failure: null };
+  return { sent: 0, dead: 0, failed, latencySeconds: new PrometheusHistogram(DELIVERY_BOUNDS), latest };
 }
 
 function perKind(count: (kind: OutboxKind) => number): MetricSample[] {
-  return OUTBOX_KINDS.map((kind) => ({ labels: { kind: SHOWN[kind] }, value: count(kind) }));
+  return OUTBOX_KINDS.map((kind) => ({ labels: { kind: WEBHOOK_KIND[kind] }, value: count(kind) }));
 }
 
-function flag(isSet: boolean): MetricSample {
-  return { value: isSet ? 1 : 0 };
+/** The only sample of a series; none for a value that is not known. */
+function one(value: number | boolean | null | undefined): MetricSample[] {
+  return value === null || value === undefined ? [] : [{ value: Number(value) }];
 }
-
-function familyOf(type: MetricFamily["type"]) {
-  return (name: WebhookMetric, help: string, samples: MetricSample[]): MetricFamily => ({
-    name: webhookMetric(name),
-    help,
-    type,
-    samples,
-  });
-}
-
-const counter = familyOf("counter");
-const gauge = familyOf("gauge");
-const histogram = familyOf("histogram");
