@@ -1,4 +1,5 @@
 import type { Alert } from "../alert/alert.ts";
+import type { SqlRow } from "./sql.ts";
 
 /**
  * What the outbox delivers: a WhatsApp message for every alert, an issue for each new firing one, and a comment on that
@@ -226,8 +227,13 @@ export type AlertRecord = {
   claimUntilMs: number;
 };
 
-/** Everything in a store that another one has to take over; opaque to its carrier. */
-export type Contents = { alerts: readonly AlertRecord[]; rows: readonly Record<string, unknown>[] };
+/** Everything in a store that another one has to take over: rows and tables as they are there. */
+export type Contents = {
+  alerts: readonly AlertRecord[];
+  rows: readonly SqlRow[];
+  meta?: Readonly<Record<string, string>>;
+  hours?: readonly { hour: number; alerts: number }[];
+};
 
 /**
  * The webhook's memory: the outbox and the dedup of issues, together so that one transaction covers both.

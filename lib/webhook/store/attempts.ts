@@ -1,0 +1,168 @@
+import { takeIds } from "./accept.ts";
+import type { Amount } from "./load.ts";
+import { contentOf } from "./read-row.ts";
+import { releaseClaim } from "./records.ts";
+import { inList, type Sql, type SqlRow } from "./sql.ts";
+import { shownAlert, storableReference, storableText, storedAlert } from "./stored.ts";
+import { type AttemptEnd, type AttemptStart, type DueRow, type RecoveryNote, SEND_OVER_MS } from "./types.ts";
+
+/** The code of a comment whose issue was given up. */
+const ISSUE_DEAD = "issue_dead";
+
+/** Thrown inside a transaction, so that nothing of it is kept: the attempt must not begin. */
+export class NotBegun extends Error {
+  override readonly name = "NotBegun";
+}
+
+/**
+ * Begins an attempt in the caller's transaction; see `State.begin`.
+ *
+ * Shape:     `lease` is the condition under which this process delivers, with its values after `$5`; null where a lock
+ *            says so.
+ * Behaviour: a message whose process ends before its attempt does is due again when no send of it can be on its way; an
+ *            issue or comment, which the tracker knows by its id, at once. An attempt whose end was never recorded is
+ *            counted with the next one.
+ * Errors:    `NotBegun`.
+ */
+export async function beginAttempt(
+  sql: Sql,
+  { id, attempts }: Pick<DueRow, "id" | "attempts">,
+  { content, members, paceAheadMs }: AttemptStart,
+  lease: { condition: string; values: readonly string[] } | null,
+): Promise<void> {
+  const overAfterMs = content === null ? 0 : SEND_OVER_MS;
+  const [begun] = await sql.all(
+    `update {outbox} set content = $3, attempts = attempts + 1, ambiguous = ambiguous + sending, sending = 1,
+      begun_at = {now}, due_at = {now} + $4,
+      first_begun_at = case when content is null then {now} else first_begun_at end
+    where id = $1 and attempts = $2 and state = 'queued' and digest is null
+      ${lease === null ? "" : `and ${lease.condition}`}
+    returning kind`,
+    [id, attempts, content && JSON.stringify(content), overAfterMs, ...(lease?.values ?? [])],
+  );
+  if (begun === undefined) throw new NotBegun();
+  if (members.length > 0) await tell(sql, id, [...new Set(members)]);
+  if (paceAheadMs === null) return;
+  await sql.run(
+    `insert into {meta} as old (key, value) values ($1, cast(cast({now} + $2 as bigint) as text))
+    on conflict (key) do update set value = excluded.value`,
+    [`pace:${String(begun.kind)}`, Math.ceil(paceAheadMs)],
+  );
+}
+
+/** Has a row's text tell others, all of which wait and are in no other text. */
+async function tell(sql: Sql, id: number, members: readonly number[]): Promise<void> {
+  const { marks, values } = inList(members, 2);
+  const told = await sql.run(
+    `update {outbox} set digest = $1, attempts = attempts + 1
+    where id in (${marks}) and id <> $1 and kind = 'message' and state = 'queued' and content is null
+      and (digest is null or digest = $1)`,
+    [id, ...values],
+  );
+  if (told !== members.length) throw new NotBegun();
+}
+
+/** Records in the caller's transaction how an attempt ended; see `State.finish`. Returns how much waits no more. */
+export async function finishAttempt(sql: Sql, id: number, end: AttemptEnd): Promise<Amount> {
+  if (end.status === "retry") {
+    await retryLater(sql, id, end);
+    return { rows: 0, bytes: 0 };
+  }
+  const rows = await sql.all(
+    `select id, kind, fingerprint, issue_id, alert, content, bytes from {outbox}
+    where (id = $1 or digest = $1) and state = 'queued' order by id`,
+    [id],
+  );
+  const row = rows.find((one) => one.id === id);
+  if (row === undefined) return { rows: 0, bytes: 0 };
+  const ended =
+    end.status === "delivered" ? await deliver(sql, rows, row, end) : await endRows(sql, rows, row, end);
+  const all = [...rows, ...ended];
+  return { rows: all.length, bytes: all.reduce((sum, { bytes }) => sum + Number(bytes), 0) };
+}
+
+async function retryLater(
+  sql: Sql,
+  id: number,
+  { delayMs, code, triedMs, ambiguous, mayHaveArrived }: AttemptEnd & { status: "retry" },
+): Promise<void> {
+  const keeps = Number(mayHaveArrived);
+  const values = [id, Math.ceil(delayMs), storableText(code), Math.round(triedMs), keeps];
+  const changed = await sql.run(
+    `update {outbox} set due_at = {now} + $2, code = $3, tried_ms = $4, sending = 0, ambiguous = $6,
+      content = case when $5 = 1 then content else null end,
+      first_begun_at = case when $5 = 1 then first_begun_at else null end
+    where id = $1 and state = 'queued' and digest is null`,
+    [...values, ambiguous],
+  );
+  if (changed === 0) return;
+  await sql.run(
+    `update {outbox} set due_at = {now} + $2, code = $3, tried_ms = $4,
+      digest = case when $5 = 1 then digest else null end
+    where digest = $1 and state = 'queued'`,
+    values,
+  );
+}
+
+async function deliver(
+  sql: Sql,
+  rows: readonly SqlRow[],
+  row: SqlRow,
+  { reference, url }: AttemptEnd & { status: "delivered" },
+): Promise<SqlRow[]> {
+  const storedUrl = url && storableText(url);
+  const ends = [reference && storableReference(reference), storedUrl];
+  await Promise.all(
+    rows.map(({ id, alert }) => {
+      const read = storedAlert(String(alert));
+      return sql.run(
+        `update {outbox} set state = 'delivered', sending = 0, code = null, ended_at = {now}, reference = $2, url = $3,
+          alert = $4, content = null
+        where id = $1`,
+        [Number(id), ...ends, JSON.stringify(read && shownAlert(read))],
+      );
+    }),
+  );
+  const note = row.content === null ? null : (contentOf(String(row.content))?.note ?? null);
+  if (note !== null) await addToNote(sql, { emailed: -note.emailed, undelivered: -note.undelivered });
+  if (row.kind === "issue" && storedUrl !== null)
+    await sql.run("update {alert} set issue_url = $1 where fingerprint = $2 and issue_id = $3", [
+      storedUrl,
+      ...[row.fingerprint!, row.issue_id!],
+    ]);
+  return [];
+}
+
+/** Returns the comments that end with their issue. */
+async function endRows(
+  sql: Sql,
+  rows: readonly SqlRow[],
+  { kind, fingerprint, issue_id }: SqlRow,
+  { status, code }: AttemptEnd & { status: "dead" | "unknown" },
+): Promise<SqlRow[]> {
+  const set = "update {outbox} set state = $2, sending = 0, code = $3, ended_at = {now} where id = $1";
+  await Promise.all(rows.map(({ id }) => sql.run(set, [Number(id), status, storableText(code)])));
+  if (kind === "message" && status === "dead") await addToNote(sql, { emailed: 0, undelivered: rows.length });
+  if (kind !== "issue" || issue_id == null) return [];
+  // Not while requests are accepted that have seen the claim.
+  await takeIds(sql, 0);
+  await releaseClaim(sql, { fingerprint: String(fingerprint), issueId: String(issue_id) });
+  return await sql.all(
+    `update {outbox} set state = 'dead', code = '${ISSUE_DEAD}', ended_at = {now}
+    where kind = 'comment' and fingerprint = $1 and state = 'queued' and issue_id = $2 returning bytes`,
+    [fingerprint!, issue_id],
+  );
+}
+
+/** Adds to what the next message has to say; what is taken away twice leaves nothing. */
+export async function addToNote(sql: Sql, { emailed, undelivered }: RecoveryNote): Promise<void> {
+  for (const [key, count] of Object.entries({ emailed, undelivered })) {
+    if (count === 0) continue;
+    await sql.run(
+      `insert into {meta} as old (key, value) values ($1, $2)
+      on conflict (key) do update set value = case when cast(old.value as bigint) + cast($3 as bigint) > 0
+        then cast(cast(old.value as bigint) + cast($3 as bigint) as text) else '0' end`,
+      [key, String(Math.max(0, count)), count],
+    );
+  }
+}

@@ -1,0 +1,96 @@
+import { readRows } from "./read-row.ts";
+import { inList, type Sql, type SqlRow, type SqlValue } from "./sql.ts";
+import { DIGEST_LIMIT, type DueQuery, type DueRow, type OutboxKind } from "./types.ts";
+
+/**
+ * How many rows that wait are looked at, in the order of their turn: with more than that before it which may not be tried
+ * now, a row waits until one of those moves on.
+ */
+const MOST_LOOKED_AT = 5_000;
+/** Once so many rows are found for a digest, the rest waits; of a single fingerprint the oldest are taken. */
+const MOST_IN_DIGEST = 1_000;
+
+/** Rows that may be tried now, and the ids of those whose alert cannot be read. */
+export type FoundRows = { rows: DueRow[]; unreadable: number[] };
+
+/** A row that began later than now was tried before the clock was set back. */
+const IS_DUE = "(o.due_at <= {now} or o.begun_at > {now})";
+/** The oldest of its fingerprint and kind that waits. */
+const IS_HEAD = `o.id = (select min(line.id) from {outbox} line
+  where line.kind = o.kind and line.fingerprint = o.fingerprint and line.state = 'queued')`;
+
+/** The row of an issue comes right after that of its message. */
+const ISSUE_MAY_GO = `not exists (select 1 from {outbox} message
+  where message.id = o.id - 1 and message.kind = 'message' and message.fingerprint = o.fingerprint
+    and message.state = 'queued' and message.attempts = 0
+    and o.waits_since > {now} - $2 and o.waits_since <= {now})`;
+const COMMENT_MAY_GO = `not exists (select 1 from {outbox} issue
+  where issue.kind = 'issue' and issue.fingerprint = o.fingerprint and issue.state = 'queued'
+    and issue.issue_id = o.issue_id)`;
+
+/** Finds the rows that may be tried now; see `State.due`. */
+export async function findDue(sql: Sql, kind: OutboxKind, query: DueQuery): Promise<FoundRows> {
+  const { limit, except, issueGraceMs, isProbe } = query;
+  const values: SqlValue[] = kind === "issue" ? [kind, issueGraceMs] : [kind];
+  const found = await sql.all(
+    `select o.id from (
+      select id, kind, fingerprint, priority, attempts, due_at, begun_at, waits_since, issue_id from {outbox}
+      where kind = $1 and state = 'queued' and digest is null order by priority, id limit ${MOST_LOOKED_AT}) o
+    where ${IS_DUE} and ${IS_HEAD}
+      ${kind === "issue" ? `and ${ISSUE_MAY_GO}` : ""} ${kind === "comment" ? `and ${COMMENT_MAY_GO}` : ""}
+    order by ${isProbe ? "o.attempts, " : ""} o.priority, o.id limit $${values.length + 1}`,
+    [...values, limit + except.length],
+  );
+  const ids = found.map(({ id }) => Number(id)).filter((id) => !except.includes(id));
+  return await readRows(sql, ids.slice(0, limit));
+}
+
+/** Finds the messages that one message may tell together; see `State.digestible`. */
+export async function findDigestible(sql: Sql, except: readonly number[]): Promise<FoundRows> {
+  const first = await sql.all(
+    `select o.fingerprint from {outbox} o
+    where o.kind = 'message' and o.state = 'queued' and o.digest is null and o.priority > 0
+      and o.content is null and ${IS_DUE}
+    order by o.priority, o.id limit ${MOST_IN_DIGEST}`,
+  );
+  const fingerprints = [...new Set(first.map(({ fingerprint }) => String(fingerprint)))];
+  const ids: number[] = [];
+  let told = 0;
+  for (let at = 0; at < fingerprints.length && told < DIGEST_LIMIT; at += DIGEST_LIMIT) {
+    const asked = fingerprints.slice(at, at + DIGEST_LIMIT);
+    const lines = await linesOf(sql, asked);
+    for (const fingerprint of asked) {
+      const line = lines.get(fingerprint) ?? [];
+      const isWhole = line.every((row) => row.may_go === 1 && !except.includes(Number(row.id)));
+      if (line.length === 0 || !isWhole || told === DIGEST_LIMIT || ids.length >= MOST_IN_DIGEST) continue;
+      ids.push(...line.map(({ id }) => Number(id)));
+      told += 1;
+    }
+  }
+  return await readRows(sql, ids);
+}
+
+/** All that wait of fingerprints, the oldest first; of many, the oldest of all of them. */
+async function linesOf(sql: Sql, fingerprints: readonly string[]): Promise<Map<string, SqlRow[]>> {
+  const { marks, values } = inList(fingerprints);
+  const rows = await sql.all(
+    `select o.id, o.fingerprint,
+      case when o.priority > 0 and o.digest is null and o.content is null and ${IS_DUE} then 1 else 0 end as may_go
+    from {outbox} o
+    where o.kind = 'message' and o.state = 'queued' and o.fingerprint in (${marks})
+    order by o.id limit ${MOST_IN_DIGEST}`,
+    values,
+  );
+  return Map.groupBy(rows, ({ fingerprint }) => String(fingerprint));
+}
+
+/** How many messages wait that a digest could tell, counted up to `most`. */
+export async function countWaiting(sql: Sql, most: number): Promise<number> {
+  const [row] = await sql.all(
+    `select count(*) as count from (
+      select 1 from {outbox}
+      where kind = 'message' and state = 'queued' and digest is null and priority > 0 limit $1) waiting`,
+    [most],
+  );
+  return Number(row!.count);
+}

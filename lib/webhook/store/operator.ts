@@ -1,0 +1,168 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { takeIds } from "./accept.ts";
+import { recordsOf, releaseClaim } from "./records.ts";
+import { inList, type Sql, type SqlRow, type Store } from "./sql.ts";
+import { shownOf } from "./stored.ts";
+import { type DeadRow, ISSUE_TTL_MS, type OutboxKind, type QueuedRow } from "./types.ts";
+
+/** Rows changed in one transaction: while it runs, the service cannot accept. */
+const ROWS_AT_ONCE = 500;
+/** Longer than the longest pause between two tries of a process that waits for a file. */
+const PAUSE_MS = 120;
+
+const ENDED = "state in ('dead', 'unknown')";
+
+/** The rows that are dead or unknown, oldest first. */
+export async function listDead(sql: Sql): Promise<DeadRow[]> {
+  const rows = await sql.all(
+    `select id, kind, state, digest, fingerprint, attempts, code, accepted_at, ended_at, alert
+    from {outbox} where ${ENDED} order by id`,
+  );
+  return rows.map((row) => ({
+    ...listed(row),
+    status: row.state as DeadRow["status"],
+    code: String(row.code),
+    diedAt: instantOf(row.ended_at),
+  }));
+}
+
+/** The rows that wait, in the order in which they would go out. */
+export async function listQueued(sql: Sql, limit: number): Promise<QueuedRow[]> {
+  const rows = await sql.all(
+    `select id, kind, digest, fingerprint, attempts, code, accepted_at, due_at, alert
+    from {outbox} where state = 'queued'
+    order by case kind when 'message' then 0 when 'issue' then 1 else 2 end, priority, id limit $1`,
+    [limit],
+  );
+  return rows.map((row) => ({
+    ...listed(row),
+    severity: shownOf(String(row.alert)).severity,
+    code: row.code as string | null,
+    nextAttemptAt: row.due_at === 0 ? null : instantOf(row.due_at),
+  }));
+}
+
+function listed(row: SqlRow) {
+  const { name, squad } = shownOf(String(row.alert));
+  return {
+    id: Number(row.id),
+    kind: row.kind as OutboxKind,
+    digest: row.digest as number | null,
+    alertname: name,
+    fingerprint: String(row.fingerprint),
+    squad,
+    attempts: Number(row.attempts),
+    acceptedAt: instantOf(row.accepted_at),
+  };
+}
+
+function instantOf(ms: SqlRow[string] | undefined): string {
+  return new Date(Number(ms)).toISOString();
+}
+
+/**
+ * Makes rows due again, with all others of their texts; see `State.retryDead`.
+ *
+ * Behaviour: as new, with texts made anew. An issue takes its claim again; while its fingerprint has another issue it
+ *            stays, and a comment does while its issue is dead.
+ */
+export async function retryDead(store: Store, ids: readonly number[] | null): Promise<number> {
+  return await inParts(
+    store,
+    `select id from {outbox} where ${ENDED} order by id`,
+    ids,
+    async (sql, marks, values) => {
+      const rows = await sql.all(
+        `select id, kind, fingerprint, issue_id from {outbox}
+      where ${ENDED} and (id in (${marks}) or digest in (${marks})
+        or id in (select digest from {outbox} where id in (${marks}))
+        or digest in (select digest from {outbox} where id in (${marks})))
+      order by id`,
+        values,
+      );
+      const { nowMs } = await takeIds(sql, 0);
+      const revived: number[] = [];
+      for (const row of rows) if (await mayRevive(sql, row, nowMs)) revived.push(Number(row.id));
+      const list = inList(revived);
+      return await sql.run(
+        `update {outbox} set state = 'queued', attempts = 0, due_at = 0, waits_since = {now}, begun_at = null,
+        first_begun_at = null, ended_at = null, code = null, tried_ms = 0, ambiguous = 0, sending = 0, content = null,
+        digest = null
+      where id in (${list.marks})`,
+        list.values,
+      );
+    },
+  );
+}
+
+async function mayRevive(sql: Sql, { kind, fingerprint, issue_id }: SqlRow, nowMs: number): Promise<boolean> {
+  if (kind === "comment") {
+    const dead = `select 1 from {outbox} where kind = 'issue' and ${ENDED} and fingerprint = $1 and issue_id = $2`;
+    return (await sql.all(dead, [fingerprint!, issue_id!])).length === 0;
+  }
+  if (kind !== "issue") return true;
+  const [known] = await recordsOf(sql, [String(fingerprint)]);
+  const isClaimed = known?.issueId != null && known.claimUntilMs > nowMs;
+  if (isClaimed && known.issueId !== issue_id) return false;
+  await sql.run(
+    "update {alert} set issue_id = $1, issue_url = null, claim_until = $2 where fingerprint = $3",
+    [issue_id!, nowMs + ISSUE_TTL_MS, fingerprint!],
+  );
+  return true;
+}
+
+/** Removes rows that are dead or unknown; see `State.dropDead`. */
+export async function dropDead(store: Store, ids: readonly number[] | null): Promise<number> {
+  return await inParts(
+    store,
+    `select id from {outbox} where ${ENDED} order by id`,
+    ids,
+    async (sql, marks, values) => {
+      await sql.run(`update {outbox} set digest = null where digest in (${marks}) and ${ENDED}`, values);
+      return await sql.run(`delete from {outbox} where id in (${marks}) and ${ENDED}`, values);
+    },
+  );
+}
+
+/** Removes rows that wait; see `State.dropQueued`. The others that a removed text told are rows of their own again. */
+export async function dropQueued(store: Store, ids: readonly number[] | null): Promise<number> {
+  const all = "select id from {outbox} where state = 'queued' order by id";
+  return await inParts(store, all, ids, async (sql, marks, values) => {
+    const issues = await sql.all(
+      `select fingerprint, issue_id from {outbox} where id in (${marks}) and state = 'queued' and kind = 'issue'`,
+      values,
+    );
+    await sql.run(
+      `update {outbox} set digest = null where digest in (${marks}) and state = 'queued'`,
+      values,
+    );
+    const dropped = await sql.run(`delete from {outbox} where id in (${marks}) and state = 'queued'`, values);
+    if (issues.length > 0) await takeIds(sql, 0);
+    for (const { fingerprint, issue_id } of issues) {
+      await releaseClaim(sql, { fingerprint: String(fingerprint), issueId: String(issue_id) });
+      await sql.run(
+        "delete from {outbox} where kind = 'comment' and state = 'queued' and fingerprint = $1 and issue_id = $2",
+        [fingerprint!, issue_id!],
+      );
+    }
+    return dropped;
+  });
+}
+
+/** Changes rows some hundreds at a time; null: all that `selectAll` finds. Returns how many were changed. */
+async function inParts(
+  store: Store,
+  selectAll: string,
+  ids: readonly number[] | null,
+  change: (sql: Sql, marks: string, values: number[]) => Promise<number>,
+): Promise<number> {
+  const all =
+    ids ?? (await store.read("read the outbox", (sql) => sql.all(selectAll))).map(({ id }) => Number(id));
+  let changed = 0;
+  for (let at = 0; at < all.length; at += ROWS_AT_ONCE) {
+    if (at > 0) await delay(PAUSE_MS);
+    const { marks, values } = inList(all.slice(at, at + ROWS_AT_ONCE));
+    changed += await store.write("change the outbox", (sql) => change(sql, marks, values as number[]));
+  }
+  return changed;
+}

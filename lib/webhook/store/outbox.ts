@@ -1,0 +1,169 @@
+import type { Log } from "../../platform/log/log.ts";
+import type { Alert } from "../alert/alert.ts";
+import { OutageLog } from "../outage-log.ts";
+import { acceptRequests } from "./accept.ts";
+import { adoptContents, readContents } from "./adopt.ts";
+import { addToNote, beginAttempt, finishAttempt, NotBegun } from "./attempts.ts";
+import { countWaiting, type FoundRows, findDigestible, findDue } from "./due.ts";
+import { Load } from "./load.ts";
+import { dropDead, dropQueued, listDead, listQueued, retryDead } from "./operator.ts";
+import { HAS_LEASE } from "./postgres/lease.ts";
+import { prune } from "./prune.ts";
+import {
+  readDelivered,
+  readEscalations,
+  readHeld,
+  readHourly,
+  readLanes,
+  readLatest,
+  readMeta,
+  readNote,
+  readRecent,
+  readStats,
+} from "./reads.ts";
+import { recordsOf } from "./records.ts";
+import { CommitUnknown, inList, type Sql, type Store } from "./sql.ts";
+import type { AcceptOutcome, AttemptEnd, DueRow, OutboxLimits, State } from "./types.ts";
+
+/** Time added to the limit of a transaction for each alert: one post can have twenty thousand. */
+const ALERT_MS = 2;
+/** The code of a row whose alert cannot be read. */
+const UNREADABLE = "alert_unreadable";
+
+/**
+ * The webhook's memory in a store.
+ *
+ * Shape: `comments`: whether the end of an alert is commented on its issue.
+ */
+export function outboxOn(
+  store: Store,
+  { limits, comments, log }: { limits: OutboxLimits; comments: boolean; log: Log },
+): State {
+  const load = new Load(limits);
+  const lease = store.holder === null ? null : { condition: HAS_LEASE, values: [store.holder] };
+  const read = <T>(work: (sql: Sql) => Promise<T>) => store.read("read the outbox", work);
+  const finish = async (row: number, end: AttemptEnd) => {
+    const { rows, bytes } = await store.write("record an attempt", (sql) => finishAttempt(sql, row, end));
+    load.add({ rows: -rows, bytes: -bytes });
+  };
+  const readable = async (finding: Promise<FoundRows>): Promise<DueRow[]> => {
+    const { rows, unreadable } = await finding;
+    for (const row of unreadable) {
+      log.error("An alert in the state cannot be read", { row });
+      await finish(row, { status: "dead", code: UNREADABLE });
+    }
+    return rows;
+  };
+  const changing = async (change: Promise<number>) => await change.finally(() => load.forget());
+  return {
+    accept: acceptor(store, { load, comments, log }),
+    due: (kind, query) => readable(read((sql) => findDue(sql, kind, query))),
+    digestible: (except) => readable(read((sql) => findDigestible(sql, except))),
+    waitingMessages: (most) => read((sql) => countWaiting(sql, most)),
+    async begin(row, start) {
+      try {
+        await store.write("record an attempt", (sql) => beginAttempt(sql, row, start, lease));
+        return true;
+      } catch (error) {
+        if (error instanceof NotBegun) return false;
+        throw error;
+      }
+    },
+    finish,
+    heldReferences: async (kind, references) =>
+      references.length === 0 ? new Set() : await read((sql) => readHeld(sql, kind, references)),
+    lanes: () => read(readLanes),
+    pauseLane: (kind, code) => setMeta(store, `paused:${kind}`, code),
+    async stats() {
+      return { ...(await read(readStats)), reserveBytes: await store.reserveBytes() };
+    },
+    listDead: () => read(listDead),
+    retryDead: (rows) => changing(retryDead(store, rows)),
+    dropDead: (rows) => dropDead(store, rows),
+    listQueued: (limit) => read((sql) => listQueued(sql, limit)),
+    dropQueued: (rows) => changing(dropQueued(store, rows)),
+    latest: (fingerprint) => read((sql) => readLatest(sql, fingerprint)),
+    deliveredBetween: (newerThanMs, olderThanMs) =>
+      read((sql) => readDelivered(sql, newerThanMs, olderThanMs)),
+    escalations: (waitedMs) => read((sql) => readEscalations(sql, waitedMs)),
+    pendingEmail: () => read((sql) => readMeta(sql, "email")),
+    keepEmail: (email) => setMeta(store, "email", email),
+    recordEmailed: (rows) => store.write("record an e-mail", (sql) => recordEmailed(sql, rows)),
+    recoveryNote: () => read(readNote),
+    recent: (limit) => read((sql) => readRecent(sql, limit)),
+    hourly: (hours) => read((sql) => readHourly(sql, hours)),
+    alertRecords: (fingerprints) => read((sql) => recordsOf(sql, new Set(fingerprints))),
+    contents: () => read(readContents),
+    async adopt(contents) {
+      const moreMs = ALERT_MS * (contents.rows.length + contents.alerts.length);
+      const waiting = await store.write("keep alerts", (sql) => adoptContents(sql, contents), { moreMs });
+      load.forget();
+      return waiting.length;
+    },
+    prune: () => prune(store),
+    lead: () => store.lead(),
+    check: () => store.check(),
+    get quarantined() {
+      return store.quarantined;
+    },
+    close: () => store.close(),
+  };
+}
+
+type AcceptParts = { load: Load; comments: boolean; log: Log };
+
+/** Requests are accepted together; when the store refuses a row of one, each by itself, so that only that is refused. */
+function acceptor(store: Store, { load, comments, log }: AcceptParts): State["accept"] {
+  const outage = new OutageLog({
+    log,
+    problem: "Alerts are refused: the state cannot be written",
+    over: "Alerts are accepted again",
+    monotonicMs: () => performance.now(),
+  });
+  const accept = async (requests: readonly (readonly Alert[])[]): Promise<AcceptOutcome[]> => {
+    const moreMs = ALERT_MS * requests.reduce((sum, { length }) => sum + length, 0);
+    try {
+      const { outcomes, added } = await store.write(
+        "keep alerts",
+        (sql) => acceptRequests(sql, requests, { load, comments }),
+        { moreMs },
+      );
+      load.add(added);
+      outage.worked();
+      return outcomes;
+    } catch (error) {
+      load.forget();
+      if (store.isRowRefused(error) && requests.length > 1) return await each(requests);
+      outage.failed({ cause: error });
+      const refused = error instanceof CommitUnknown ? MAY_BE_KEPT : REFUSED;
+      return requests.map(() => refused);
+    }
+  };
+  const each = async (requests: readonly (readonly Alert[])[]) => {
+    const outcomes: AcceptOutcome[] = [];
+    for (const request of requests) outcomes.push(...(await accept([request])));
+    return outcomes;
+  };
+  return accept;
+}
+
+const REFUSED: AcceptOutcome = { refused: "state_unavailable" };
+const MAY_BE_KEPT: AcceptOutcome = { refused: "state_unavailable", mayBeKept: true };
+
+async function setMeta(store: Store, key: string, value: string | null): Promise<void> {
+  const set = `insert into {meta} as old (key, value) values ($1, $2)
+    on conflict (key) do update set value = excluded.value`;
+  await store.write("keep a setting", (sql) =>
+    value === null ? sql.run("delete from {meta} where key = $1", [key]) : sql.run(set, [key, value]),
+  );
+}
+
+async function recordEmailed(sql: Sql, rows: readonly number[]): Promise<void> {
+  const { marks, values } = inList(rows);
+  const emailed = await sql.run(
+    `update {outbox} set emailed_at = {now} where id in (${marks}) and kind = 'message' and emailed_at is null`,
+    values,
+  );
+  await addToNote(sql, { emailed, undelivered: 0 });
+  await sql.run("delete from {meta} where key = 'email'");
+}

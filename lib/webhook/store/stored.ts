@@ -1,0 +1,78 @@
+/** What is kept of an alert, and read back. */
+import { aboutAlert } from "../alert/about.ts";
+import type { Alert } from "../alert/alert.ts";
+import type { ShownAlert } from "./types.ts";
+
+/** The order in which rows are due, 0 first; letters' case does not matter. */
+export function priorityOf({ severity }: Pick<Alert, "severity">): 0 | 1 | 2 | 3 {
+  switch (severity?.trim().toLowerCase()) {
+    case "critical":
+      return 0;
+    case "high":
+      return 1;
+    case "warning":
+      return 2;
+    default:
+      return 3;
+  }
+}
+
+/** Whether an alert also goes out by the fallback channel: a critical one, or one about the alarm itself. */
+export function isUrgent(alert: Alert): boolean {
+  return priorityOf(alert) === 0 || alert.labels.via === "other";
+}
+
+const LONGEST_SHOWN = 200;
+
+/** What is kept of a delivered alert, its texts cut to 200 characters. */
+export function shownAlert(alert: Alert): ShownAlert {
+  const { name, status, firing, severity, squad, reason } = alert;
+  const cut = (text: string | null) => text?.slice(0, LONGEST_SHOWN) ?? null;
+  const about = aboutAlert(alert).slice(0, LONGEST_SHOWN);
+  const why = reason ? { reason } : {};
+  return { name: cut(name), status: cut(status), firing, severity: cut(severity), squad, about, ...why };
+}
+
+/** The alert of a row that was not delivered, or null when its JSON is none: a damaged row must not end the service. */
+export function storedAlert(json: string): Alert | null {
+  const alert = parsed(json) as Partial<Alert> | null;
+  return typeof alert?.fingerprint === "string" ? (alert as Alert) : null;
+}
+
+const UNREADABLE: ShownAlert = {
+  name: null,
+  status: null,
+  firing: false,
+  severity: null,
+  squad: "geral",
+  about: "",
+};
+
+/** What people are shown of a row, delivered or not; of an unreadable one, nothing. */
+export function shownOf(json: string): ShownAlert {
+  const alert = storedAlert(json);
+  if (alert !== null) return shownAlert(alert);
+  const shown = parsed(json);
+  return typeof shown === "object" && shown !== null ? { ...UNREADABLE, ...shown } : UNREADABLE;
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
+}
+
+/** As long as an index of PostgreSQL takes in any alphabet, and longer than any id of the gateway. */
+const LONGEST_REFERENCE = 500;
+
+/** A text of an external service as both databases can keep it. */
+export function storableText(text: string): string {
+  return text.toWellFormed().replaceAll("\0", "\u{fffd}");
+}
+
+/** An id of an external service as it is kept, and looked for. */
+export function storableReference(reference: string): string {
+  return storableText(reference.slice(0, LONGEST_REFERENCE));
+}
