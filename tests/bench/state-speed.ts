@@ -5,8 +5,9 @@
 import { readFileSync } from "node:fs";
 import { openDatabase } from "../../lib/platform/database/pool.ts";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
-import type { Settlement, State } from "../../lib/webhook/state/contract.ts";
-import { openPostgresState } from "../../lib/webhook/state/postgres/state.ts";
+import { outboxOn } from "../../lib/webhook/store/outbox.ts";
+import { openPostgresStore } from "../../lib/webhook/store/postgres/store.ts";
+import { type AttemptEnd, OUTBOX_LIMITS, type State } from "../../lib/webhook/store/types.ts";
 import type { PostgresServer, TestDatabase } from "../support/postgres.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { sampleAlert } from "../webhook/support/sample-alert.ts";
@@ -21,7 +22,15 @@ const ROUNDS = 5;
 const CALLS = 200;
 const APPLICATION = "opsctl-bench-state";
 const BARE = "a bare insert";
-const FAILED = { status: "retry", delayMs: 0, code: "timeout", triedMs: 5, isUnclear: false } as const;
+const FAILED = {
+  status: "retry",
+  delayMs: 0,
+  code: "timeout",
+  triedMs: 5,
+  ambiguous: 0,
+  mayHaveArrived: false,
+} as const;
+const TEXT = { text: "text ".repeat(100), note: { emailed: 0, undelivered: 0 } };
 
 /** One figure for the posts, and one for each kind of call. */
 export async function stateFigures(server: PostgresServer): Promise<Figure[]> {
@@ -54,7 +63,9 @@ type Cost = { cpuUs: number; logBytes: number };
 async function callFigures(server: PostgresServer): Promise<Figure[]> {
   const db = await server.createDatabase({ migrated: false, appSchema: false });
   const url = new Secret(db.url);
-  const state = await openPostgresState({ url, log: silentLog, applicationName: APPLICATION });
+  const store = await openPostgresStore({ url, log: silentLog, applicationName: APPLICATION });
+  const state = outboxOn(store, { limits: OUTBOX_LIMITS, comments: false, log: silentLog });
+  await state.lead();
   const bare = await openDatabase(url, { max: 1, applicationName: APPLICATION });
   await bare.sql`create table bare (id bigint generated always as identity primary key, alert text not null)`;
   const costs = new Map<string, Cost[]>();
@@ -78,15 +89,17 @@ function callsOf(state: State, sql: TestDatabase["sql"], round: number): Call[] 
     const [accepted] = await acceptAll(state, sampleAlert({ fingerprint: `${round}-${at}` }));
     rows.push(accepted!.messageRow);
   };
-  const settle = (settlement: Settlement) => (at: number) => state.settle(rows[at]!, settlement);
+  const begin = (at: number) =>
+    state.begin({ id: rows[at]!, attempts: 0 }, { content: TEXT, members: [], paceAheadMs: 0 });
+  const finish = (end: AttemptEnd) => (at: number) => state.finish(rows[at]!, end);
   const alert = JSON.stringify(repeated[0]);
   return [
     [BARE, 1, async () => await sql`insert into bare (alert) values (${alert})`],
     ["a new alert: message and issue", 1, acceptNew],
     ["a repeated alert", SMALL_POST, () => acceptAll(state, ...repeated)],
-    ["an attempt that begins", 1, (at) => state.begin(rows[at]!, { text: "text ".repeat(100) })],
-    ["an attempt that failed", 1, settle(FAILED)],
-    ["a delivery", 1, settle({ status: "delivered", reference: `3EB0${round}`, url: null })],
+    ["an attempt that begins", 1, begin],
+    ["an attempt that failed", 1, finish(FAILED)],
+    ["a delivery", 1, finish({ status: "delivered", reference: `3EB0${round}`, url: null })],
   ];
 }
 

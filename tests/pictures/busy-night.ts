@@ -1,5 +1,5 @@
 import type { PageFacts } from "../../lib/webhook/http/page/read-page.ts";
-import type { DeadRow, RecentAlert } from "../../lib/webhook/state/contract.ts";
+import type { DeadRow, RecentAlert } from "../../lib/webhook/store/types.ts";
 
 /** The moment at which the page is read: 03:12:05 in São Paulo. */
 const NOW_MS = Date.parse("2026-03-02T06:12:05Z");

@@ -1,14 +1,14 @@
 /** The webhook with both of its channels in trouble, killed again and again, on a clock that runs faster. */
 import { expect } from "bun:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { openDatabase } from "../../../lib/platform/database/pool.ts";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
-import { ensureStateSchema } from "../../../lib/webhook/state/postgres/schema.ts";
+import { openPostgresStore } from "../../../lib/webhook/store/postgres/store.ts";
 import { opsctl } from "../../e2e/support/opsctl.ts";
 import { openWebhookArena, postAlerts, type WebhookArena } from "../../e2e/support/serve.ts";
 import { type EmailProvider, startEmailProvider } from "../../standins/email-provider.ts";
 import { freePort } from "../../support/free-port.ts";
 import { sharedPostgres, type TestDatabase } from "../../support/postgres.ts";
+import { silentLog } from "../../support/silent-log.ts";
 import { until } from "../../support/until.ts";
 import { type Random, randomFrom } from "../random.ts";
 import { startWorker, type Worker } from "../worker.ts";
@@ -188,7 +188,7 @@ async function start(env: Record<string, string>, epochMs: number): Promise<Serv
   };
   await until(
     "the service delivers",
-    async () => hasEnded || /^opsctl_webhook_leading 1$/m.test(await metrics()),
+    async () => hasEnded || /^opsctl_webhook_leader 1$/m.test(await metrics()),
   );
   if (hasEnded) throw new Error(`The service ended: ${worker.log()}`);
   return { worker, url: `http://127.0.0.1:${port}/webhook`, isLeading: true };
@@ -245,15 +245,14 @@ function expectEmails({ email }: Stage, { times }: Posted, unknown: Set<string>)
 async function unknownNames({ env }: Stage): Promise<Set<string>> {
   const { json } = await opsctl(["webhook", "dead", "list", "--json"], { env });
   const dead = json.dead as { status: string; kind: string; alertname: string }[];
-  return new Set(dead.flatMap(({ status, alertname }) => (status === "in_doubt" ? [alertname] : [])));
+  return new Set(dead.flatMap(({ status, alertname }) => (status === "unknown" ? [alertname] : [])));
 }
 
 /** A database whose clock for the state runs faster, too. */
 async function hurriedDatabase(epochMs: number): Promise<TestDatabase> {
   const db = await (await sharedPostgres()).createDatabase({ migrated: false, appSchema: false });
-  const opened = await openDatabase(new Secret(db.url), { max: 1, applicationName: "chaos" });
-  await ensureStateSchema(opened.sql);
-  await opened.close();
+  const url = new Secret(db.url);
+  await (await openPostgresStore({ url, log: silentLog, applicationName: "chaos" })).close();
   await db.sql.unsafe(`
     create or replace function opsctl_state.now_ms() returns bigint language sql volatile set search_path = '' as $$
       select round(${epochMs} + (extract(epoch from clock_timestamp()) * 1000 - ${epochMs}) * ${HASTE})::bigint $$`);

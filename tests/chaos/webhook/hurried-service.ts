@@ -11,7 +11,7 @@ import { loadWebhookConfig } from "../../../lib/webhook/config.ts";
 import type { Reading } from "../../../lib/webhook/need-restart.ts";
 import { Reloader } from "../../../lib/webhook/reload.ts";
 import { type ServeOptions, serveWebhook } from "../../../lib/webhook/serve.ts";
-import { OUTBOX_LIMITS } from "../../../lib/webhook/state/contract.ts";
+import { OUTBOX_LIMITS } from "../../../lib/webhook/store/types.ts";
 import { HASTE, hurriedNowMs } from "./hurried-clock.ts";
 
 const { epochMs, ...options } = JSON.parse(process.argv[2]!) as ServeOptions & { epochMs: number };

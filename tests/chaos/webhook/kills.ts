@@ -151,7 +151,7 @@ function start(arena: WebhookArena, { digests = false }: Disturbance): Promise<S
 async function unknownNames(arena: WebhookArena): Promise<string[]> {
   const { json } = await opsctl(["webhook", "dead", "list", "--json"], { env: arena.env });
   const dead = json.dead as { status: string; kind: string; alertname: string }[];
-  return dead.flatMap(({ status, alertname }) => (status === "in_doubt" ? [alertname] : []));
+  return dead.flatMap(({ status, alertname }) => (status === "unknown" ? [alertname] : []));
 }
 
 /** Posts until it is answered with 200; a sender repeats what was not. */
