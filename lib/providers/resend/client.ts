@@ -17,7 +17,8 @@ export type Email = {
   replyTo: string | null;
   to: string;
   subject: string;
-  html: string;
+  /** Null for an e-mail in plain text alone. */
+  html: string | null;
   text: string;
   /** Where the recipient stops such e-mails, for the header `List-Unsubscribe`; null leaves the header out. */
   unsubscribe: string | null;
@@ -94,7 +95,7 @@ function requestBody(email: Email): Record<string, unknown> {
     to: [normalizeEmail(to) ?? to],
     ...(replyAddress === null ? {} : { reply_to: replyAddress }),
     subject,
-    html,
+    ...(html === null ? {} : { html }),
     text,
     // No List-Unsubscribe-Post beside it: that promises that one click is enough.
     ...(unsubscribe === null ? {} : { headers: { "List-Unsubscribe": `<${unsubscribe}>` } }),

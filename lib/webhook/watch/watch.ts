@@ -1,184 +1,119 @@
 import type { Log } from "../../platform/log/log.ts";
+import type { EvolutionClient } from "../../providers/evolution/client.ts";
+import type { FindInstance } from "../../providers/evolution/instance.ts";
+import type { AskMessageStatus } from "../../providers/evolution/message-status.ts";
 import type { Ping } from "../../providers/ping.ts";
-import type { Attempt } from "../delivery/attempts/attempt.ts";
-import { SecondChannel, type SendAlertEmail } from "../second-channel/second-channel.ts";
-import { UnheardMemory } from "../second-channel/unheard-memory.ts";
-import { UnkeptMemory } from "../second-channel/unkept-memory.ts";
-import type { AcceptedAlert, State } from "../state/contract.ts";
-import { DeadMan } from "./dead-man.ts";
-import { type AskGatewayState, GatewayWatch, type WhatsappChannel } from "./gateway-watch.ts";
-import { type AskStatus, PendingMessages, UNACKNOWLEDGED_LIMIT } from "./pending-messages.ts";
+import type { ResendClient } from "../../providers/resend/client.ts";
+import type { State } from "../store/types.ts";
+import { Acknowledgements } from "./acknowledgements.ts";
+import { EmailFallback } from "./email-fallback.ts";
+import { GatewayWatch } from "./gateway.ts";
+import { heartbeat } from "./heartbeat.ts";
 
-/** The peers of the watch; null where none is set up. */
-export type WatchPeers = {
-  gatewayState: AskGatewayState;
-  messageStatus: AskStatus;
-  sendEmail: SendAlertEmail | null;
+/** The external services of the watch; null where one is not configured. */
+export type WatchClients = {
+  /** With a time limit of seconds: it answers from its memory. */
+  gateway: Pick<EvolutionClient, "checkInstance">;
+  findInstance: FindInstance;
+  messageStatus: AskMessageStatus;
+  email: { client: ResendClient; from: string; to: string } | null;
   ping: Ping | null;
 };
 
-/** What the watch over the alarm works with. */
+/** What the watch works with. */
 export type WatchDependencies = {
-  state: Pick<
-    State,
-    | ("unheard" | "unacknowledged" | "recordEmailed" | "keptEmail" | "keepEmail")
-    | ("deliveredBetween" | "check" | "lead" | "stats")
-  >;
-  /** Asked for each time, so that they may be exchanged while the service runs. */
-  peers: () => WatchPeers;
-  whatsapp: WhatsappChannel;
+  /** The states whose rows the lanes send; `durable` is one of them. */
+  sources: () => readonly { state: State; isOurs(): boolean }[];
+  durable: State;
+  /** Called each time, so that a reload can replace them. */
+  clients: () => WatchClients;
+  /** The lane of the messages; `pausedBy` returns the code for which it is paused, or null. */
+  lane: {
+    pause(reason: { code: string; cause: string }): Promise<void>;
+    resume(): Promise<void>;
+    pausedBy(): string | null;
+  };
   isLeading: () => boolean;
-  isTelling: () => boolean;
+  /** False while the durable state cannot say who delivers. */
+  isLeaderKnown: () => boolean;
   log: Log;
   nowMs: () => number;
   monotonicMs: () => number;
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
-/**
- * What the watch knows now; null while it is not known.
- *
- * Shape: `gatewayOpen` says whether the gateway's instance is connected, `gatewayForMs` for how long it has been so.
- */
-export type WatchView = {
-  readonly gatewayOpen: boolean | null;
-  readonly gatewayForMs: number;
-  readonly pendingMessages: number | null;
-  readonly newestUnacknowledged: number | null;
-};
+/** What the watch knows of the gateway's connection and of messages without acknowledgement; null while not known. */
+export type WatchView = Watch["view"];
+/** The watch over the alarm. */
+export type Watch = ReturnType<typeof makeWatch>;
 
 const SECOND_MS = 1_000;
+const ESCALATION_LOOK_MS = 5_000;
 const MINUTE_MS = 60_000;
-/** How often the second channel looks for alerts whose three minutes are over. */
-const UNHEARD_LOOK_MS = 5_000;
 
 /**
- * Watches the alarm itself: the gateway's instance, messages that stay pending, alerts that WhatsApp does not take, and
- * whether the service is well.
+ * Watches the alarm: the gateway's connection, messages without acknowledgement, alerts that WhatsApp does not take, and
+ * whether the service works.
  *
- * Behaviour: begins with `start` and ends with `stop`; nothing that fails here ends it or keeps an alert waiting.
+ * Shape:     `watched` returns an attempt of a message that also asks for the gateway's state when it failed. `probe`
+ *            pings at once, as after a reload.
+ * Behaviour: runs from `start` to `stop`, which ends the calls that are under way; what fails is logged and tried again.
  */
-export class Watch {
-  readonly #dependencies: WatchDependencies;
-  readonly #gateway: GatewayWatch;
-  readonly #pending: PendingMessages;
-  readonly #secondChannel: SecondChannel;
-  readonly #deadMan: DeadMan;
-  readonly #rows: UnheardMemory;
-  /** The urgent alerts that the state does not keep, for the second channel. */
-  readonly unkept: UnkeptMemory;
-  readonly #stopped = new AbortController();
-  #running: Promise<unknown> | null = null;
-  #lastFailure: string | null = null;
+export function makeWatch(dependencies: WatchDependencies) {
+  const stopped = new AbortController();
+  let running: Promise<unknown> | null = null;
+  let lastFailure: string | null = null;
+  const gateway = new GatewayWatch(dependencies);
+  const acknowledgements = new Acknowledgements(dependencies);
+  const email = new EmailFallback(dependencies, () => lastFailure);
+  const beat = heartbeat(dependencies);
 
-  constructor(dependencies: WatchDependencies) {
-    const { state, peers, whatsapp, isLeading, isTelling, log, nowMs, monotonicMs } = dependencies;
-    this.#dependencies = dependencies;
-    this.#gateway = new GatewayWatch({
-      ask: () => peers().gatewayState,
-      whatsapp,
-      isLeading,
-      log,
-      monotonicMs,
-    });
-    this.#pending = new PendingMessages({ state, ask: () => peers().messageStatus });
-    this.#rows = new UnheardMemory(dependencies);
-    this.unkept = new UnkeptMemory(dependencies);
-    this.#secondChannel = new SecondChannel({
-      state,
-      rows: this.#rows,
-      unkept: this.unkept,
-      unacknowledged: () => this.#unacknowledged(),
-      send: () => peers().sendEmail,
-      isTelling,
-      reason: () => whatsapp.stoppedBy() ?? this.#lastFailure,
-      log,
-      nowMs,
-      monotonicMs,
-    });
-    this.#deadMan = new DeadMan({
-      state,
-      ping: () => peers().ping,
-      isLeading,
-      isAcknowledged: () => this.#unacknowledged().length === 0,
-      log,
-      monotonicMs,
-    });
-  }
-
-  get view(): WatchView {
-    return {
-      gatewayOpen: this.#gateway.isOpen,
-      gatewayForMs: this.#gateway.forMs,
-      pendingMessages: this.#pending.count,
-      newestUnacknowledged: this.#pending.newest?.length ?? null,
-    };
-  }
-
-  /** An attempt of a message that also tells the watch how it ended. */
-  watched(attempt: Attempt): Attempt {
-    return async (row, signal) => {
-      const result = await attempt(row, signal);
-      this.#lastFailure = result.status === "delivered" ? null : result.code;
-      if (result.status === "delivered") this.#rows.delivered(row.id);
-      // Not waited for: the row is to be settled now.
-      if (result.status !== "delivered") void this.#safely(() => this.#gateway.look(this.#stopped.signal));
-      return result;
-    };
-  }
-
-  /** The state keeps these alerts. */
-  accepted(alerts: readonly AcceptedAlert[]): void {
-    this.#rows.accepted(alerts);
-    this.#rows.emailed(this.unkept.kept(alerts));
-  }
-
-  start(): void {
-    this.#running ??= Promise.all([
-      this.#every(SECOND_MS, (signal) => this.#gateway.lookInTime(signal)),
-      this.#every(MINUTE_MS, (signal) => this.#countPending(signal)),
-      this.#every(UNHEARD_LOOK_MS, (signal) => this.#secondChannel.look(signal)),
-      this.#every(MINUTE_MS, (signal) => this.#deadMan.beat(signal)),
-    ]);
-  }
-
-  /** Pings at once, as when the check may have been changed: whether the new one is reached is seen in a moment. */
-  async probe(): Promise<void> {
-    await this.#safely(() => this.#deadMan.beat(this.#stopped.signal));
-  }
-
-  /** Ends what is on its way, too. */
-  async stop(): Promise<void> {
-    this.#stopped.abort();
-    await this.#running;
-  }
-
-  /** The newest messages in a row that WhatsApp does not acknowledge, once they are too many for chance. */
-  #unacknowledged(): readonly string[] {
-    const newest = this.#pending.newest ?? [];
-    return newest.length >= UNACKNOWLEDGED_LIMIT ? newest : [];
-  }
-
-  async #countPending(signal: AbortSignal): Promise<void> {
-    if (this.#dependencies.isLeading()) await this.#pending.look(signal);
-    else this.#pending.forget();
-  }
-
-  async #every(ms: number, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const { signal } = this.#stopped;
-    while (!signal.aborted) {
-      await this.#safely(() => work(signal));
-      await this.#dependencies.sleep(ms, signal).catch(() => {});
-    }
-  }
-
-  async #safely(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      if (this.#stopped.signal.aborted) return;
+  const safely = async (work: (signal: AbortSignal) => Promise<void>) => {
+    await work(stopped.signal).catch((error: unknown) => {
       const cause = error instanceof Error ? error.name : typeof error;
-      this.#dependencies.log.warn("The watch over the alarm could not look", { cause });
+      if (!stopped.signal.aborted)
+        dependencies.log.warn("The watch over the alarm could not look", { cause });
+    });
+  };
+  const every = async (ms: number, work: (signal: AbortSignal) => Promise<void>) => {
+    while (!stopped.signal.aborted) {
+      await safely(work);
+      await dependencies.sleep(ms, stopped.signal).catch(() => {});
     }
-  }
+  };
+
+  return {
+    get view() {
+      return {
+        gatewayOpen: gateway.isOpen,
+        gatewayForMs: gateway.forMs,
+        pendingMessages: acknowledgements.pending,
+        newestUnacknowledged: acknowledgements.newest,
+      };
+    },
+    watched<Call extends unknown[], End extends { status: string; code?: string }>(
+      attempt: (...call: Call) => Promise<End>,
+    ): (...call: Call) => Promise<End> {
+      return async (...call) => {
+        const end = await attempt(...call);
+        lastFailure = end.status === "delivered" ? null : (end.code ?? null);
+        // Not waited for: the end of the attempt is to be recorded now.
+        if (end.status !== "delivered") void safely((signal) => gateway.look(signal));
+        return end;
+      };
+    },
+    start() {
+      running ??= Promise.all([
+        every(SECOND_MS, (signal) => gateway.lookInTime(signal)),
+        every(MINUTE_MS, (signal) => acknowledgements.look(signal)),
+        every(ESCALATION_LOOK_MS, (signal) => email.look(signal)),
+        every(MINUTE_MS, beat),
+      ]);
+    },
+    probe: () => safely(beat),
+    async stop() {
+      stopped.abort();
+      await running;
+    },
+  };
 }

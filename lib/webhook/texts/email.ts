@@ -1,0 +1,110 @@
+import { formatCount } from "../../text/pt-br.ts";
+import { singleLine } from "../../text/single-line.ts";
+import { truncate } from "../../text/truncate.ts";
+import { Temporal } from "../../time/temporal.ts";
+import { aboutAlert, COMMON_LABELS } from "../alert/about.ts";
+import type { Alert } from "../alert/alert.ts";
+import { NAMELESS } from "../alert/name.ts";
+import { formatClockTime } from "../alert/time.ts";
+import type { Escalation } from "../store/types.ts";
+import { durationText } from "./duration.ts";
+import { breakSchemes, webLink } from "./links.ts";
+import { textLines } from "./text-lines.ts";
+import { timing } from "./timing.ts";
+import { valueText } from "./value-text.ts";
+import * as wording from "./wording.ts";
+
+const MAX_SUBJECT_UNITS = 150;
+const MAX_NAME_UNITS = 80;
+const MAX_TEXT_UNITS = 800;
+/** How many alerts are shown in full; the others get a line each, because mail clients cut long e-mails off. */
+const IN_FULL = 10;
+
+/** The most alerts of one e-mail. */
+export const ALERT_EMAIL_LIMIT = 100;
+
+/**
+ * The e-mail about alerts that WhatsApp did not take, in plain text.
+ *
+ * Shape:     of at least one alert and at most `ALERT_EMAIL_LIMIT`; `reason` is the code for which WhatsApp takes
+ *            nothing, or null; `comesLater`: WhatsApp gets the alerts once it takes messages again.
+ * Behaviour: the sender's texts are indented, so that none is read as a line of ours.
+ * Source:    design of the alarm, Fallback channel.
+ */
+export function renderAlertEmail(
+  alerts: readonly Omit<Escalation, "row">[],
+  { nowMs, reason, comesLater }: { nowMs: number; reason: string | null; comesLater: boolean },
+): { subject: string; text: string } {
+  const rest = alerts.length > 1 ? ` e mais ${formatCount(alerts.length - 1, "alerta", "alertas")}` : "";
+  const subject = truncate(titleOf(alerts[0]!.alert), MAX_SUBJECT_UNITS - rest.length) + rest;
+  const code = reason === null ? "" : ` (${reason})`;
+  const queued = alerts.filter(({ status }) => status === "queued").map(({ acceptedAtMs }) => acceptedAtMs);
+  const why =
+    queued.length === 0
+      ? `não se sabe se o WhatsApp entregou${code}: pode ter chegado lá também.`
+      : `o WhatsApp não recebe desde ${clock(Math.min(...queued), nowMs)}${code}.`;
+  const later = comesLater && queued.length > 0 ? " Quando ele voltar, a mensagem também chega por lá." : "";
+  const full = alerts.slice(0, IN_FULL).map((each) => blockOf(each, nowMs));
+  const lines = alerts.slice(IN_FULL).map(({ alert, status }) => {
+    const doubt = status === "unknown" ? " · pode ter chegado" : "";
+    return `${titleOf(alert)} · ${stateOf(alert, nowMs)}${doubt}`;
+  });
+  const blocks = [`Por e-mail porque ${why}${later}`, ...full, lines.join("\n")];
+  return { subject, text: `${blocks.filter((block) => block !== "").join("\n\n")}\n` };
+}
+
+function blockOf({ alert, status, acceptedAtMs, issueUrl }: Omit<Escalation, "row">, nowMs: number): string {
+  const waited = durationText(Math.max(0, nowMs - acceptedAtMs));
+  const whatsapp =
+    status === "queued" ? `, espera pelo WhatsApp há ${waited}` : ". Pode ter chegado pelo WhatsApp";
+  const value = valueText(alert);
+  const { dashboardUrl: Painel, ruleUrl: Regra, silenceUrl: Silenciar } = alert;
+  const links = Object.entries({ Painel, Regra, Silenciar, Issue: issueUrl });
+  return [
+    titleOf(alert),
+    stateOf(alert, nowMs),
+    `Recebido ${clock(acceptedAtMs, nowMs)}${whatsapp}.`,
+    ...textsOf(alert).map((text) => `  ${text}`),
+    ...(value === null ? [] : [`Valor: ${singleLine(value)}`]),
+    ...links.flatMap(([word, url]) => (webLink(url) === null ? [] : [`${word}: ${webLink(url)}`])),
+  ].join("\n");
+}
+
+function titleOf(alert: Alert): string {
+  const name = truncate(singleLine(alert.name ?? "") || NAMELESS, MAX_NAME_UNITS) || "…";
+  const about = truncate(breakSchemes(singleLine(aboutAlert(alert))), MAX_NAME_UNITS);
+  const head = [wording.markerOf(alert), name, wording.verdictWords(alert)];
+  return joined([joined(head, " "), about], " · ");
+}
+
+function stateOf(alert: Alert, nowMs: number): string {
+  const severity = truncate(singleLine(alert.severity ?? ""), MAX_NAME_UNITS);
+  const state = alert.firing ? null : singleLine(wording.stateWords(alert));
+  const time = timing(alert, { isRepeat: false, nowMs });
+  return joined([state, wording.severityWord(alert.severity) ?? severity, alert.squad, time], " · ");
+}
+
+function textsOf(alert: Alert): readonly string[] {
+  const summary = singleLine(alert.summary ?? "");
+  const description = textLines(truncate(alert.description ?? "", MAX_TEXT_UNITS));
+  const labels = Object.entries(alert.labels)
+    .filter(([name]) => !COMMON_LABELS.has(name))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, value]) => breakSchemes(singleLine(`${name}=${value}`)));
+  return [
+    wording.troubleWording(alert) ?? "",
+    wording.reasonWording(alert) ?? "",
+    truncate(summary, MAX_TEXT_UNITS),
+    ...(description.join(" ") === summary ? [] : description),
+    truncate(labels.join(" · "), MAX_TEXT_UNITS),
+    wording.leftOutWording(alert) ?? "",
+  ].filter((text) => text !== "");
+}
+
+function joined(parts: readonly (string | null)[], separator: string): string {
+  return parts.filter((part) => part !== null && part !== "").join(separator);
+}
+
+function clock(ms: number, nowMs: number): string {
+  return formatClockTime(Temporal.Instant.fromEpochMilliseconds(ms), nowMs);
+}

@@ -1,0 +1,102 @@
+import type { WatchClients, WatchDependencies } from "./watch.ts";
+
+/** What the gateway says of the instance that sends; `isOpen` is null when there is no answer that can be read. */
+type Connection = { isOpen: boolean | null; cause: string };
+
+const NOT_OPEN = "sem_instancia_gateway";
+
+const LOOK_MS = 60_000;
+/** While messages are paused because of it: the gateway reconnects within seconds. */
+const LOOK_WHILE_PAUSED_MS = 5_000;
+/** A gateway that says open and sends nothing must not be tried in a loop. */
+const BETWEEN_RESUMES_MS = 5_000;
+
+/**
+ * Watches whether the gateway's instance is connected to WhatsApp.
+ *
+ * Shape:     `isOpen` is null while that is not known; `forMs` is for how long it has been so.
+ * Behaviour: pauses the messages when the gateway says that the instance is not open, and resumes them when it says that
+ *            it is. An unknown state pauses nothing: a failing gateway is found out by the sends.
+ * Source:    design of the alarm, The alarm is watched.
+ */
+export class GatewayWatch {
+  readonly #dependencies: WatchDependencies;
+  #isOpen: boolean | null = null;
+  #changedAtMs: number;
+  #askedAtMs = Number.NEGATIVE_INFINITY;
+  #resumedAtMs = Number.NEGATIVE_INFINITY;
+  #isWanted = false;
+  #isAsking = false;
+
+  constructor(dependencies: WatchDependencies) {
+    this.#dependencies = dependencies;
+    this.#changedAtMs = dependencies.monotonicMs();
+  }
+
+  get isOpen(): boolean | null {
+    return this.#isOpen;
+  }
+
+  get forMs(): number {
+    return this.#dependencies.monotonicMs() - this.#changedAtMs;
+  }
+
+  /** Asks when it is time to. */
+  async lookInTime(signal: AbortSignal): Promise<void> {
+    const { lane, monotonicMs } = this.#dependencies;
+    const everyMs = lane.pausedBy() === NOT_OPEN ? LOOK_WHILE_PAUSED_MS : LOOK_MS;
+    if (monotonicMs() - this.#askedAtMs >= everyMs) await this.look(signal);
+  }
+
+  /** Asks now; while a question is under way, once more after it, since its answer may be older than the reason to ask. */
+  async look(signal: AbortSignal): Promise<void> {
+    this.#isWanted = true;
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    try {
+      while (this.#isWanted && !signal.aborted) {
+        this.#isWanted = false;
+        this.#askedAtMs = this.#dependencies.monotonicMs();
+        const connection = await connectionOf(this.#dependencies.clients(), signal);
+        if (!signal.aborted) await this.#take(connection);
+      }
+    } finally {
+      this.#isAsking = false;
+    }
+  }
+
+  async #take({ isOpen, cause }: Connection): Promise<void> {
+    const { sources, lane, log, monotonicMs } = this.#dependencies;
+    if (isOpen !== this.#isOpen) {
+      if (isOpen === null) log.warn("The state of the gateway's instance is not known", { code: cause });
+      if (isOpen && this.#isOpen === false) log.info("The gateway's instance is connected again");
+      [this.#isOpen, this.#changedAtMs] = [isOpen, monotonicMs()];
+    }
+    // The messages of another process are not ours to pause.
+    if (!sources().some((source) => source.isOurs())) return;
+    if (isOpen === false) await lane.pause({ code: NOT_OPEN, cause });
+    if (isOpen) await this.#resume();
+  }
+
+  /** Another refusal, such as one of our key, is not over because the instance is connected. */
+  async #resume(): Promise<void> {
+    const { lane, monotonicMs } = this.#dependencies;
+    if (lane.pausedBy() !== NOT_OPEN || monotonicMs() - this.#resumedAtMs < BETWEEN_RESUMES_MS) return;
+    this.#resumedAtMs = monotonicMs();
+    await lane.resume();
+  }
+}
+
+/** A refusal of our key or licence says nothing of the instance: the sends pause for it. */
+async function connectionOf(clients: WatchClients, signal: AbortSignal): Promise<Connection> {
+  const instance = await clients.findInstance(signal);
+  if (instance.status !== "found") {
+    const isMissing = instance.code === NOT_OPEN;
+    return isMissing ? { isOpen: false, cause: "instance_missing" } : { isOpen: null, cause: instance.code };
+  }
+  const check = await clients.gateway.checkInstance(instance.name, signal);
+  if (check.status === "open") return { isOpen: true, cause: "" };
+  const { code, cause = code, isProved, stopsChannel } = check;
+  if (cause === "instance_missing") instance.forget?.();
+  return { isOpen: code === NOT_OPEN && isProved && !stopsChannel ? false : null, cause };
+}
