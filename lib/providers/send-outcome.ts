@@ -32,6 +32,12 @@ const PROBLEM_CODES: Record<CallProblem, string> = {
   request_invalid: "request_invalid",
 };
 
+/**
+ * Statuses with which a proxy says that the service behind it is unavailable; the request may have reached that service.
+ * 520 to 527 and 530 are Cloudflare's.
+ */
+export const PROXY_OUTAGES: readonly number[] = [502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 527, 530];
+
 /** The code for a call whose answer has no code of its own: `<prefix>_timeout`, `<prefix>_http_503` and so on. */
 export function codeOfCall(prefix: string, result: CallResult): string {
   if (result.problem !== null) return `${prefix}_${PROBLEM_CODES[result.problem]}`;

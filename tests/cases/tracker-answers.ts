@@ -116,7 +116,7 @@ export const CONFLICTS: [name: string, answer: Answer][] = [
 const status = (...codes: number[]): Row<IssueOutcome>[] =>
   codes.map((code) => [`${code} of a proxy`, page(code), unknown(`http_${code}`)]);
 
-/** Answers to a creation that leave it open whether the issue exists, so that it is looked up. */
+/** Answers to a creation that leave it open whether the issue exists: it is created again with the same id. */
 export const UNCLEAR_ISSUES = cases<IssueOutcome>([
   ["400, a conflict with another id", conflict(400, exists("x")), unknown("conflict_unclear")],
   ["400, lock timeout", error(400, { type: "lock timeout" }), unknown("lock_timeout")],

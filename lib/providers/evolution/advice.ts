@@ -94,15 +94,14 @@ const KNOWN: Readonly<Record<string, (names: GatewayNames) => GatewayAdvice>> = 
     problem: "the gateway's connection to WhatsApp is closed, also when its state is open",
     fix: "Restart the instance in the gateway's manager",
   }),
-  gateway_answer_unreadable: ({ url }) => ({
-    problem: "what answers is not the gateway, or a page stands before it",
-    fix: `Correct ${url}: the gateway's own base address`,
-  }),
-  gateway_http_404: ({ url }) => ({
-    problem: "what answers does not know the gateway's routes",
-    fix: `Correct ${url}: the gateway's own base address`,
-  }),
+  gateway_answer_unreadable: (names) =>
+    notTheGateway("is not the gateway, or a page stands before it", names),
+  gateway_http_404: (names) => notTheGateway("does not know the gateway's routes", names),
 };
+
+function notTheGateway(what: string, { url }: GatewayNames): GatewayAdvice {
+  return { problem: `what answers ${what}`, fix: `Correct ${url}: the gateway's own base address` };
+}
 
 /**
  * What to tell a person about a code of the gateway's, or null for one that has no advice of its own.
@@ -127,17 +126,12 @@ function adviceOnStatus(code: string, { url }: GatewayNames): GatewayAdvice | nu
   };
 }
 
-const META_LIST = "Meta's list of error codes (WhatsApp Business Platform)";
-
-const NEW_TOKEN: GatewayAdvice = {
-  problem: "Meta refuses the access token of the gateway's instance",
-  fix: "Give the instance in the gateway a new, lasting token of the Meta account",
-};
-
 /** Codes with advice of their own; the others get that of their group. */
 const KNOWN_TO_META: Readonly<Record<string, GatewayAdvice>> = {
-  meta_0: NEW_TOKEN,
-  meta_190: NEW_TOKEN,
+  meta_190: {
+    problem: "Meta refuses the access token of the gateway's instance",
+    fix: "Give the instance in the gateway a new, lasting token of the Meta account",
+  },
   meta_131047: {
     problem: "Meta takes no free text for a number that has not written to the sender within 24 hours",
     fix: "Let the recipient write to the sending number, or send through an instance with a paired phone",
@@ -145,8 +139,9 @@ const KNOWN_TO_META: Readonly<Record<string, GatewayAdvice>> = {
 };
 
 function adviceOnMeta(code: string): GatewayAdvice | null {
-  if (Object.hasOwn(KNOWN_TO_META, code)) return KNOWN_TO_META[code]!;
-  const lookUp = `Look up ${code.replace("meta_", "")} in ${META_LIST}`;
+  const known = KNOWN_TO_META[code === "meta_0" ? "meta_190" : code];
+  if (known !== undefined) return known;
+  const lookUp = `Look up ${code.replace("meta_", "")} in Meta's list of error codes (WhatsApp Business Platform)`;
   switch (metaVerdictOf(code)?.status) {
     case "account":
       return {

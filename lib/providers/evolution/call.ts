@@ -14,13 +14,7 @@ export type GatewayOptions = {
 /** One call of the gateway's; its own refusals are definitive. */
 export function callGateway(
   { baseUrl, adminKey, onCall }: GatewayOptions,
-  {
-    path,
-    ...call
-  }: { path: readonly string[] } & Pick<
-    PeerCall,
-    "method" | "body" | "timeoutMs" | "maxAnswerBytes" | "signal"
-  >,
+  { path, ...call }: { path: readonly string[] } & Omit<PeerCall, "peer" | "url" | "headers" | "definitive">,
 ): Promise<CallResult> {
   return callPeer({
     ...call,

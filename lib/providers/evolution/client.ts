@@ -3,9 +3,8 @@ import { member } from "../../platform/http/answer.ts";
 import type { CallResult } from "../../platform/http/call-peer.ts";
 import type { ChannelFault, SendOutcome } from "../send-outcome.ts";
 import { callGateway, type GatewayOptions } from "./call.ts";
-import { codeOfQuestion } from "./database-failure.ts";
 import { outcomeOf } from "./outcome.ts";
-import { gatewayRefusal } from "./refusal.ts";
+import { codeOfQuestion, gatewayRefusal } from "./refusal.ts";
 import { type InstanceCheck, instanceCheckOf } from "./state.ts";
 
 /** One WhatsApp text; `number` is digits with country code. */

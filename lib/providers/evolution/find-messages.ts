@@ -1,10 +1,9 @@
 import * as v from "valibot";
 import { member } from "../../platform/http/answer.ts";
-import type { CallResult } from "../../platform/http/call-peer.ts";
+import type { CallResult, PeerCall } from "../../platform/http/call-peer.ts";
 import { messageIdOf } from "../send-outcome.ts";
 import { callGateway, type GatewayOptions } from "./call.ts";
-import { codeOfQuestion } from "./database-failure.ts";
-import { gatewayRefusal } from "./refusal.ts";
+import { codeOfQuestion, gatewayRefusal } from "./refusal.ts";
 
 /**
  * One message that the gateway keeps as sent by an instance.
@@ -72,23 +71,25 @@ const MAX_ANSWER_BYTES = 8 * 1_048_576;
  */
 export function messageFinder(options: GatewayOptions): FindMessages {
   const { timeoutMs = FIND_MESSAGES_TIMEOUT_MS } = options;
-
   return async (question, signal) => {
-    const result = await callGateway(options, {
-      method: "POST",
-      path: ["chat", "findMessages", question.instanceName],
-      body: questionBody(question),
-      timeoutMs,
-      maxAnswerBytes: MAX_ANSWER_BYTES,
-      signal,
-    });
-    if (isTooLarge(result)) return { status: "failed", code: TOO_MANY_MESSAGES, fault: "question" };
-    const found = pageOf(result);
-    if (found === null) return failureOf(result);
-    if (found.pages > 1 || found.total > found.count)
+    const body = questionBody(question);
+    const result = await callFindMessages(options, question.instanceName, { body, timeoutMs, signal });
+    const page = pageOf(result);
+    if (isTooLarge(result) || page?.isWhole === false)
       return { status: "failed", code: TOO_MANY_MESSAGES, fault: "question" };
-    return { status: "answered", messages: found.records.flatMap((record) => fitting(record, question)) };
+    if (page === null) return failureOf(result);
+    return { status: "answered", messages: page.messages.filter((message) => fits(message, question)) };
   };
+}
+
+/** The call itself, whatever it asks for. */
+export function callFindMessages(
+  options: GatewayOptions,
+  instanceName: string,
+  call: Pick<PeerCall, "body" | "timeoutMs" | "signal">,
+): Promise<CallResult> {
+  const path = ["chat", "findMessages", instanceName];
+  return callGateway(options, { ...call, method: "POST", path, maxAnswerBytes: MAX_ANSWER_BYTES });
 }
 
 /** More than is read of an answer that would have been usable. */
@@ -120,32 +121,25 @@ const pageSchema = v.object({
   }),
 });
 
-/** A page; `count` is the number of its rows, `total` that of all which fit the question, as the gateway says. */
-type Page = { pages: number; total: number; count: number; records: KeptMessage[] };
-
-/** A page whose every row can be read, or null: a row that cannot might be the one that is looked for. */
-function pageOf(result: CallResult): Page | null {
-  if (result.status !== "answered") return null;
-  const parsed = v.safeParse(pageSchema, result.answer.json);
-  if (!parsed.success) return null;
+/**
+ * A page of kept messages that were sent, or null when a row cannot be read: it might be the one that is looked for.
+ *
+ * Shape: `isWhole` unless more fit the question than the page holds.
+ */
+export function pageOf(result: CallResult): { isWhole: boolean; messages: KeptMessage[] } | null {
+  const parsed = result.status === "answered" ? v.safeParse(pageSchema, result.answer.json) : null;
+  if (!parsed?.success) return null;
   const { pages, total, records } = parsed.output.messages;
-  const kept = records.filter(({ key }) => key.fromMe).map(keptOf);
-  return kept.every((message) => message !== null)
-    ? { pages, total, count: records.length, records: kept }
-    : null;
+  const messages = records.filter(({ key }) => key.fromMe).map(keptOf);
+  if (messages.some(({ id }) => messageIdOf(id) === null)) return null;
+  return { isWhole: pages <= 1 && total <= records.length, messages };
 }
 
-function keptOf({
-  key,
-  message,
-  messageTimestamp,
-  MessageUpdate,
-}: v.InferOutput<typeof recordSchema>): KeptMessage | null {
-  const id = messageIdOf(key.id);
-  if (id === null) return null;
-  const { remoteJid } = key;
-  const sentAtMs = messageTimestamp * 1000;
-  return { id, remoteJid, sentAtMs, text: textOf(message), statuses: statusesOf(MessageUpdate) };
+function keptOf(record: v.InferOutput<typeof recordSchema>): KeptMessage {
+  const { key, message, messageTimestamp, MessageUpdate } = record;
+  const { id, remoteJid } = key;
+  const statuses = statusesOf(MessageUpdate);
+  return { id, remoteJid, text: textOf(message), sentAtMs: messageTimestamp * 1000, statuses };
 }
 
 /** The gateway itself turns the second form into the first; older rows may have it. */
@@ -155,20 +149,18 @@ function textOf(message: unknown): string | null {
 }
 
 function statusesOf(updates: unknown): string[] {
-  if (!Array.isArray(updates)) return [];
-  return updates
-    .map((update) => member(update, "status"))
-    .filter((status): status is string => typeof status === "string" && /^[A-Z_]{1,30}$/.test(status));
+  const statuses = Array.isArray(updates) ? updates.map((update) => String(member(update, "status"))) : [];
+  return statuses.filter((status) => /^[A-Z_]{1,30}$/.test(status));
 }
 
 /** Whole seconds on both sides, as the gateway compares them. */
-function fitting(message: KeptMessage, { remoteJid, fromMs, toMs }: MessageQuestion): KeptMessage[] {
-  const fromSecondMs = Math.floor(fromMs / 1000) * 1000;
-  const isToThem = remoteJid === null || message.remoteJid === remoteJid;
-  return isToThem && message.sentAtMs >= fromSecondMs && message.sentAtMs <= toMs ? [message] : [];
+function fits(message: KeptMessage, { remoteJid, fromMs, toMs }: MessageQuestion): boolean {
+  const isInTime = message.sentAtMs >= Math.floor(fromMs / 1000) * 1000 && message.sentAtMs <= toMs;
+  return isInTime && (remoteJid === null || message.remoteJid === remoteJid);
 }
 
-function failureOf(result: CallResult): MessageSearch {
+/** Why there is no such page. */
+export function failureOf(result: CallResult): Extract<MessageSearch, { status: "failed" }> {
   if (result.status === "answered")
     return { status: "failed", code: "gateway_answer_unreadable", fault: "silent" };
   const refusal = gatewayRefusal(result.answer);

@@ -30,7 +30,6 @@ export function resolveInstance(options: {
   const forget = () => {
     known = null;
   };
-
   return async (signal) => {
     if (configured !== null) return { status: "found", name: configured };
     if (known !== null) return { status: "found", name: known, forget };

@@ -1,7 +1,5 @@
-import * as v from "valibot";
-import { callGateway, type GatewayOptions } from "./call.ts";
-import { codeOfQuestion } from "./database-failure.ts";
-import { gatewayRefusal } from "./refusal.ts";
+import type { GatewayOptions } from "./call.ts";
+import { callFindMessages, failureOf, pageOf } from "./find-messages.ts";
 
 /**
  * What became of a message that the gateway has sent, as far as it kept that.
@@ -25,21 +23,8 @@ export type AskMessageStatus = (
 /** Longest time of one question; the gateway reads its own database. */
 const MESSAGE_STATUS_TIMEOUT_MS = 10_000;
 
-const MAX_ANSWER_BYTES = 4 * 1_048_576;
-
 /** Acknowledgements that are the last word, or as good as one. */
 const SETTLED: ReadonlySet<string> = new Set(["SERVER_ACK", "DELIVERY_ACK", "READ", "PLAYED", "DELETED"]);
-
-const answerSchema = v.object({
-  messages: v.object({
-    records: v.array(
-      v.object({
-        key: v.object({ id: v.string() }),
-        MessageUpdate: v.optional(v.array(v.object({ status: v.string() }))),
-      }),
-    ),
-  }),
-});
 
 /**
  * Asks the gateway what became of a message, by `POST /chat/findMessages` with its exact id.
@@ -52,27 +37,14 @@ const answerSchema = v.object({
 export function askMessageStatus(options: GatewayOptions): AskMessageStatus {
   const { timeoutMs = MESSAGE_STATUS_TIMEOUT_MS } = options;
   return async ({ instanceName, id }, signal) => {
-    const result = await callGateway(options, {
-      method: "POST",
-      path: ["chat", "findMessages", instanceName],
-      body: { where: { key: { id } }, page: 1, offset: 2 },
-      timeoutMs,
-      maxAnswerBytes: MAX_ANSWER_BYTES,
-      signal,
-    });
-    if (result.status === "answered") return statusIn(result.answer.json, id);
-    const refusal = gatewayRefusal(result.answer);
-    return { status: "unknown", code: refusal?.code ?? codeOfQuestion(result) };
+    const body = { where: { key: { id } }, page: 1, offset: 2 };
+    const result = await callFindMessages(options, instanceName, { body, timeoutMs, signal });
+    const page = pageOf(result);
+    if (page === null) return { status: "unknown", code: failureOf(result).code };
+    // A gateway that does not know the filter returns other messages.
+    const statuses = page.messages.find((message) => message.id === id)?.statuses;
+    if (statuses === undefined) return { status: "absent" };
+    if (statuses.some((status) => SETTLED.has(status))) return { status: "settled" };
+    return { status: statuses.includes("ERROR") ? "returned" : "pending" };
   };
-}
-
-function statusIn(json: unknown, id: string): MessageStatus {
-  const parsed = v.safeParse(answerSchema, json);
-  if (!parsed.success) return { status: "unknown", code: "gateway_answer_unreadable" };
-  // A gateway that does not know the filter returns other messages.
-  const record = parsed.output.messages.records.find(({ key }) => key.id === id);
-  if (record === undefined) return { status: "absent" };
-  const statuses = record.MessageUpdate?.map(({ status }) => status) ?? [];
-  if (statuses.some((status) => SETTLED.has(status))) return { status: "settled" };
-  return { status: statuses.includes("ERROR") ? "returned" : "pending" };
 }

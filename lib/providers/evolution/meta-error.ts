@@ -37,8 +37,6 @@ const MESSAGE: ReadonlySet<number> = new Set([
   132000, 132001, 132005, 132007, 132012, 132015, 132016, 132068, 132069, 135000,
 ]);
 
-const UNCLEAR: MetaVerdict = { status: "unclear" };
-
 /**
  * What a code means. A code without documentation proves nothing, and neither do Meta's own faults (1, 2, 131000,
  * 131016, 131057, 133004).
@@ -50,7 +48,7 @@ export function metaVerdict(code: number): MetaVerdict {
   if (ACCOUNT.has(code) || (code >= 200 && code <= 299)) return { status: "account" };
   const retryAfterMs = THROTTLED.get(code);
   if (retryAfterMs !== undefined) return { status: "throttled", retryAfterMs };
-  return MESSAGE.has(code) ? { status: "message" } : UNCLEAR;
+  return MESSAGE.has(code) ? { status: "message" } : { status: "unclear" };
 }
 
 /**

@@ -1,9 +1,8 @@
 import { member, type PeerAnswer } from "../../platform/http/answer.ts";
 import type { CallResult } from "../../platform/http/call-peer.ts";
-import { codeOfCall, messageIdOf, type SendOutcome } from "../send-outcome.ts";
-import { DATABASE_BACK_AFTER_MS, DATABASE_FAILED, failedBeforeSend } from "./database-failure.ts";
+import { codeOfCall, messageIdOf, PROXY_OUTAGES, type SendOutcome } from "../send-outcome.ts";
 import { metaErrorCode, metaVerdict } from "./meta-error.ts";
-import { gatewayRefusal } from "./refusal.ts";
+import { DATABASE_BACK_AFTER_MS, DATABASE_FAILED, failedBeforeSend, gatewayRefusal } from "./refusal.ts";
 
 /** What became of a text, told from the gateway's answer alone. */
 export function outcomeOf(result: CallResult): SendOutcome {
@@ -40,26 +39,22 @@ function acceptance(json: unknown): SendOutcome {
 function refusalByMeta(number: number): SendOutcome {
   const code = `meta_${number}`;
   const verdict = metaVerdict(number);
-  switch (verdict.status) {
-    case "account":
-      return { status: "failed", code, stopsChannel: true };
-    case "message":
-      return { status: "failed", code, stopsChannel: false };
-    case "throttled":
-      return { status: "throttled", code, retryAfterMs: verdict.retryAfterMs };
-    case "unclear":
-      return { status: "unknown", code };
-  }
+  if (verdict.status === "throttled") return { ...verdict, code };
+  if (verdict.status === "unclear") return { status: "unknown", code };
+  return { status: "failed", code, stopsChannel: verdict.status === "account" };
 }
 
-/** Statuses of a proxy before the gateway: a redirection, a refusal, or its word that the gateway is away. */
-const OF_A_PROXY = /^(?:3\d\d|401|403|404|405|407|502|503|504)$/;
+/** Refusals of a proxy before the gateway. */
+const PROXY_REFUSALS: readonly number[] = [401, 403, 404, 405, 407];
 
 /** The gateway's own errors have a form by which they are known. */
 function outageIn(answer: PeerAnswer | null): Pick<SendOutcome & { status: "unknown" }, "isOutage"> {
-  if (isClosedBeforeSend(answer)) return { isOutage: true };
-  if (answer === null || !OF_A_PROXY.test(String(answer.status))) return {};
-  return member(answer.json, "response") === undefined ? { isOutage: true } : {};
+  if (answer === null) return {};
+  const { status, json } = answer;
+  const mayBeProxy =
+    (status >= 300 && status <= 399) || PROXY_REFUSALS.includes(status) || PROXY_OUTAGES.includes(status);
+  const isProxy = mayBeProxy && member(json, "response") === undefined;
+  return isProxy || isClosedBeforeSend(answer) ? { isOutage: true } : {};
 }
 
 /**
@@ -83,7 +78,6 @@ function channelFaultIn(answer: PeerAnswer | null): Pick<SendOutcome & { status:
  *            the `try` in which all of the send is, and whose every exception becomes a 400; what the check throws
  *            reaches `main.ts` as it is.
  */
-function isClosedBeforeSend(answer: PeerAnswer | null): boolean {
-  if (answer?.status !== 500) return false;
-  return member(member(answer.json, "response"), "message") === "Connection Closed";
+function isClosedBeforeSend({ status, json }: PeerAnswer): boolean {
+  return status === 500 && member(member(json, "response"), "message") === "Connection Closed";
 }

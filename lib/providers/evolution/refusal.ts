@@ -1,4 +1,6 @@
 import { member, type PeerAnswer } from "../../platform/http/answer.ts";
+import type { CallResult } from "../../platform/http/call-peer.ts";
+import { codeOfCall } from "../send-outcome.ts";
 
 /** A refusal before the send; `stopsChannel` when the gateway refuses us, whatever the message. */
 export type GatewayRefusal = { code: string; stopsChannel: boolean };
@@ -18,30 +20,28 @@ export function gatewayRefusal(answer: PeerAnswer | null): GatewayRefusal | null
     case 400:
       return badRequest(json, message);
     case 401:
-      return message === "Unauthorized" ? { code: "gateway_unauthorized", stopsChannel: true } : null;
+      return message === "Unauthorized" ? refused("gateway_unauthorized", true) : null;
     case 404:
       return missing(message);
     case 413:
-      return { code: "gateway_http_413", stopsChannel: false };
+      return refused("gateway_http_413");
     case 503:
-      return member(json, "code") === "LICENSE_REQUIRED"
-        ? { code: "gateway_license_required", stopsChannel: true }
-        : null;
+      return member(json, "code") === "LICENSE_REQUIRED" ? refused("gateway_license_required", true) : null;
     default:
       return null;
   }
 }
 
+const refused = (code: string, stopsChannel = false): GatewayRefusal => ({ code, stopsChannel });
+
 function badRequest(json: unknown, message: unknown): GatewayRefusal | null {
-  const refusal = (code: string) => ({ code, stopsChannel: false });
-  if (typeof message === "string") {
-    return member(json, "error") === "Internal Server Error" ? refusal("gateway_body_unreadable") : null;
-  }
+  if (typeof message === "string")
+    return member(json, "error") === "Internal Server Error" ? refused("gateway_body_unreadable") : null;
   if (!Array.isArray(message) || message.length === 0) return null;
-  if (message.every(isTextList)) return refusal("gateway_body_invalid");
-  if (message.length === 1 && message[0] === "Text is required") return refusal("gateway_text_missing");
-  const absent = message.every((item) => member(item, "exists") === false);
-  return absent ? refusal("recipient_not_on_whatsapp") : null;
+  if (message.every(isTextList)) return refused("gateway_body_invalid");
+  if (message.length === 1 && message[0] === "Text is required") return refused("gateway_text_missing");
+  const isAbsent = message.every((item) => member(item, "exists") === false);
+  return isAbsent ? refused("recipient_not_on_whatsapp") : null;
 }
 
 function isTextList(item: unknown): boolean {
@@ -51,7 +51,43 @@ function isTextList(item: unknown): boolean {
 function missing(message: unknown): GatewayRefusal | null {
   const text = Array.isArray(message) && message.length === 1 ? message[0] : null;
   if (typeof text !== "string") return null;
-  if (/^The ".*" instance does not exist$/s.test(text))
-    return { code: "sem_instancia_gateway", stopsChannel: false };
-  return text.startsWith("Cannot POST /") ? { code: "gateway_http_404", stopsChannel: false } : null;
+  if (/^The ".*" instance does not exist$/s.test(text)) return refused("sem_instancia_gateway");
+  return text.startsWith("Cannot POST /") ? refused("gateway_http_404") : null;
+}
+
+/** The code of a gateway that cannot ask its own database. */
+export const DATABASE_FAILED = "gateway_database_failed";
+
+/** How long to leave such a gateway alone: a database that was started anew is back within a minute. */
+export const DATABASE_BACK_AFTER_MS = 10_000;
+
+/** What is read before a send: the instance by the guard, the rest by the check of the number. */
+const BEFORE_A_SEND: ReadonlySet<string | null> = new Set(["instance", "contact", "isOnWhatsapp"]);
+
+/** Whether the gateway failed at its database before it came to the send. */
+export function failedBeforeSend(answer: PeerAnswer | null): boolean {
+  return BEFORE_A_SEND.has(failedTable(answer));
+}
+
+/** The code for a question that has no answer of use. */
+export function codeOfQuestion(result: CallResult): string {
+  return failedTable(result.answer) === null ? codeOfCall("gateway", result) : DATABASE_FAILED;
+}
+
+/**
+ * The table whose query failed, or null when the answer is not that of a failed query.
+ *
+ * Behaviour: a failure inside or after the send is a 400, and no failed query in the sense of this function.
+ * Source:    a running 2.3.6 (github.com/EvolutionAPI/evolution-api at 3454bec) whose PostgreSQL was stopped,
+ *            2026-11-23: the words before the table's name depend on NODE_ENV, and the guard puts the error's name
+ *            before them.
+ */
+function failedTable(answer: PeerAnswer | null): string | null {
+  if (answer?.status !== 500) return null;
+  const message = member(member(answer.json, "response"), "message");
+  const text = Array.isArray(message) && message.length === 1 ? message[0] : message;
+  if (typeof text !== "string") return null;
+  const [, query] =
+    /^(?:PrismaClient\w{1,60}: )?\s*Invalid `([\w.$]{1,200})\(\)` invocation/.exec(text) ?? [];
+  return query?.split(".").at(-2) ?? null;
 }

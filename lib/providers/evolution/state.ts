@@ -1,7 +1,7 @@
 import { member } from "../../platform/http/answer.ts";
 import type { CallResult } from "../../platform/http/call-peer.ts";
-import { codeOfQuestion } from "./database-failure.ts";
-import { gatewayRefusal } from "./refusal.ts";
+import { PROXY_OUTAGES } from "../send-outcome.ts";
+import { codeOfQuestion, gatewayRefusal } from "./refusal.ts";
 
 /**
  * Whether an instance may send, or why not.
@@ -35,10 +35,7 @@ const PASSING: ReadonlySet<string> = new Set([
   "instance_not_loaded",
   "gateway_unreachable",
   "gateway_connection_lost",
-  // A proxy's words for a gateway that is not there.
-  "gateway_http_502",
-  "gateway_http_503",
-  "gateway_http_504",
+  ...PROXY_OUTAGES.map((status) => `gateway_http_${status}`),
 ]);
 
 /** The states besides `open`; any other word is not the gateway's. */

@@ -2,9 +2,9 @@
 import { member } from "../../platform/http/answer.ts";
 import { type CallRecord, callPeer } from "../../platform/http/call-peer.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
-import type { CommentOutcome, IssueOutcome, IssueTracker, NewIssue } from "../issue-outcome.ts";
+import type { CommentOutcome, IssueOutcome, IssueTracker } from "../issue-outcome.ts";
 import { readTrackerAnswer, readTrackerCall, type TrackerAnswer } from "./answer.ts";
-import { CHECK_ACCESS, CREATE_COMMENT, CREATE_ISSUE, FIND_ISSUE, READ_ISSUE } from "./query.ts";
+import { CHECK_ACCESS, CREATE_COMMENT, CREATE_ISSUE, READ_ISSUE } from "./query.ts";
 
 /** Longest time of one call. */
 const LINEAR_TIMEOUT_MS = 30_000;
@@ -13,9 +13,8 @@ const LINEAR_TIMEOUT_MS = 30_000;
  * The client of the issue tracker.
  *
  * Shape:     `url` is the whole endpoint.
- * Behaviour: an issue's id serves as idempotency key: an issue that may have been created is looked up by it, and a
- *            repeated creation ends in the tracker's conflict and counts as created. A comment that may have been
- *            created is not looked up: its repetition finds out.
+ * Behaviour: the ids of issue and comment are idempotency keys: what may have been created is created again with the
+ *            same id, ends in the tracker's conflict and counts as created. An issue's link is read then.
  * Errors:    none thrown; `readTrackerAnswer` decides by the body what an answer means.
  * Source:    github.com/linear/linear at 8335e09 (@linear/sdk 88.3.0), `packages/sdk/src/schema.graphql` and
  *            `client.ts`, read 2026-11-21.
@@ -30,12 +29,6 @@ export function linearTracker(options: {
   const { teamId } = options;
   const call = trackerCall(options);
 
-  async function lookUp(id: string, signal?: AbortSignal): Promise<IssueOutcome | null> {
-    const answer = await call(FIND_ISSUE, { filter: { id: { eq: id } } }, { signal });
-    const nodes = answer.status === "data" ? member(member(answer.data, "issues"), "nodes") : null;
-    return Array.isArray(nodes) ? createdOf(nodes[0], id) : null;
-  }
-
   async function readBack(id: string, signal?: AbortSignal): Promise<IssueOutcome> {
     const answer = await call(READ_ISSUE, { id }, { signal });
     const issue = answer.status === "data" ? member(answer.data, "issue") : null;
@@ -43,18 +36,15 @@ export function linearTracker(options: {
   }
 
   return {
-    async createIssue(issue, signal) {
-      const answer = await call(CREATE_ISSUE, { input: inputOf(issue, teamId) }, { id: issue.id, signal });
-      if (answer.status === "exists") return await readBack(issue.id, signal);
-      const outcome = outcomeOf(answer, issue.id);
-      if (outcome.status !== "unknown" || answer.status === "not_sent") return outcome;
-      return (await lookUp(issue.id, signal)) ?? outcome;
+    async createIssue({ id, title, description, priority }, signal) {
+      const input = { id, teamId, title, description, priority };
+      const answer = await call(CREATE_ISSUE, { input }, { id, signal });
+      return answer.status === "exists" ? readBack(id, signal) : outcomeOf(answer, id);
     },
     async createComment(comment, signal) {
-      const answer = await call(CREATE_COMMENT, { input: comment }, { id: comment.id, signal });
-      return answer.status === "exists"
-        ? { status: "created", id: comment.id }
-        : commentOutcome(answer, comment.id);
+      const { id } = comment;
+      const answer = await call(CREATE_COMMENT, { input: comment }, { id, signal });
+      return answer.status === "exists" ? { status: "created", id } : commentOutcome(answer, id);
     },
     async checkAccess(signal) {
       return accessProblem(await call(CHECK_ACCESS, { filter: { id: { eq: teamId } } }, { signal }), teamId);
@@ -91,10 +81,6 @@ function trackerCall(options: Parameters<typeof linearTracker>[0]) {
 function authorizationOf(token: Secret): string {
   const value = token.open();
   return value.startsWith("lin_api_") ? value : `Bearer ${value}`;
-}
-
-function inputOf({ id, title, description, priority }: NewIssue, teamId: string): Record<string, unknown> {
-  return { id, teamId, title, description, priority };
 }
 
 type Answered = Exclude<TrackerAnswer, { status: "exists" }>;

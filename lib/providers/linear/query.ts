@@ -13,11 +13,6 @@ export const READ_ISSUE = `query ReadIssue($id: String!) {
   issue(id: $id) { id identifier url }
 }`;
 
-/** Looks whether there is an issue; an archived one counts, because its id is taken. */
-export const FIND_ISSUE = `query FindIssue($filter: IssueFilter!) {
-  issues(filter: $filter, includeArchived: true, first: 1) { nodes { id identifier url } }
-}`;
-
 /** Reads who the token is, and the team if it may see it. */
 export const CHECK_ACCESS = `query CheckAccess($filter: TeamFilter!) {
   viewer { id }

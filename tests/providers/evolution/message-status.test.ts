@@ -43,8 +43,9 @@ describe("askMessageStatus()", () => {
 
   test("knows no message that the gateway does not keep, nor another one that it shows", async () => {
     expect(await ask("never")).toEqual({ status: "absent" });
-    const record = { key: { id: "other" }, MessageUpdate: [{ status: "READ" }] };
-    gateway.routes.messages.next({ status: 200, json: { messages: { records: [record] } } });
+    const key = { id: "other", remoteJid: "5511912345678@s.whatsapp.net", fromMe: true };
+    const record = { key, messageTimestamp: 1, MessageUpdate: [{ status: "READ" }] };
+    gateway.routes.messages.next({ status: 200, json: { messages: { pages: 1, records: [record] } } });
     expect(await ask()).toEqual({ status: "absent" });
   });
 

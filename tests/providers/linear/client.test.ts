@@ -88,30 +88,19 @@ describe("linearTracker().createIssue()", () => {
     expect(tracker.ledger.map(({ body }) => body)).toMatchObject([{}, { variables: { id: ISSUE_ID } }]);
   });
 
-  test.each(UNCLEAR_ISSUES)("it is looked up after $name", async ({ answer, becomes }) => {
-    const given = answer as Answer | Fault;
-    expect(await answered(given).createIssue(issue)).toEqual(becomes);
-    expect(tracker.lookups).toEqual([ISSUE_ID]);
-    const { query } = tracker.ledger[1]!.body as { query: string };
-    expect(query).toContain("includeArchived: true");
-
-    expect(await answered({ accept: given }).createIssue(issue)).toEqual(created);
-    expect(tracker.issues).toHaveLength(1);
-    expect(tracker.unexpected).toHaveLength(0);
-    // A question on the connection of a lost call could be answered with that call's answer.
-    expect(new Set(tracker.ledger.map(({ connection }) => connection)).size).toBe(4);
-  });
-
-  test("a look-up that fails, or finds another issue, finds nothing", async () => {
-    const made = { id: ISSUE_ID, identifier: "ENG-1", url: link };
-    const other = { status: 200, json: { data: { issues: { nodes: [{ ...made, id: TEAM_ID }] } } } };
-    const partly = { status: 200, json: { data: { issues: { nodes: [made] } }, errors: [{ message: "x" }] } };
-    const noToken = trackerError(200, "no", { code: "AUTHENTICATION_ERROR" });
-    for (const answer of [other, partly, noToken, { status: 502, text: "" }]) {
-      tracker.routes.graphql.next({ status: 503, text: "" }, answer);
-      expect(await clientOf().createIssue(issue)).toEqual(unknown("tracker_http_503"));
-    }
-  });
+  test.each(UNCLEAR_ISSUES)(
+    "it may be there after $name, and is not created twice",
+    async ({ answer, becomes }) => {
+      const given = answer as Answer | Fault;
+      expect(await answered(given).createIssue(issue)).toEqual(becomes);
+      expect(await answered({ accept: given }).createIssue(issue)).toEqual(becomes);
+      expect(await clientOf().createIssue(issue)).toEqual(created);
+      expect(tracker.issues).toHaveLength(1);
+      expect(tracker.unexpected).toHaveLength(0);
+      // A question on the connection of a lost call could be answered with that call's answer.
+      expect(new Set(tracker.ledger.map(({ connection }) => connection)).size).toBe(4);
+    },
+  );
 
   test.each([400, 200] as const)("counts a repeated creation as created (conflict as %i)", async (status) => {
     tracker.conflictStatus = status;
@@ -131,7 +120,7 @@ describe("linearTracker().createIssue()", () => {
     },
   );
 
-  test("may be repeated when nothing was sent, and looks nothing up then", async () => {
+  test("may be repeated when nothing was sent", async () => {
     const tls = await startTlsPeer("{}");
     const dropper = await startDropper();
     const urls = [
@@ -185,7 +174,7 @@ describe("linearTracker().createIssue()", () => {
       await clientOf({ token: "lin_api_canary2" }).createIssue(issue),
       await clientOf().checkAccess(),
     ];
-    expect(records.length).toBeGreaterThanOrEqual(5);
+    expect(records).toHaveLength(4);
     expect(records.every(({ peer, path }) => peer === "tracker" && path === "/graphql")).toBe(true);
     expect(JSON.stringify([records, outcomes])).not.toMatch(/canary/);
   });
