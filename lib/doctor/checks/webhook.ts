@@ -1,8 +1,8 @@
 import { type CheckResult, command, fail, notChecked, pass, warn } from "../../health/result.ts";
 import { stateDirectoryOf } from "../../platform/config/directories.ts";
 import { linearTracker } from "../../providers/linear/client.ts";
-import { STATE_URL } from "../../webhook/state/postgres/opener.ts";
-import { checkEncoding } from "../../webhook/state/postgres/schema.ts";
+import { STATE_URL } from "../../webhook/store/postgres/link.ts";
+import { checkEncoding } from "../../webhook/store/postgres/schema.ts";
 import type { Check } from "../context.ts";
 import { privateResult, socketTableCheck, writableResult } from "./host.ts";
 import { alertGatewayCheck, emailKeyResult } from "./senders.ts";
