@@ -4,7 +4,7 @@ import { aboutAlert, COMMON_LABELS } from "../../alert/about.ts";
 import type { Alert } from "../../alert/alert.ts";
 import { NAMELESS } from "../../alert/name.ts";
 import { endedUnmeasured } from "../../alert/state-reason.ts";
-import type { DueRow, RecoveryNote } from "../../store/types.ts";
+import { DIGEST_LIMIT, type DueRow, type RecoveryNote } from "../../store/types.ts";
 import { lateness, timeSpan } from "../timing.ts";
 import { leftOutWording, markerOf, recoveryWording, verdictWords } from "../wording.ts";
 import { labelKey, labelMark } from "./label-line.ts";
@@ -13,21 +13,21 @@ import { isShownWhole, whatsappBold, whatsappLabel } from "./whatsapp-line.ts";
 const MAX_UNITS = 4000;
 const MAX_RULES = 8;
 const MAX_RULE_UNITS = 60;
-/** No line is longer, however few there are, and none is shorter than what can be read. */
-const [MIN_LINE_UNITS, MAX_LINE_UNITS] = [40, 160];
-/** Kept free for the line that counts what did not fit. */
+/** No line is longer, however few there are. */
+const MAX_LINE_UNITS = 160;
+/** Kept free for the line that counts what is not shown. */
 const REST_UNITS = 40;
 
 /** What a digest needs of a row. */
 export type DigestRow = Pick<DueRow, "alert" | "isRepeat" | "waitedMs">;
 
 /** The alerts that one line tells, in the order in which they came: those of one fingerprint and the same labels. */
-type Line = readonly [DigestRow, ...DigestRow[]];
+type Line = readonly DigestRow[];
 
 /**
  * One WhatsApp message for several alerts: counts by rule, then a line for each alert.
  *
- * Shape:     marker, name, what tells it apart, time; at most 4,000 UTF-16 units, into which 40 lines always fit.
+ * Shape:     marker, name, what tells it apart, time; the first 40 lines, in at most 4,000 UTF-16 units.
  * Behaviour: alerts of one fingerprint, as a firing one and its end, share a line, which shows the last state. Two
  *            lines of different labels are different. The sender's texts cannot make a line, formatting or a link.
  * Source:    design of the alarm, Floods stay readable.
@@ -36,7 +36,7 @@ export function renderDigest(
   rows: readonly DigestRow[],
   { nowMs, note }: { nowMs: number; note: RecoveryNote },
 ): string {
-  const lines = linesOf(rows);
+  const lines = [...Map.groupBy(rows, ({ alert }) => labelKey(alert)).values()];
   const late = lateness(Math.max(...rows.map(({ waitedMs }) => waitedMs)));
   // Each alert has the number of its own post, so the largest is what is certain of several posts.
   const truncatedAlerts = Math.max(...rows.map(({ alert }) => alert.truncatedAlerts));
@@ -47,21 +47,12 @@ export function renderDigest(
     recoveryWording(note),
     ...ruleCounts(lines),
     "",
-  ];
-  const top = head.filter((line) => line !== null).join("\n");
-  const units = MAX_UNITS - top.length - "\n".length;
-  return `${top}\n${fitting(lineTexts(lines, { nowMs, units }), units).join("\n")}`;
-}
-
-function linesOf(rows: readonly DigestRow[]): Line[] {
-  const lines = new Map<string, [DigestRow, ...DigestRow[]]>();
-  for (const row of rows) {
-    const key = labelKey(row.alert);
-    const line = lines.get(key);
-    if (line === undefined) lines.set(key, [row]);
-    else line.push(row);
-  }
-  return [...lines.values()];
+  ].filter((line) => line !== null);
+  const units = MAX_UNITS - REST_UNITS - head.join("\n").length;
+  const texts = lineTexts(lines.slice(0, DIGEST_LIMIT), { nowMs, units });
+  const rest = lines.length - texts.length;
+  if (rest > 0) texts.push(`+${formatCount(rest, "alerta não mostrado", "alertas não mostrados")}`);
+  return truncate([...head, ...texts].join("\n"), MAX_UNITS);
 }
 
 function headLine(lines: readonly Line[]): string {
@@ -96,17 +87,18 @@ function ruleCounts(lines: readonly Line[]): string[] {
 
 /** A text for each line; those that look alike say in what they differ, or have a mark made of all labels. */
 function lineTexts(lines: readonly Line[], { nowMs, units }: { nowMs: number; units: number }): string[] {
-  const share = Math.floor((units - REST_UNITS) / lines.length) - "\n".length;
-  const limits = { nowMs, maxUnits: Math.min(MAX_LINE_UNITS, Math.max(MIN_LINE_UNITS, share)) };
+  const share = Math.floor(units / lines.length) - "\n".length;
+  const limits = { nowMs, maxUnits: Math.min(MAX_LINE_UNITS, share) };
   const plain = lines.map((line) => lineText(line, { difference: "", mark: "" }, limits));
   const distinct = lines.map((line, at) => {
     const alike = lines.filter((_, other) => plain[other] === plain[at]);
-    if (alike.length === 1) return plain[at]!;
-    return lineText(line, { difference: differenceOf(line, alike), mark: "" }, limits);
+    const difference = alike.length === 1 ? "" : differenceOf(line, alike);
+    return lineText(line, { difference, mark: "" }, limits);
   });
   return lines.map((line, at) => {
-    if (distinct.indexOf(distinct[at]!) === distinct.lastIndexOf(distinct[at]!)) return distinct[at]!;
-    return lineText(line, { difference: "", mark: labelMark(lastOf(line).alert) }, limits);
+    const isAlone = distinct.filter((text) => text === distinct[at]).length === 1;
+    const mark = labelMark(lastOf(line).alert);
+    return isAlone ? distinct[at]! : lineText(line, { difference: "", mark }, limits);
   });
 }
 
@@ -154,17 +146,6 @@ function timeWords(line: Line, isRepeat: boolean, nowMs: number): string {
   const span = timeSpan(alert, nowMs);
   const since = span === null ? "" : `${isRepeat && alert.firing ? "desde " : ""}${span}`;
   return `${since}${line.length > 2 ? ` (${line.length} avisos)` : ""}`.trim();
-}
-
-function fitting(texts: readonly string[], units: number): string[] {
-  let left = units;
-  const kept = texts.filter((text, at) => {
-    left -= text.length + "\n".length;
-    return left >= (at === texts.length - 1 ? -"\n".length : REST_UNITS);
-  });
-  const rest = texts.length - kept.length;
-  if (rest === 0) return kept;
-  return [...kept, `+${formatCount(rest, "alerta não mostrado", "alertas não mostrados")}`];
 }
 
 function nameOf({ name }: Alert): string {

@@ -39,21 +39,7 @@ export type MessageContext = {
   note: RecoveryNote;
 };
 
-/** The sender's texts that may be long; a null one has no line. */
-type LongTexts = {
-  description: string | null;
-  summary: string | null;
-  labels: string | null;
-  value: string | null;
-  name: string;
-  /** Never shortened further. */
-  about: string;
-};
-
-/** A message that is being made; `isWhole` while none of its texts was shortened. */
-type Draft = { texts: LongTexts; links: readonly string[]; mark: string; isWhole: boolean };
-
-/** The order in which they are shortened. */
+/** The sender's texts that may be long, in the order in which they are shortened. */
 const GIVE_WAY = ["description", "summary", "labels", "value", "name"] as const;
 
 /** A line of a sender that would be taken for one of ours, or for one that formats. */
@@ -65,97 +51,85 @@ const LIKE_OURS =
  *
  * Shape:     what it is and where; how bad, for whom and since when; the sender's summary and description; its labels,
  *            value and links under our own words; the description is quoted line by line. At most 4,000 UTF-16 units.
- * Behaviour: the sender's texts cannot make a line of ours, formatting or a link; only dashboard (or rule), silence and
- *            issue are linked, whose addresses come in fields of their own. Description, summary, labels, value and
- *            name are shortened, in this order, and then links left out. Messages of different labels are different:
- *            where the shown labels do not ensure that, a mark made of all of them ends the message.
+ * Behaviour: the sender's texts cannot make a line of ours or formatting, and labels no link. Description, summary,
+ *            labels, value and name are shortened, in this order, and then links left out. Messages of different labels
+ *            are different: where the shown labels do not ensure that, a mark made of all of them ends the message.
  * Source:    monitoring document, Events; design of the alarm, A message that a person can act on.
  */
 export function renderMessage(alert: Alert, context: MessageContext): string {
   const mark = labelMark(alert);
-  const draft: Draft = { texts: textsOf(alert), links: linksOf(alert, context), mark, isWhole: true };
-  let message = compose(alert, context, draft);
+  const texts = textsOf(alert);
+  let links = linksOf(alert, context);
+  let isWhole = true;
+  const compose = () => {
+    const isClear = isWhole && !LIKE_OURS.test(texts.labels) && showsLabels(alert, links);
+    const lines = [...linesOf(alert, texts, context), ...links, recoveryWording(context.note)];
+    return [...lines, isClear ? null : mark].filter((line) => line !== null && line !== "").join("\n");
+  };
+  let message = compose();
   for (const part of GIVE_WAY) {
     const excess = message.length - MAX_UNITS;
-    const text = draft.texts[part];
-    if (excess <= 0 || text === null || text.length <= MIN_UNITS) continue;
+    if (excess <= 0 || texts[part].length <= MIN_UNITS) continue;
     // The mark comes with the first text that is shortened.
-    const units = text.length - excess - (draft.isWhole ? `\n${mark}`.length : 0);
-    draft.texts[part] = shortened(text, Math.max(MIN_UNITS, units));
-    draft.isWhole = false;
-    message = compose(alert, context, draft);
+    const units = texts[part].length - excess - (isWhole ? `\n${mark}`.length : 0);
+    texts[part] = shortened(texts[part], Math.max(MIN_UNITS, units));
+    isWhole = false;
+    message = compose();
   }
   while (message.length > MAX_UNITS) {
-    draft.links = draft.links.slice(1);
-    message = compose(alert, context, draft);
+    links = links.slice(1);
+    message = compose();
   }
   return message;
 }
 
-function textsOf(alert: Alert): LongTexts {
-  const value = valueText(alert);
+type Texts = ReturnType<typeof textsOf>;
+
+/** The sender's texts; an empty one has no line. */
+function textsOf(alert: Alert) {
+  const [summary, description] = [alert.summary ?? "", alert.description ?? ""];
+  const isSaidAgain = singleLine(description) === singleLine(summary);
+  const quoted = textLines(isSaidAgain ? "" : description).map((line) => `> ${whatsappLine(line)}`);
   return {
-    description: descriptionOf(alert),
-    summary: alert.summary === null ? null : whatsappLine(alert.summary),
-    labels: labelLine(alert, MAX_UNITS),
-    value: value === null ? null : whatsappLine(value),
+    description: quoted.join("\n"),
+    summary: whatsappLine(summary),
+    labels: labelLine(alert, MAX_UNITS) ?? "",
+    value: whatsappLine(valueText(alert) ?? ""),
     name: whatsappBold(alert.name ?? "") || NAMELESS,
     about: truncate(whatsappLabel(aboutAlert(alert)), MAX_ABOUT_UNITS),
   };
 }
 
-/** Nothing that only repeats the summary. */
-function descriptionOf({ description, summary }: Alert): string | null {
-  if (description === null || (summary !== null && singleLine(description) === singleLine(summary)))
-    return null;
-  return quoted(description);
-}
-
-function compose(alert: Alert, context: MessageContext, draft: Draft): string {
-  const { texts, links, mark, isWhole } = draft;
-  const { summary, description, labels, value } = texts;
-  const labelText = fromSender(labels);
-  const isClear = isWhole && labelText === labels && showsLabels(alert, links);
+/** The lines above the links. */
+function linesOf(alert: Alert, texts: Texts, context: MessageContext): (string | null)[] {
+  const { name, about, summary, description, labels, value } = texts;
+  const verdict = verdictWords(alert);
+  const title = `${markerOf(alert)} *${name}*${verdict === "" ? "" : ` ${verdict}`}`;
   return [
-    headLine(alert, texts),
+    about === "" ? title : `${title} · ${about}`,
     fromSender(stateLine(alert, context)),
     troubleWording(alert),
     reasonWording(alert),
     // With "=" it would look like labels.
-    summary?.includes("=") ? `> ${summary}` : fromSender(summary),
+    summary.includes("=") ? `> ${summary}` : fromSender(summary),
     description,
-    labelText,
-    value === null || value === "" ? null : `Valor: ${value}`,
+    fromSender(labels),
+    value === "" ? null : `Valor: ${value}`,
     leftOutWording(alert),
-    ...links,
-    recoveryWording(context.note),
-    isClear ? null : mark,
-  ]
-    .filter((line) => line !== null && line !== "")
-    .join("\n");
-}
-
-function headLine(alert: Alert, { name, about }: LongTexts): string {
-  const verdict = verdictWords(alert);
-  const head = `${markerOf(alert)} *${name}*${verdict === "" ? "" : ` ${verdict}`}`;
-  return about === "" ? head : `${head} · ${about}`;
+  ];
 }
 
 function stateLine(alert: Alert, { isRepeat, nowMs, waitedMs }: MessageContext): string {
-  const state = alert.firing ? null : whatsappPlain(capitalized(stateWords(alert)));
+  const { firing, severity, squad } = alert;
+  const state = whatsappPlain(stateWords(alert));
   const parts = [
-    state,
-    severityText(alert.severity),
-    alert.squad,
+    firing ? null : state.charAt(0).toUpperCase() + state.slice(1),
+    severityWord(severity) ?? truncate(whatsappLabel(severity ?? ""), MAX_SEVERITY_UNITS),
+    squad,
     timing(alert, { isRepeat, nowMs }),
     lateness(waitedMs),
   ];
   return parts.filter((part) => part !== null && part !== "").join(" · ");
-}
-
-function severityText(severity: string | null): string | null {
-  if (severity === null) return null;
-  return severityWord(severity) ?? truncate(whatsappLabel(severity), MAX_SEVERITY_UNITS);
 }
 
 function linksOf({ dashboardUrl, ruleUrl, silenceUrl }: Alert, { issueUrl }: MessageContext): string[] {
@@ -169,18 +143,8 @@ function linksOf({ dashboardUrl, ruleUrl, silenceUrl }: Alert, { issueUrl }: Mes
 }
 
 /** A line that cannot be taken for one of ours. */
-function fromSender(line: string | null): string | null {
-  return line !== null && LIKE_OURS.test(line) ? `> ${line}` : line;
-}
-
-function quoted(text: string): string {
-  return textLines(text)
-    .map((line) => `> ${whatsappLine(line)}`)
-    .join("\n");
-}
-
-function capitalized(words: string): string {
-  return words.charAt(0).toUpperCase() + words.slice(1);
+function fromSender(line: string): string {
+  return LIKE_OURS.test(line) ? `> ${line}` : line;
 }
 
 /** Without the beginning of a quoted line that a cut may leave, which would show as an empty line. */
