@@ -44,7 +44,8 @@ export async function runCommand(
   const format = command.isUnattended && !stderr.isTerminal ? "json" : "text";
   const log = commandLog(stderr, env, (given.get("log-format") as LogFormat | undefined) ?? format);
   const context: CommandContext = {
-    ...{ ...start, env, log, asJson, stderr, interrupted, onHangup },
+    ...{ ...start, env, log, asJson, stderr, onHangup },
+    interrupted: () => interrupted({ isService: command.isService === true }),
     settingsPath: settings.path,
     warnOfUnknownSettings: () => warnOfUnknown(settings, log),
   };

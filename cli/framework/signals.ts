@@ -18,10 +18,18 @@ export function onHangup(next: () => void): void {
   if (hasCome) next();
 }
 
-/** A signal that SIGINT or SIGTERM aborts, the first one of each; a second one ends the process. */
-export function interrupted(): AbortSignal {
+/**
+ * Returns a signal that SIGINT or SIGTERM aborts.
+ *
+ * Behaviour: a second SIGINT, or a second SIGTERM to a command, ends the process at once. A service ignores further
+ *            SIGTERMs: it is stopping already, and answers the requests in flight.
+ */
+export function interrupted({ isService }: { isService: boolean }): AbortSignal {
   const controller = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => controller.abort());
+  const abort = () => controller.abort();
+  process.once("SIGINT", abort);
+  if (isService) process.on("SIGTERM", abort);
+  else process.once("SIGTERM", abort);
   return controller.signal;
 }
 

@@ -1,3 +1,6 @@
+import { alertnameOf } from "./alert/name.ts";
+import type { AcceptedAlert, AttemptEnd, State } from "./store/types.ts";
+
 /** What the answer to a post says of one accepted alert; a public shape. */
 export type AlertAnswer = {
   alertname: string | null;
@@ -5,8 +8,98 @@ export type AlertAnswer = {
   squad: string;
   fingerprint: string;
   whatsapp: "sent" | "queued";
-  issue: "created" | "duplicate" | "queued" | "refused" | "failed" | "not_firing";
+  issue: "created" | "duplicate" | "queued" | "refused" | "not_firing";
   issueId?: string;
-  /** False for an alert that was sent from memory; else absent. */
+  /** False for an alert that is not on disk; else absent. */
   durable?: false;
 };
+
+/**
+ * An accepted alert, the state that its rows are in, and what is known of them.
+ *
+ * Shape: `message` and `issue` are how the latest attempt ended; null before the first end. `isDurable` turns true when
+ *        the durable state takes over what was accepted in memory; `settled` resolves then, and when nothing more is
+ *        expected of the message.
+ */
+export type Placed = {
+  readonly state: State;
+  readonly accepted: AcceptedAlert;
+  isDurable: boolean;
+  readonly settled: Promise<void>;
+  message: AttemptEnd | null;
+  issue: AttemptEnd | null;
+};
+
+/** What delivers rows; `inFlight` is null for a row without an attempt on its way. */
+export type Deliveries = {
+  look(): Promise<void>;
+  inFlight(state: State, row: number): Promise<AttemptEnd | null> | null;
+};
+
+const SETTLED = Promise.resolve();
+
+/** An alert that a state has just accepted. */
+export function placedIn(state: State, accepted: AcceptedAlert): Placed {
+  return { state, accepted, isDurable: true, settled: SETTLED, message: null, issue: null };
+}
+
+/**
+ * Waits as long as a row of a post is on its way, then returns the answer for each of its alerts.
+ *
+ * Behaviour: a row that starts when another one ends counts too, such as the issue behind its message. Ends when `late`
+ *            resolves, whatever the dispatcher does; `looked` resolves when what could start at once has started.
+ */
+export async function answersOf(
+  post: readonly Placed[],
+  deliveries: Deliveries,
+  { looked, late }: { looked: Promise<void>; late: Promise<void> },
+): Promise<AlertAnswer[]> {
+  let isLate = false;
+  const end = late.then(() => {
+    isLate = true;
+  });
+  await Promise.race([looked, end]);
+  while (!isLate) {
+    const flights = post.flatMap((placed) => flightsOf(placed, deliveries));
+    if (flights.length === 0) break;
+    await Promise.race([...flights, end]);
+    if (!isLate) await Promise.race([deliveries.look(), end]);
+  }
+  return post.map(answerOf);
+}
+
+/** The rows of an alert that are on their way; what becomes known is noted. */
+function flightsOf(placed: Placed, deliveries: Deliveries): Promise<void>[] {
+  const { state, accepted } = placed;
+  const message = deliveries.inFlight(state, accepted.messageRow);
+  const flights: Promise<void>[] = [];
+  if (message !== null)
+    flights.push(
+      message.then((ended) => {
+        placed.message = ended ?? placed.message;
+      }),
+    );
+  const issue = accepted.issue.status === "first" ? deliveries.inFlight(state, accepted.issue.row) : null;
+  if (issue !== null)
+    flights.push(
+      issue.then((ended) => {
+        placed.issue = ended ?? placed.issue;
+      }),
+    );
+  return flights;
+}
+
+function answerOf({ accepted: { alert, issue }, message, issue: ended, isDurable }: Placed): AlertAnswer {
+  const { labels, status, squad, fingerprint } = alert;
+  const answer: AlertAnswer = {
+    ...{ alertname: alertnameOf(labels), status, squad, fingerprint },
+    whatsapp: message?.status === "delivered" ? "sent" : "queued",
+    issue: issue.status === "first" ? "queued" : issue.status,
+  };
+  if (!isDurable) answer.durable = false;
+  if (issue.status === "first" && ended?.status === "dead") answer.issue = "refused";
+  if (issue.status === "first" && ended?.status === "delivered") answer.issue = "created";
+  if (issue.status !== "not_firing" && ["created", "duplicate"].includes(answer.issue))
+    answer.issueId = issue.issueId;
+  return answer;
+}

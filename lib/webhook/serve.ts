@@ -1,19 +1,16 @@
 import { type Listener, listen } from "../platform/server/server.ts";
-import type { Dispatcher } from "./delivery/dispatcher.ts";
-import { Intake } from "./delivery/intake/intake.ts";
-import type { Pace } from "./delivery/make-dispatcher.ts";
-import { UnkeptAlerts } from "./delivery/unkept/unkept-alerts.ts";
+import { type Dispatcher, type DispatcherParts, makeDispatcher } from "./delivery/dispatcher.ts";
+import { Fallback, type FallbackDependencies } from "./delivery/fallback.ts";
+import { Intake } from "./delivery/intake.ts";
 import { createAdminApp } from "./http/admin.ts";
 import { createApp } from "./http/app.ts";
 import type { Authenticate } from "./http/authenticate.ts";
-import { OutsidePosts } from "./http/outside-posts.ts";
-import { RefusalReport } from "./http/refusal-report.ts";
+import { RefusalLog } from "./http/refusal-log.ts";
 import { OutageLog } from "./outage-log.ts";
-import type { Watch } from "./watch/watch.ts";
-import { type WatchedParts, watchedDispatcher } from "./watch/watched-dispatcher.ts";
+import { makeWatch, type Watch, type WatchClients } from "./watch/watch.ts";
 
-/** What the service is told on its command line. */
-export type ServeOptions = Pace & {
+/** The options of the service's command line. */
+export type ServeOptions = DispatcherParts["pace"] & {
   host: string;
   port: number;
   /** 0: no second listener. */
@@ -21,22 +18,33 @@ export type ServeOptions = Pace & {
 };
 
 /** What the service touches. */
-export type ServeDependencies = WatchedParts & {
-  authenticate: Authenticate;
-  /** Listening sockets that systemd handed over, by name. */
-  sockets: ReadonlyMap<string, number>;
-  /** Called when every port is open. */
-  onReady: (ports: { port: number; adminPort: number | null }) => void;
-  interrupt: AbortSignal;
-  /** Replaces what `authenticate`, `attempts` and `lookUp` are made of, when asked; calls `afterwards` each time. */
-  reloads: { start(afterwards: () => void): void; stop(): void };
+export type ServeDependencies = Omit<DispatcherParts, "pace" | "sources" | "onEnded"> &
+  Pick<FallbackDependencies, "openMemory"> & {
+    authenticate: Authenticate;
+    /** Called each time, so that a reload can replace them. */
+    watchClients: () => WatchClients;
+    /** Listening sockets that systemd handed over, by name. */
+    sockets: ReadonlyMap<string, number>;
+    /** Called when every port is open. */
+    onReady: (ports: { port: number; adminPort: number | null }) => void;
+    interrupt: AbortSignal;
+    /** Replaces the clients when it is requested to; calls `afterwards` each time. */
+    reloads: { start(afterwards: () => void): void; stop(): void };
+  };
+
+type Parts = {
+  dispatcher: Dispatcher;
+  fallback: Fallback;
+  intake: Intake;
+  watch: Watch;
+  refusals: RefusalLog;
 };
 
 const ADMIN_HOST = "127.0.0.1";
 /** All from this host. */
 const ADMIN_CONNECTIONS = 64;
 /** How long answers and sends may take after a signal, so that the service ends within ten seconds. */
-const STOP_MS = 8_500;
+const STOP_MS = 8_000;
 
 /**
  * Serves the alert webhook until a signal ends it.
@@ -46,96 +54,84 @@ const STOP_MS = 8_500;
  * Source:    monitoring document, Alert webhook.
  */
 export async function serveWebhook(dependencies: ServeDependencies, options: ServeOptions): Promise<void> {
-  const { state, metrics, log, interrupt, sleep } = dependencies;
-  const { dispatcher, watch } = watchedDispatcher(dependencies, options);
-  const [message, issue] = [dispatcher.aside("message"), dispatcher.aside("issue")];
-  const unkept = new UnkeptAlerts({ ...dependencies, message, issue, unheard: watch.unkept });
-  const intake = new Intake({
-    state,
-    dispatcher,
-    unkept,
-    onAccepted: (alerts) => watch.accepted(alerts),
-    metrics,
-    monotonicMs: dependencies.monotonicMs,
-    sleep,
-  });
-  const posts = new OutsidePosts(dependencies.nowMs);
+  const { log, interrupt, reloads, onReady } = dependencies;
+  const parts = join(dependencies, options);
+  const { dispatcher, fallback, intake, watch, refusals } = parts;
   const listeners: Listener[] = [];
   try {
-    listeners.push(await listenForAlerts(dependencies, options, { intake, posts }));
-    if (options.adminPort !== 0)
-      listeners.push(await listenForAdmin(dependencies, options, { dispatcher, watch, posts }));
+    listeners.push(await listenForAlerts(dependencies, options, parts));
+    if (options.adminPort !== 0) listeners.push(await listenForAdmin(dependencies, options, parts));
+    void refusals.run(dependencies.sleep, interrupt);
+    void fallback.run();
     await dispatcher.start();
     watch.start();
     const [alerts, admin] = listeners;
-    dependencies.onReady({ port: alerts!.port, adminPort: admin?.port ?? null });
-    // What was held for a wrong key or phone is tried at once with the new one.
-    dependencies.reloads.start(() => {
-      void dispatcher.probe();
-      void watch.probe();
-    });
+    onReady({ port: alerts!.port, adminPort: admin?.port ?? null });
+    // What is paused for a wrong key or phone is tried at once with the new one.
+    reloads.start(() => void Promise.all([dispatcher.probe(), watch.probe()]));
     if (!interrupt.aborted)
       await new Promise((resolve) => interrupt.addEventListener("abort", resolve, { once: true }));
     log.info("A signal asked the service to end: finishing what is in flight");
   } finally {
-    dependencies.reloads.stop();
-    // The dispatcher first: the answers in flight wait for its sends.
-    const stops = [
-      dispatcher.stop(STOP_MS),
-      unkept.stop(STOP_MS),
-      ...listeners.map((listener) => listener.stop(STOP_MS)),
-    ];
-    await Promise.all([...stops, watch.stop()]);
+    reloads.stop();
+    // The answers in flight wait for the sends, and for what is taken over from memory.
+    const delivered = dispatcher.stop(STOP_MS).then(() => fallback.stop());
+    await Promise.all([delivered, watch.stop(), ...listeners.map((listener) => listener.stop(STOP_MS))]);
     await intake.stop();
   }
 }
 
+function join(dependencies: ServeDependencies, pace: ServeOptions): Parts {
+  const { durable, log, nowMs } = dependencies;
+  const sleep = (ms: number, signal: AbortSignal) => dependencies.sleep(ms, signal).catch(() => {});
+  const sources = () => [{ state: durable, isOurs: () => dispatcher.isLeading }, ...fallback.sources];
+  const fallback = new Fallback({
+    ...dependencies,
+    sleep,
+    inFlight: (state, row) => dispatcher.inFlight(state, row),
+  });
+  const watch = makeWatch({
+    ...{ ...dependencies, sources, clients: dependencies.watchClients },
+    lane: {
+      pause: (reason) => dispatcher.pause("message", reason),
+      resume: () => dispatcher.resume("message"),
+      pausedBy: () => dispatcher.pauses.message,
+    },
+    isLeading: () => dispatcher.isLeading,
+    isLeaderKnown: () => dispatcher.isLeaderKnown,
+  });
+  const { message, ...others } = dependencies.attempts;
+  const dispatcher: Dispatcher = makeDispatcher({
+    ...{ ...dependencies, sources, pace },
+    attempts: { message: watch.watched(message), ...others },
+    onEnded: (state, rows, end) => fallback.ended(state, rows, end),
+  });
+  const intake = new Intake({ ...dependencies, fallback, dispatcher, sleep });
+  return { dispatcher, fallback, intake, watch, refusals: new RefusalLog(log, nowMs) };
+}
+
 function listenForAlerts(
-  dependencies: ServeDependencies,
+  { authenticate, metrics, log, monotonicMs, interrupt, sockets }: ServeDependencies,
   { host, port }: ServeOptions,
-  { intake, posts }: { intake: Intake; posts: OutsidePosts },
+  { intake, refusals }: Parts,
 ): Promise<Listener> {
-  const { authenticate, metrics, log, monotonicMs, interrupt } = dependencies;
   const take = intake.take.bind(intake);
-  const report = new RefusalReport(log);
-  void report.run(dependencies.sleep, interrupt);
-  const app = createApp({
-    report,
-    posts,
-    authenticate,
-    take,
-    metrics,
-    log,
-    isStopping: () => interrupt.aborted,
-    monotonicMs,
-  });
-  const crowd = new OutageLog({
-    log,
-    problem: "There are too many connections: some are closed for others",
-    level: "warn",
-    monotonicMs,
-  });
-  return listen({
-    host,
-    port,
-    fd: dependencies.sockets.get("webhook"),
-    fetch: app.fetch,
-    limits: { onCrowded: () => crowd.failed({}), onMalformed: app.malformed },
-  });
+  const isStopping = () => interrupt.aborted;
+  const app = createApp({ authenticate, take, metrics, refusals, log, isStopping, monotonicMs });
+  const problem = "There are too many connections: some are closed for others";
+  const crowd = new OutageLog({ log, problem, level: "warn", monotonicMs });
+  const limits = { onCrowded: () => crowd.failed({}), onMalformed: app.malformed };
+  return listen({ host, port, fd: sockets.get("webhook"), fetch: app.fetch, limits });
 }
 
 function listenForAdmin(
   dependencies: ServeDependencies,
-  { adminPort }: ServeOptions,
-  parts: { dispatcher: Dispatcher; watch: Watch; posts: OutsidePosts },
+  { adminPort: port }: ServeOptions,
+  { dispatcher, watch, refusals }: Parts,
 ): Promise<Listener> {
-  const isStopping = () => dependencies.interrupt.aborted;
-  const app = createAdminApp({ ...dependencies, ...parts, isStopping });
-  return listen({
-    host: ADMIN_HOST,
-    port: adminPort,
-    fd: dependencies.sockets.get("admin"),
-    fetch: app.fetch,
-    limits: { connections: ADMIN_CONNECTIONS },
-  });
+  const { durable: state, interrupt, sockets } = dependencies;
+  const isStopping = () => interrupt.aborted;
+  const app = createAdminApp({ ...dependencies, state, dispatcher, watch, refusals, isStopping });
+  const limits = { connections: ADMIN_CONNECTIONS };
+  return listen({ host: ADMIN_HOST, port, fd: sockets.get("admin"), fetch: app.fetch, limits });
 }

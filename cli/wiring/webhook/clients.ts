@@ -5,64 +5,59 @@ import { resolveInstance } from "../../../lib/providers/evolution/instance.ts";
 import { askMessageStatus } from "../../../lib/providers/evolution/message-status.ts";
 import { linearTracker } from "../../../lib/providers/linear/client.ts";
 import { pingOf } from "../../../lib/providers/ping.ts";
-import type { WebhookConfig } from "../../../lib/webhook/config.ts";
-import { messageLookUp } from "../../../lib/webhook/delivery/attempts/look-up.ts";
-import { issueAttempt, messageAttempt } from "../../../lib/webhook/delivery/attempts/send-alert.ts";
-import { commentAttempt } from "../../../lib/webhook/delivery/attempts/send-comment.ts";
+import { resendClient } from "../../../lib/providers/resend/client.ts";
+import type { FallbackConfig, WebhookConfig } from "../../../lib/webhook/config.ts";
+import { messageLookUp } from "../../../lib/webhook/delivery/look-up.ts";
+import { commentAttempt, issueAttempt } from "../../../lib/webhook/delivery/send-issue.ts";
+import { messageAttempt } from "../../../lib/webhook/delivery/send-message.ts";
 import { authenticator } from "../../../lib/webhook/http/authenticate.ts";
-import { alertEmailSender } from "../../../lib/webhook/second-channel/email-sender.ts";
-import type { State } from "../../../lib/webhook/state/contract.ts";
-import { askAboutMessage, gatewayStateOf } from "../../../lib/webhook/watch/ask-gateway.ts";
 
 /**
  * How long calls may take.
  *
  * Shape: `sendLimitMs` is for a message, an issue or a comment, after which it counts as failed; `lookUpLimitMs` for
- *        one query for a message that may have been sent: the gateway reads its own database.
+ *        one query for a message that may have arrived: the gateway reads its own database.
  */
 export type CallLimits = { sendLimitMs: number; lookUpLimitMs: number };
 
-type ClientParts = CallLimits & {
-  nowMs: () => number;
-  state: Pick<State, "heldReferences">;
-  onCall: (record: CallRecord) => void;
-};
+type ClientParts = CallLimits & { nowMs: () => number; onCall: (record: CallRecord) => void };
 
 /**
- * What the service makes of the settings that a reload changes: who may post, how messages, issues and comments are sent
- * and messages looked for, and the services that are watched.
+ * Makes of the settings what a reload replaces: who may post, how messages, issues and comments are sent and messages
+ * looked up, and the external services that are watched.
  */
-export function clientsOf(
-  { messaging, tracker, secondChannel, pingUrl, ...config }: WebhookConfig,
-  { nowMs, sendLimitMs, lookUpLimitMs, state, onCall }: ClientParts,
-) {
+export function clientsOf(config: WebhookConfig, parts: ClientParts) {
+  const { messaging, tracker, fallback, pingUrl } = config;
+  const { nowMs, sendLimitMs, lookUpLimitMs, onCall } = parts;
   const { phone, instance: configured } = messaging;
   const service = { baseUrl: new URL(messaging.apiUrl), adminKey: messaging.apiKey, onCall };
   const gateway = evolutionClient({ ...service, timeoutMs: sendLimitMs });
   const findInstance = resolveInstance({ gateway, configured });
+  const watched = evolutionClient(service);
   const { token, teamId } = tracker;
   const issues = linearTracker({ url: new URL(tracker.url), token, teamId, timeoutMs: sendLimitMs, onCall });
-  const watched = evolutionClient(service);
-  const findWatched = resolveInstance({ gateway: watched, configured });
-  const watchPeers = {
-    gatewayState: gatewayStateOf({ gateway: watched, findInstance: findWatched }),
-    messageStatus: askAboutMessage({ ask: askMessageStatus(service), findInstance: findWatched }),
-    sendEmail: secondChannel === null ? null : alertEmailSender(secondChannel, onCall),
-    ping: pingUrl === null ? null : pingOf(pingUrl),
-  };
   return {
     authenticate: authenticator(config),
     attempts: {
       message: messageAttempt({ gateway, findInstance, phone }),
       issue: issueAttempt(issues),
-      // Always there: rows may wait from before comments were turned off.
       comment: commentAttempt(issues),
     },
     lookUp: messageLookUp({
       find: messageFinder({ ...service, timeoutMs: lookUpLimitMs }),
-      heldReferences: (kind, references) => state.heldReferences(kind, references),
       ...{ findInstance, phone, nowMs },
     }),
-    watchPeers: () => watchPeers,
+    watch: {
+      gateway: watched,
+      findInstance: resolveInstance({ gateway: watched, configured }),
+      messageStatus: askMessageStatus(service),
+      email: fallback && emailOf(fallback, onCall),
+      ping: pingUrl && pingOf(pingUrl),
+    },
   };
+}
+
+function emailOf({ apiUrl, apiKey, from, to }: FallbackConfig, onCall: (record: CallRecord) => void) {
+  const purpose = "opsctl-alert-email";
+  return { client: resendClient({ baseUrl: new URL(apiUrl), apiKey, purpose, onCall }), from, to };
 }

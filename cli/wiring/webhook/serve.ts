@@ -4,22 +4,23 @@ import { activatedSockets } from "../../../lib/platform/server/socket-activation
 import { notifySystemd } from "../../../lib/platform/systemd.ts";
 import { loadWebhookConfig, type WebhookConfig } from "../../../lib/webhook/config.ts";
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
-import { needRestart, type Reading } from "../../../lib/webhook/need-restart.ts";
-import type { Reloader } from "../../../lib/webhook/reload.ts";
+import { needRestart, type Reading, type Reloader } from "../../../lib/webhook/reload.ts";
 import type { ServeDependencies } from "../../../lib/webhook/serve.ts";
-import type { OutboxLimits } from "../../../lib/webhook/state/contract.ts";
-import { RESERVE } from "../../../lib/webhook/state/sqlite/reserve/reserve-size.ts";
+import { outboxOn } from "../../../lib/webhook/store/outbox.ts";
+import { RESERVE } from "../../../lib/webhook/store/sqlite/reserve.ts";
+import { openMemoryStore } from "../../../lib/webhook/store/sqlite/store.ts";
+import type { OutboxLimits } from "../../../lib/webhook/store/types.ts";
 import type { CommandContext } from "../../framework/command.ts";
 import { warnOfHidden, warnOfUnknown } from "../../framework/command-settings.ts";
 import { VERSION } from "../../framework/version.ts";
 import { callLog } from "../call-log.ts";
 import { type CallLimits, clientsOf } from "./clients.ts";
-import { openState, type StateConditions } from "./state.ts";
+import { openState, type StoreConditions } from "./state.ts";
 
 /** The clocks and limits of a service that are the same on every host; tests have others. */
 export type ServeConditions = Pick<ServeDependencies, "nowMs" | "monotonicMs" | "random" | "sleep"> &
   CallLimits &
-  StateConditions;
+  StoreConditions;
 
 /** Those of `opsctl webhook serve`. */
 export const SERVE_CONDITIONS: ServeConditions = {
@@ -53,12 +54,9 @@ export async function openServeDependencies(
 ): Promise<{ dependencies: ServeDependencies; close(): Promise<void> }> {
   const sockets = activatedSockets(process.env, process.pid);
   const { comments } = config.tracker;
-  const state = await openState(config.state, log, "opsctl webhook", {
-    limits,
-    comments,
-    service: conditions,
-  });
-  const parts = { ...conditions, state, onCall: callLog(log) };
+  const options = { limits, comments, service: conditions };
+  const durable = await openState(config.state, log, "opsctl webhook", options);
+  const parts = { ...conditions, onCall: callLog(log) };
   let clients = clientsOf(config, parts);
   let stopPings = () => {};
 
@@ -76,15 +74,16 @@ export async function openServeDependencies(
   };
 
   const dependencies: ServeDependencies = {
-    ...{ ...conditions, state, log, sockets },
+    ...{ ...conditions, durable, log, sockets },
+    openMemory: (most) => outboxOn(openMemoryStore(conditions.nowMs), { limits: most, comments, log }),
     authenticate: (headers) => clients.authenticate(headers),
     attempts: {
       message: (row, signal) => clients.attempts.message(row, signal),
       issue: (row, signal) => clients.attempts.issue(row, signal),
       comment: (row, signal) => clients.attempts.comment(row, signal),
     },
-    lookUp: (row, signal) => clients.lookUp(row, signal),
-    watchPeers: () => clients.watchPeers(),
+    lookUp: (sent, signal) => clients.lookUp(sent, signal),
+    watchClients: () => clients.watch,
     metrics: createWebhookMetrics({ version: VERSION }),
     interrupt: interrupted(),
     reloads: {
@@ -100,7 +99,7 @@ export async function openServeDependencies(
     },
   };
   const close = async () => {
-    await state.close();
+    await durable.close();
     stopPings();
   };
   return { dependencies, close };

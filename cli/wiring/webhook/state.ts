@@ -1,11 +1,16 @@
 import type { Log } from "../../../lib/platform/log/log.ts";
+import type { Secret } from "../../../lib/platform/secrets/secret.ts";
 import type { StateConfig } from "../../../lib/webhook/config.ts";
-import type { OutboxLimits, State } from "../../../lib/webhook/state/contract.ts";
-import type { ReserveSize } from "../../../lib/webhook/state/sqlite/reserve/reserve-size.ts";
+import { outboxOn } from "../../../lib/webhook/store/outbox.ts";
+import type { Store } from "../../../lib/webhook/store/sql.ts";
+import type { ReserveSize } from "../../../lib/webhook/store/sqlite/reserve.ts";
+import { OUTBOX_LIMITS, type OutboxLimits, type State } from "../../../lib/webhook/store/types.ts";
 import type { CommandContext, Outcome } from "../../framework/command.ts";
 
-/** What a service's state depends on; `storeLimitMs` is how long one call may wait for a database. */
-export type StateConditions = { nowMs: () => number; reserve: ReserveSize; storeLimitMs?: number };
+/** Conditions of a service's store; `storeLimitMs` is how long one call may wait for a database. */
+export type StoreConditions = { nowMs: () => number; reserve: ReserveSize; storeLimitMs?: number };
+
+type StateOptions = { limits?: OutboxLimits; comments?: boolean; service?: StoreConditions };
 
 /**
  * Opens the webhook's state: the file of a state directory, or a shared database.
@@ -18,19 +23,22 @@ export async function openState(
   config: StateConfig,
   log: Log,
   applicationName: string,
-  options: { limits?: OutboxLimits; comments?: boolean; service?: StateConditions } = {},
+  { limits = OUTBOX_LIMITS, comments = false, service }: StateOptions = {},
 ): Promise<State> {
-  const { service, ...common } = { log, ...options };
-  if ("url" in config) {
-    const { openPostgresState } = await import("../../../lib/webhook/state/postgres/state.ts");
+  const opening = "url" in config ? openDatabase(config.url) : openFile(config.directory);
+  return outboxOn(await opening, { limits, comments, log });
+
+  async function openDatabase(url: Secret): Promise<Store> {
+    const { openPostgresStore } = await import("../../../lib/webhook/store/postgres/store.ts");
     const limit = service?.storeLimitMs === undefined ? {} : { answerLimitMs: service.storeLimitMs };
-    const mayBeAway = service !== undefined;
-    return await openPostgresState({ url: config.url, applicationName, mayBeAway, ...common, ...limit });
+    return await openPostgresStore({ url, log, applicationName, mayBeAway: service !== undefined, ...limit });
   }
-  const { openSqliteState } = await import("../../../lib/webhook/state/sqlite/state.ts");
-  const { nowMs = Date.now, reserve } = service ?? {};
-  const { directory } = config;
-  return await openSqliteState({ directory, nowMs, ...common, ...(reserve && { reserve }) });
+
+  async function openFile(directory: string): Promise<Store> {
+    const { openSqliteStore } = await import("../../../lib/webhook/store/sqlite/store.ts");
+    const { nowMs = Date.now, reserve } = service ?? {};
+    return await openSqliteStore({ directory, nowMs, log, ...(reserve && { reserve }) });
+  }
 }
 
 /** Opens the webhook's state for a command, and closes it when `use` has ended; errors as `openState`, CONFIG_INVALID. */

@@ -2,10 +2,9 @@
 import { openServeDependencies } from "../../../cli/wiring/webhook/serve.ts";
 import { createLog } from "../../../lib/platform/log/log.ts";
 import { loadWebhookConfig } from "../../../lib/webhook/config.ts";
-import type { Reading } from "../../../lib/webhook/need-restart.ts";
-import { Reloader } from "../../../lib/webhook/reload.ts";
+import { type Reading, Reloader } from "../../../lib/webhook/reload.ts";
 import { type ServeDependencies, type ServeOptions, serveWebhook } from "../../../lib/webhook/serve.ts";
-import { OUTBOX_LIMITS, type State } from "../../../lib/webhook/state/contract.ts";
+import { OUTBOX_LIMITS, type State } from "../../../lib/webhook/store/types.ts";
 import { freePort } from "../../support/free-port.ts";
 import type { TestClock } from "./test-clock.ts";
 
@@ -35,7 +34,7 @@ export type ServiceSettings = Partial<Omit<ServeOptions, "host" | "port" | "admi
   storeLimitMs?: number;
 };
 
-/** Where a process finds its store and its peers. */
+/** Where a process finds its store and the external services. */
 export type Surroundings = {
   directory: string;
   /** A database instead of a file in the directory. */
@@ -72,7 +71,7 @@ export type WebhookProcess = {
 const PATIENT_MS = 60_000;
 
 /** A full disk takes nothing at once, and a service starts on it all the same. */
-const EMPTY_RESERVE = { rows: 0, rowBytes: 1, logBytes: 0 };
+const EMPTY_RESERVE = { rows: 0, rowBytes: 1 };
 
 /** Starts a process. */
 export async function startWebhookProcess(
@@ -144,7 +143,7 @@ export async function startWebhookProcess(
   return {
     port,
     adminPort: adminPort!,
-    state: dependencies.state,
+    state: dependencies.durable,
     ended,
     async reload(changed) {
       env = environmentOf(changed, surroundings);
@@ -196,17 +195,25 @@ function environmentOf(settings: ServiceSettings, surroundings: Surroundings): R
 
 /** Has the clock stand still while one of their calls goes on. */
 function followedBy({ clock, onPost }: Surroundings, dependencies: ServeDependencies): ServeDependencies {
-  const { authenticate, state, lookUp, attempts, watchPeers } = dependencies;
+  const { authenticate, durable, openMemory, lookUp, attempts, watchClients } = dependencies;
   return {
     ...dependencies,
     authenticate(headers) {
       onPost(headers);
       return authenticate(headers);
     },
-    state: followed(clock, state),
-    lookUp: (row, signal) => clock.during(lookUp(row, signal)),
+    durable: followed(clock, durable),
+    openMemory: (limits) => followed(clock, openMemory(limits)),
+    lookUp: (sent, signal) => clock.during(lookUp(sent, signal)),
     attempts: followed(clock, attempts),
-    watchPeers: () => followed(clock, { ...watchPeers() }),
+    watchClients() {
+      const { gateway, email, ...calls } = watchClients();
+      return {
+        ...followed(clock, calls),
+        gateway: followed(clock, { ...gateway }),
+        email: email && { ...email, client: followed(clock, { ...email.client }) },
+      };
+    },
   };
 }
 

@@ -1,0 +1,257 @@
+import type { Log } from "../../platform/log/log.ts";
+import { withTimeout } from "../../platform/timeout.ts";
+import type { Alert } from "../alert/alert.ts";
+import { type Deliveries, type Placed, placedIn } from "../alert-answer.ts";
+import type { WebhookMetrics } from "../metrics/metrics.ts";
+import { OutageLog } from "../outage-log.ts";
+import type { AcceptedAlert, AcceptOutcome, AttemptEnd, OutboxLimits, State } from "../store/types.ts";
+import type { Source } from "./lane.ts";
+
+/** What became of one post; of a refused one nothing was kept, unless it `mayBeKept`. */
+export type Acceptance = { placed: Placed[] } | Extract<AcceptOutcome, { refused: unknown }>;
+
+/** What degraded mode works with. */
+export type FallbackDependencies = {
+  durable: State;
+  openMemory: (limits: OutboxLimits) => State;
+  inFlight: Deliveries["inFlight"];
+  metrics: Pick<WebhookMetrics, "degradedSent">;
+  log: Log;
+  monotonicMs: () => number;
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+};
+
+/** An alert that was accepted in memory, until its post is answered with 200. */
+type Entry = Placed & { settle: () => void; settledAtMs: number | null };
+
+/** The state in memory; `read` are the fingerprints that the durable one was asked for, `rows` those that wait. */
+type Memory = { state: State; isClosing: boolean; read: Set<string>; rows: Map<number, Entry> };
+
+/** What may be lost with this process: more than the rate limit lets out in hours. */
+const MEMORY_LIMITS: OutboxLimits = { rows: 10_000, bytes: 67_108_864 };
+const LOOK_MS = 1_000;
+/** How long a post waits for what the durable state knows, and a service that stops for its rows to be taken over. */
+const DURABLE_LIMIT_MS = 1_000;
+/** How long a delivered alert is known to a repetition of its post. */
+const KNOWN_MS = 30 * 60_000;
+
+/**
+ * Degraded mode: alerts go to a state in memory while the durable one takes none.
+ *
+ * Behaviour: begins when the durable state certainly kept nothing of a post. Ends when the durable state takes writes,
+ *            which is tried once a second, and what is in flight from memory has ended: then the durable state takes over
+ *            rows and claims. An alert of a post that was not answered with 200 is not accepted again when the post is
+ *            repeated: it is waited for, or known to be delivered for 30 minutes.
+ */
+export class Fallback {
+  readonly #dependencies: FallbackDependencies;
+  readonly #returns: OutageLog;
+  readonly #entries = new Map<string, Entry>();
+  readonly #stopped = new AbortController();
+  #memory: Memory | null = null;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(dependencies: FallbackDependencies) {
+    this.#dependencies = dependencies;
+    this.#returns = new OutageLog({
+      ...dependencies,
+      problem: "The state does not take over what is in memory",
+    });
+  }
+
+  /** The state in memory, for the lanes; none outside degraded mode. */
+  get sources(): readonly Source[] {
+    const memory = this.#memory;
+    return memory === null ? [] : [{ state: memory.state, isOurs: () => !memory.isClosing }];
+  }
+
+  /** As `State.accept`, in the state that takes alerts now. */
+  accept(posts: readonly (readonly Alert[])[]): Promise<Acceptance[]> {
+    return this.#exclusively(async () => {
+      if (this.#memory !== null) return await this.#acceptInMemory(this.#memory, posts);
+      const outcomes = await this.#acceptDurably(posts);
+      const lost = posts.filter((_, at) => isLost(outcomes[at]!));
+      if (lost.length === 0 || this.#stopped.signal.aborted) return outcomes;
+      const inMemory = (await this.#acceptInMemory(this.#open(), lost)).values();
+      return outcomes.map((outcome) => (isLost(outcome) ? inMemory.next().value! : outcome));
+    });
+  }
+
+  /** Forgets the alerts of a post that is answered with 200: if they come again, that is another notification. */
+  answered(placed: readonly Placed[]): void {
+    if (this.#entries.size === 0) return;
+    for (const { accepted } of placed) this.#entries.delete(keyOf(accepted.alert));
+  }
+
+  /** To be called when an attempt has ended, with all rows of its text. */
+  ended(state: State, rows: readonly number[], end: AttemptEnd | null): void {
+    const memory = this.#memory;
+    if (end === null || memory?.state !== state) return;
+    for (const row of rows) {
+      const entry = memory.rows.get(row);
+      if (entry === undefined) continue;
+      if (end.status !== "retry") memory.rows.delete(row);
+      const isMessage = row === entry.accepted.messageRow;
+      entry[isMessage ? "message" : "issue"] = end;
+      if (isMessage && end.status === "delivered") this.#dependencies.metrics.degradedSent();
+      if (isMessage && end.status !== "retry") entry.settle();
+    }
+  }
+
+  /** Ends degraded mode when the durable state takes writes; resolves after `stop`. */
+  async run(): Promise<void> {
+    const { sleep, monotonicMs } = this.#dependencies;
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      await sleep(LOOK_MS, signal);
+      if (this.#memory !== null && !signal.aborted) await this.#tryReturn(this.#memory);
+      for (const [key, { settledAtMs }] of this.#entries)
+        if (settledAtMs !== null && monotonicMs() - settledAtMs >= KNOWN_MS) this.#entries.delete(key);
+    }
+  }
+
+  /** Tries once more to have the rows in memory taken over; posts that wait for them are refused otherwise. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    const memory = this.#memory;
+    if (memory !== null) {
+      memory.isClosing = true;
+      await inTime(this.#exclusively(() => this.#adopt(memory)));
+      const rows = this.#memory && (await memory.state.listQueued(MEMORY_LIMITS.rows)).length;
+      if (rows) this.#dependencies.log.error("Alerts in memory are lost with this process", { rows });
+    }
+    for (const { settle } of this.#entries.values()) settle();
+  }
+
+  async #acceptDurably(posts: readonly (readonly Alert[])[]): Promise<Acceptance[]> {
+    const { durable } = this.#dependencies;
+    const find = (alert: Alert) => (this.#entries.size === 0 ? undefined : this.#entries.get(keyOf(alert)));
+    const known = posts.map((alerts) => alerts.map(find));
+    const fresh = posts.map((alerts, post) => alerts.filter((_, at) => known[post]![at] === undefined));
+    return (await durable.accept(fresh)).map((outcome, post) => {
+      if ("refused" in outcome) return outcome;
+      const accepted = outcome.accepted.values();
+      return { placed: known[post]!.map((entry) => entry ?? placedIn(durable, accepted.next().value!)) };
+    });
+  }
+
+  async #acceptInMemory(memory: Memory, posts: readonly (readonly Alert[])[]): Promise<Acceptance[]> {
+    const entries = new Map<string, Entry | undefined>();
+    const isNew = (key: string) => {
+      const isFirst = !entries.has(key);
+      if (isFirst) entries.set(key, this.#entries.get(key));
+      return isFirst && entries.get(key) === undefined;
+    };
+    const fresh = posts.map((alerts) => alerts.filter((alert) => isNew(keyOf(alert))));
+    await this.#readRecords(memory, fresh.flat());
+    for (const outcome of await memory.state.accept(fresh))
+      for (const accepted of "accepted" in outcome ? outcome.accepted : [])
+        entries.set(keyOf(accepted.alert), this.#enter(memory, accepted));
+    return posts.map((alerts) => {
+      const placed = alerts.flatMap((alert) => entries.get(keyOf(alert)) ?? []);
+      return placed.length === alerts.length ? { placed } : { refused: "outbox_full" };
+    });
+  }
+
+  #enter({ state, rows }: Memory, accepted: AcceptedAlert): Entry {
+    const { promise: settled, resolve } = Promise.withResolvers<void>();
+    const settle = () => {
+      entry.settledAtMs ??= this.#dependencies.monotonicMs();
+      resolve();
+    };
+    const placed = { ...placedIn(state, accepted), isDurable: false };
+    const entry: Entry = { ...placed, settled, settle, settledAtMs: null };
+    this.#entries.set(keyOf(accepted.alert), entry);
+    rows.set(accepted.messageRow, entry);
+    if (accepted.issue.status === "first") rows.set(accepted.issue.row, entry);
+    return entry;
+  }
+
+  /** Copies what the durable state knows of the alerts, where it can be read: a full disk can. */
+  async #readRecords({ state, read }: Memory, of: readonly Alert[]): Promise<void> {
+    const unread = [...new Set(of.map(({ fingerprint }) => fingerprint))].filter((one) => !read.has(one));
+    if (unread.length === 0) return;
+    const alerts = await inTime(this.#dependencies.durable.alertRecords(unread));
+    if (alerts === null) return;
+    for (const fingerprint of unread) read.add(fingerprint);
+    if (alerts.length > 0) await state.adopt({ alerts, rows: [] });
+  }
+
+  #open(): Memory {
+    const { openMemory, log } = this.#dependencies;
+    const state = openMemory(MEMORY_LIMITS);
+    const memory: Memory = { state, isClosing: false, read: new Set(), rows: new Map() };
+    this.#memory = memory;
+    log.error("Degraded mode: alerts are delivered from memory, because the state takes none");
+    return memory;
+  }
+
+  async #tryReturn(memory: Memory): Promise<void> {
+    try {
+      await this.#dependencies.durable.check();
+    } catch {
+      return;
+    }
+    memory.isClosing = true;
+    try {
+      await this.#idle(memory.state);
+      await this.#exclusively(() => this.#adopt(memory));
+    } catch (error) {
+      memory.isClosing = false;
+      this.#returns.failed({ cause: nameOf(error) });
+    }
+  }
+
+  /** Resolves when no attempt is on its way. */
+  async #idle(state: State): Promise<void> {
+    for (;;) {
+      const rows = await state.listQueued(MEMORY_LIMITS.rows);
+      const flights = rows.flatMap(({ id }) => this.#dependencies.inFlight(state, id) ?? []);
+      if (flights.length === 0) return;
+      await Promise.all(flights);
+    }
+  }
+
+  async #adopt(memory: Memory): Promise<void> {
+    if (this.#memory !== memory) return;
+    const rows = await this.#dependencies.durable.adopt(await memory.state.contents());
+    this.#memory = null;
+    for (const entry of this.#entries.values()) {
+      entry.isDurable = true;
+      entry.settle();
+    }
+    this.#returns.worked();
+    this.#dependencies.log.info("Degraded mode is over: the state takes alerts again", { rows });
+    await memory.state.close();
+  }
+
+  /** One after the other. */
+  #exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => {});
+    return result;
+  }
+}
+
+/** Alerts with the same key are one alert, posted again. */
+function keyOf({ fingerprint, status, startsAt, endsAt, firing }: Alert): string {
+  return JSON.stringify([fingerprint, status, startsAt, firing ? null : endsAt]);
+}
+
+/** What the durable state says within a second; null when it fails or takes longer. */
+async function inTime<T>(work: Promise<T>): Promise<T | null> {
+  const limit = { limitMs: DURABLE_LIMIT_MS };
+  return await withTimeout(
+    limit,
+    () => work.catch(() => null),
+    () => null,
+  );
+}
+
+function isLost(outcome: Acceptance): boolean {
+  return "refused" in outcome && outcome.refused === "state_unavailable" && outcome.mayBeKept !== true;
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}

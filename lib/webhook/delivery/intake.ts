@@ -1,0 +1,165 @@
+import type { Log } from "../../platform/log/log.ts";
+import type { Alert } from "../alert/alert.ts";
+import { type AlertAnswer, answersOf, type Deliveries, type Placed } from "../alert-answer.ts";
+import type { WebhookMetrics } from "../metrics/metrics.ts";
+import { OutageLog } from "../outage-log.ts";
+import type { Acceptance, Fallback } from "./fallback.ts";
+
+/** What accepting needs. */
+export type IntakeDependencies = {
+  fallback: Pick<Fallback, "accept" | "answered">;
+  dispatcher: Deliveries;
+  metrics: Pick<WebhookMetrics, "accepted" | "duplicate">;
+  log: Log;
+  monotonicMs: () => number;
+  /** Ends sooner, and without an error, when the signal is aborted. */
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+};
+
+/** How long an answer waits for the rows on their way, from the commit on. */
+const ANSWER_WAIT_MS = 5_000;
+/** How long a post waits from its arrival on: senders give up after half a minute. */
+const POST_LIMIT_MS = 25_000;
+/** How many posts may wait for their commit; the sender of one more is told to come again. */
+const MOST_WAITING = 10_000;
+/** A post with more alerts is committed by itself. */
+const MOST_SHARED_ALERTS = 256;
+/** How much is committed together at most: with more, the first post would wait for the last. */
+const BATCH = { posts: 256, alerts: 1_000 };
+/** From its connection to the queue a small post takes some ten turns of the event loop. */
+const TURNS_BEFORE_LARGE = 20;
+
+type Waiting = {
+  alerts: readonly Alert[];
+  arrivedAtMs: number;
+  resolve: (answers: Promise<AlertAnswer[] | null>) => void;
+};
+
+/**
+ * Takes the alerts of posts: commits together those that wait together, and answers them.
+ *
+ * Behaviour: `take` resolves when its alerts are on disk and none of their rows is on its way any more, or five seconds
+ *            after the commit. Alerts that are in memory have to be delivered first, within 25 seconds of their arrival.
+ *            Between two large posts the small ones are committed that came meanwhile.
+ * Errors:    `take` returns null when the alerts were neither kept nor all delivered: a full outbox, too many posts
+ *            waiting, a commit whose answer was lost, a service that is stopping.
+ */
+export class Intake {
+  readonly #dependencies: IntakeDependencies;
+  readonly #failures: OutageLog;
+  readonly #small: Waiting[] = [];
+  readonly #large: Waiting[] = [];
+  #committing: Promise<void> | null = null;
+  #isOpen = true;
+
+  constructor(dependencies: IntakeDependencies) {
+    this.#dependencies = dependencies;
+    this.#failures = new OutageLog({ ...dependencies, problem: "Alerts could not be accepted" });
+  }
+
+  async take(alerts: readonly Alert[]): Promise<AlertAnswer[] | null> {
+    if (!this.#isOpen || this.#small.length + this.#large.length >= MOST_WAITING) return null;
+    if (alerts.length === 0) return [];
+    const queue = alerts.length > MOST_SHARED_ALERTS ? this.#large : this.#small;
+    const arrivedAtMs = this.#dependencies.monotonicMs();
+    return await new Promise((resolve) => {
+      queue.push({ alerts, arrivedAtMs, resolve });
+      this.#committing ??= this.#commitWhileWaiting();
+    });
+  }
+
+  /** Takes nothing more; resolves when what was taken is on disk. */
+  async stop(): Promise<void> {
+    this.#isOpen = false;
+    await this.#committing;
+  }
+
+  async #commitWhileWaiting(): Promise<void> {
+    while (this.#small.length + this.#large.length > 0) {
+      await this.#gather();
+      await this.#commit(this.#small.splice(0, this.#sharedPosts()));
+      await this.#commit(this.#large.splice(0, 1));
+      for (let turns = 0; this.#large.length > 0 && turns < TURNS_BEFORE_LARGE; turns += 1) await oneTurn();
+    }
+    // Nothing is awaited between the last look and this line: the next post starts this again.
+    this.#committing = null;
+  }
+
+  /** Waits for as long as each turn of the event loop brings more posts, so that they share the commit. */
+  async #gather(): Promise<void> {
+    for (let before = 0; before < this.#small.length && before < BATCH.posts; ) {
+      before = this.#small.length;
+      await oneTurn();
+    }
+  }
+
+  #sharedPosts(): number {
+    let left = BATCH.alerts;
+    const end = this.#small.findIndex(({ alerts }, at) => {
+      left -= alerts.length;
+      return at > 0 && (left < 0 || at === BATCH.posts);
+    });
+    return end === -1 ? this.#small.length : end;
+  }
+
+  async #commit(posts: readonly Waiting[]): Promise<void> {
+    if (posts.length === 0) return;
+    const { fallback, dispatcher, sleep } = this.#dependencies;
+    const outcomes = await fallback
+      .accept(posts.map(({ alerts }) => alerts))
+      .catch((error: unknown) => this.#refusedFor(posts, error));
+    const over = new AbortController();
+    const limit = { looked: dispatcher.look(), late: sleep(ANSWER_WAIT_MS, over.signal) };
+    const answers = posts.map((post, at) => this.#answer(post, outcomes[at]!, limit));
+    for (const [at, { resolve }] of posts.entries()) resolve(answers[at]!);
+    void Promise.allSettled(answers).then(() => over.abort());
+  }
+
+  #refusedFor(posts: readonly Waiting[], error: unknown): Acceptance[] {
+    this.#failures.failed({ cause: error instanceof Error ? error.name : typeof error });
+    return posts.map(() => ({ refused: "state_unavailable", mayBeKept: true }));
+  }
+
+  async #answer(
+    { arrivedAtMs }: Waiting,
+    outcome: Acceptance,
+    limit: { looked: Promise<void>; late: Promise<void> },
+  ): Promise<AlertAnswer[] | null> {
+    if ("refused" in outcome) return null;
+    const { placed } = outcome;
+    if (!placed.every(({ isDurable }) => isDurable)) return await this.#answerDegraded(placed, arrivedAtMs);
+    this.#count(placed);
+    return await answersOf(placed, this.#dependencies.dispatcher, limit);
+  }
+
+  async #answerDegraded(placed: readonly Placed[], arrivedAtMs: number): Promise<AlertAnswer[] | null> {
+    const { dispatcher, sleep, monotonicMs } = this.#dependencies;
+    const over = new AbortController();
+    const late = sleep(arrivedAtMs + POST_LIMIT_MS - monotonicMs(), over.signal);
+    try {
+      await Promise.race([Promise.all(placed.map(({ settled }) => settled)), late]);
+      if (!placed.every(isSafe)) return null;
+      this.#count(placed);
+      const soon = Promise.race([sleep(ANSWER_WAIT_MS, over.signal), late]);
+      return await answersOf(placed, dispatcher, { looked: dispatcher.look(), late: soon });
+    } finally {
+      over.abort();
+    }
+  }
+
+  #count(placed: readonly Placed[]): void {
+    const { metrics, fallback } = this.#dependencies;
+    fallback.answered(placed);
+    metrics.accepted(placed.length);
+    for (const { accepted } of placed) if (accepted.issue.status === "duplicate") metrics.duplicate();
+  }
+}
+
+/** Whether an alert is lost with neither this process nor the gateway. */
+function isSafe({ isDurable, message }: Placed): boolean {
+  return isDurable || message?.status === "delivered";
+}
+
+function oneTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
