@@ -21,14 +21,11 @@ export type AppParts = {
   monotonicMs: () => number;
 };
 
-/** Answers a request; `origin` is where it came from. */
-type Fetch = (request: Request, origin?: Origin) => Promise<Response>;
-
-/** Counts and logs a request that is not valid HTTP, so that no `Request` could be made of it. */
-type Malformed = (status: number, origin: Origin) => void;
-
-/** The code of such a request in the log; its answer has no body. */
-const MALFORMED = "malformed_request";
+/** `origin` is where a request came from; `malformed` counts and logs one that is not valid HTTP, which `fetch` never sees. */
+type App = {
+  fetch(request: Request, origin?: Origin): Promise<Response>;
+  malformed(status: number, origin: Origin): void;
+};
 
 /**
  * The public port: it serves only `POST /webhook`.
@@ -38,7 +35,7 @@ const MALFORMED = "malformed_request";
  *            checks the secret gets 204.
  * Source:    monitoring document, Alert webhook; its answers are in docs/webhook.md.
  */
-export function createApp(parts: AppParts): { fetch: Fetch; malformed: Malformed } {
+export function createApp(parts: AppParts): App {
   const { authenticate, metrics, refusals, log, monotonicMs } = parts;
   const memory = new BodyMemory();
   const app = new Hono<{ Bindings: Sender }>({ getPath: ({ url }) => new URL(url).pathname });
@@ -71,7 +68,7 @@ export function createApp(parts: AppParts): { fetch: Fetch; malformed: Malformed
     },
     malformed(status, { address }) {
       metrics.request(status, 0);
-      refusals.refused(status, MALFORMED, senderOf(new Headers(), address));
+      refusals.refused(status, "malformed_request", senderOf(new Headers(), address));
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Secret } from "../../platform/secrets/secret.ts";
 /** Which secret a request brings that may post alerts; null for one that may not. */
 export type Authenticate = (headers: Headers) => "current" | "previous" | null;
 
-/** The secret, and the one before it, which is accepted until the platform has the new one. */
+/** The secret, and the one before it, which is accepted until Grafana has the new one. */
 export type WebhookSecrets = { secret: Secret; previousSecret: Secret | null };
 
 /**
@@ -22,9 +22,9 @@ export function authenticator({ secret, previousSecret }: WebhookSecrets): Authe
   return (headers) => {
     const own = headers.get("x-webhook-secret");
     const authorization = headers.get("authorization");
-    const given = [own, authorization === null ? null : bearerOf(authorization)].filter(
-      (value) => value !== null,
-    );
+    // Another scheme gives an empty token, and so a wrong secret.
+    const token = authorization === null ? null : (/^Bearer +(.*)$/is.exec(authorization)?.[1] ?? "");
+    const given = [own, token].filter((value) => value !== null);
     // Every value is compared with both secrets, also after a wrong one.
     const verdicts = given.map((value) => {
       const bytes = digest(Buffer.from(value, "latin1"));
@@ -40,11 +40,6 @@ function comparison(secret: Secret | null): (given: Uint8Array) => boolean {
   const text = secret?.open() ?? "";
   const expected = digest(Buffer.from(text, "utf8"));
   return (given) => timingSafeEqual(given, expected) && text !== "";
-}
-
-/** The token; empty, and so a wrong secret, for another scheme. */
-function bearerOf(authorization: string): string {
-  return /^Bearer +(.*)$/is.exec(authorization)?.[1] ?? "";
 }
 
 function digest(bytes: Uint8Array): Uint8Array {

@@ -1,27 +1,23 @@
 import { member } from "../../platform/http/answer.ts";
 import { callPeer } from "../../platform/http/call-peer.ts";
 import { peerUrl } from "../../platform/http/url.ts";
-import type { KindStats, OutboxKind } from "../state/contract.ts";
-import { lastRefusal } from "./outside-posts.ts";
-
-/** What waits longer than this waits for more than its turn. */
-export const LONG_WAIT_MS = 15 * 60_000;
+import type { KindStats, OutboxKind } from "../store/types.ts";
+import { lastRefusal } from "./refusal-log.ts";
 
 /**
  * The health of a running webhook.
  *
- * Shape: `holds` has the code for which it holds all messages or issues, else null. `gatewayOpen` and `pendingMessages`
- *        are null where the service does not know them. `secretRefusedAt` is when the last post from elsewhere was
- *        refused for its secret, null when none was or one was accepted since.
+ * Shape: `isLeader` is false on a host that another one delivers for. `paused` has the code for which a kind is paused,
+ *        else null. `gatewayOpen` and `pendingMessages`, the messages that WhatsApp has not acknowledged for long, are
+ *        null where the service does not know them. `secretRefusedAt` is when the last request from another host was
+ *        refused for its secret; null when none was or one was accepted since.
  */
 export type ServiceHealth = {
   isReady: boolean;
-  /** False on a host that another one delivers for. */
-  isLeading: boolean;
+  isLeader: boolean;
   outbox: Record<OutboxKind, KindStats> | null;
-  holds: Record<OutboxKind, string | null>;
+  paused: Record<OutboxKind, string | null>;
   gatewayOpen: boolean | null;
-  /** Messages that the gateway took and WhatsApp has not acknowledged for long. */
   pendingMessages: number | null;
   secretRefusedAt: string | null;
 };
@@ -33,63 +29,49 @@ export async function readServiceHealth(
 ): Promise<ServiceHealth | null> {
   if (adminPort === 0) return null;
   const adminUrl = new URL(`http://127.0.0.1:${adminPort}`);
-  const get = (path: string) =>
-    callPeer({
-      peer: "webhook",
-      method: "GET",
-      url: peerUrl(adminUrl, [path]),
-      headers: {},
-      timeoutMs: limitMs,
-      signal,
-    });
+  const call = { peer: "webhook", method: "GET", headers: {}, timeoutMs: limitMs, signal } as const;
+  const get = (path: string) => callPeer({ ...call, url: peerUrl(adminUrl, [path]) });
   const [ready, health] = await Promise.all([get("readyz"), get("healthz")]);
   if (ready.answer === null) return null;
   const json = health.status === "answered" ? health.answer.json : null;
-  const [message, issue] = [countsIn(member(json, "message")), countsIn(member(json, "issue"))];
-  // A service of an older version knows no comments.
-  const comment = countsIn(member(json, "comment")) ?? NONE;
-  const holds = member(json, "holds");
-  const [isOpen, pending] = [member(json, "gatewayOpen"), member(json, "pendingMessages")];
+  const of = (key: string) => member(json, key);
+  const [message, issue, comment] = [of("message"), of("issue"), of("comment")].map(countsIn);
+  const [isOpen, pending, posts] = [of("gatewayOpen"), of("pendingMessages"), of("posts")];
   return {
     isReady: ready.status === "answered",
-    isLeading: member(json, "leading") !== false,
-    outbox: message === null || issue === null ? null : { message, issue, comment },
-    holds: {
-      message: codeIn(member(holds, "message")),
-      issue: codeIn(member(holds, "issue")),
-      comment: codeIn(member(holds, "comment")),
+    isLeader: of("leader") !== false,
+    outbox: message && issue && comment ? { message, issue, comment } : null,
+    paused: {
+      message: codeIn(of("paused"), "message"),
+      issue: codeIn(of("paused"), "issue"),
+      comment: codeIn(of("paused"), "comment"),
     },
     gatewayOpen: typeof isOpen === "boolean" ? isOpen : null,
     pendingMessages: typeof pending === "number" ? pending : null,
-    secretRefusedAt: refusalIn(member(json, "posts")),
+    secretRefusedAt: lastRefusal({
+      acceptedAt: instantIn(posts, "acceptedAt"),
+      secretRefusedAt: instantIn(posts, "secretRefusedAt"),
+    }),
   };
 }
 
-function refusalIn(posts: unknown): string | null {
-  const [acceptedAt, secretRefusedAt] = [instantIn(posts, "acceptedAt"), instantIn(posts, "secretRefusedAt")];
-  return lastRefusal({ acceptedAt, secretRefusedAt });
+function countsIn(json: unknown): KindStats | null {
+  const [queued, dead, unknown] = ["queued", "dead", "unknown"].map((key) => member(json, key));
+  const seconds = member(json, "oldestQueuedAgeSeconds");
+  if (typeof queued !== "number" || typeof dead !== "number" || typeof unknown !== "number") return null;
+  return { queued, dead, unknown, oldestQueuedAgeMs: typeof seconds === "number" ? seconds * 1000 : null };
 }
 
 /** An instant as the service writes it, so that two of them compare as texts. */
 function instantIn(json: unknown, key: string): string | null {
+  return textIn(json, key, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+}
+
+function codeIn(json: unknown, key: string): string | null {
+  return textIn(json, key, /^[A-Za-z0-9_]{1,64}$/);
+}
+
+function textIn(json: unknown, key: string, shape: RegExp): string | null {
   const text = member(json, key);
-  return typeof text === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) ? text : null;
-}
-
-function countsIn(json: unknown): KindStats | null {
-  const [queued, dead, inDoubt] = [member(json, "queued"), member(json, "dead"), member(json, "inDoubt")];
-  const seconds = member(json, "oldestQueuedAgeSeconds");
-  if (typeof queued !== "number" || typeof dead !== "number") return null;
-  return {
-    queued,
-    dead,
-    inDoubt: typeof inDoubt === "number" ? inDoubt : 0,
-    oldestQueuedAgeMs: typeof seconds === "number" ? seconds * 1000 : null,
-  };
-}
-
-const NONE: KindStats = { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeMs: null };
-
-function codeIn(value: unknown): string | null {
-  return typeof value === "string" && /^[A-Za-z0-9_]{1,64}$/.test(value) ? value : null;
+  return typeof text === "string" && shape.test(text) ? text : null;
 }

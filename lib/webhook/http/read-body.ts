@@ -27,12 +27,13 @@ export class BodyMemory {
   /** Runs work that may take memory, which is given back when the work has ended. */
   async use<T>(work: (take: TakeMemory) => Promise<T>): Promise<T> {
     let taken = 0;
+    const take = async (bytes: number) => {
+      const isTaken = await this.#take(bytes);
+      taken += isTaken ? bytes : 0;
+      return isTaken;
+    };
     try {
-      return await work(async (bytes) => {
-        const isTaken = await this.#take(bytes);
-        if (isTaken) taken += bytes;
-        return isTaken;
-      });
+      return await work(take);
     } finally {
       this.#give(taken);
     }
@@ -53,8 +54,8 @@ export class BodyMemory {
 
   #give(bytes: number): void {
     this.#free += bytes;
-    for (let next = this.#waiting[0]; next && next.bytes <= this.#free; next = this.#waiting[0]) {
-      this.#waiting.shift();
+    while (this.#waiting[0] !== undefined && this.#waiting[0].bytes <= this.#free) {
+      const next = this.#waiting.shift()!;
       this.#free -= next.bytes;
       next.admit();
     }

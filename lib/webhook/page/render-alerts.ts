@@ -1,66 +1,83 @@
-import { type Html, html } from "../../../text/html.ts";
-import { singleLine } from "../../../text/single-line.ts";
-import { Temporal } from "../../../time/temporal.ts";
-import { NAMELESS } from "../../alert/name.ts";
-import { endedUnmeasured } from "../../alert/state-reason.ts";
-import { formatAlertTime, formatClockTime } from "../../alert/time.ts";
-import type { RecentAlert, ShownAlert } from "../../state/contract.ts";
-import { webLink } from "../../texts/links.ts";
-import { severityWord, stateWords } from "../../texts/wording.ts";
-import type { Level } from "./verdict.ts";
-import { delayText } from "./wording.ts";
+import { type Html, html } from "../../text/html.ts";
+import { formatCount } from "../../text/pt-br.ts";
+import { singleLine } from "../../text/single-line.ts";
+import { Temporal } from "../../time/temporal.ts";
+import { NAMELESS } from "../alert/name.ts";
+import { endedUnmeasured } from "../alert/state-reason.ts";
+import { formatAlertTime, formatClockTime } from "../alert/time.ts";
+import type { DeadRow, RecentAlert, RowState, ShownAlert } from "../store/types.ts";
+import { webLink } from "../texts/links.ts";
+import { severityWord, stateWords } from "../texts/wording.ts";
+import { delayText, KIND_WORDS } from "./wording.ts";
 
-/** What became of a row, in words; `code` is the reason, or null. */
-type Fate = { level: Level; words: string; code: string | null };
+const ENDED: Partial<Record<RowState, string>> = { dead: "não entregue", unknown: "incerta" };
+const DOTS: ReadonlySet<string> = new Set(["critical", "high", "warning"]);
 
-const LOST = { dead: "desistida", in_doubt: "em dúvida" } as const;
-
-/** The latest alerts and what became of each, newest first. */
+/** Renders the latest alerts and the result of each, newest first. */
 export function renderAlerts(alerts: readonly RecentAlert[], nowMs: number): Html {
-  if (alerts.length === 0)
-    return html`<section class="panel"><h2>Últimos alertas</h2><p class="note">Nenhum alerta até agora.</p></section>
-`;
-  return html`<section class="panel alerts">
-<div class="head"><h2>Últimos alertas</h2><span class="note">${alerts.length === 1 ? "1" : `os ${alerts.length} mais novos`}</span></div>
-<table>
-<thead><tr><th>Chegou</th><th>Alerta</th><th>Mensagem</th><th>Issue</th></tr></thead>
+  const notes = ["Nenhum alerta até agora.", "1"];
+  const note = notes[alerts.length] ?? `os ${alerts.length} mais novos`;
+  const rows = alerts.map((alert) => alertRow(alert, nowMs));
+  return tablePanel("Últimos alertas", note, ["Chegou", "Alerta", "Mensagem", "Issue"], rows);
+}
+
+/** Renders what is dead or unknown, newest first; `rows` is null when there is too much, and nothing is shown of none. */
+export function renderDead(rows: readonly DeadRow[] | null, nowMs: number): Html | null {
+  if (rows?.length === 0) return null;
+  const note = html`${rows === null ? "São muitos para esta página: " : null}<code>opsctl webhook dead list</code>`;
+  const shown = rows?.map((row) => deadRow(row, nowMs)) ?? [];
+  return tablePanel("Não entregues ou incertos", note, ["Desde", "Alerta", "Resultado"], shown);
+}
+
+function tablePanel(title: string, note: Html | string, columns: string[], rows: readonly Html[]): Html {
+  const table = html`<table>
+<thead><tr>${columns.map((column) => html`<th>${column}</th>`)}</tr></thead>
 <tbody>
-${alerts.map((alert) => alertRow(alert, nowMs))}</tbody>
+${rows}</tbody>
 </table>
-</section>
+`;
+  return html`<section class="panel">
+<h2>${title} <span class="note">${note}</span></h2>
+${rows.length === 0 ? null : table}</section>
 `;
 }
 
-/** An instant as short as it can be understood, the whole of it on demand. */
-export function renderTime(ms: number, nowMs: number): Html {
-  const instant = Temporal.Instant.fromEpochMilliseconds(ms);
-  const iso = instant.toString();
-  return html`<time datetime="${iso}" title="${formatAlertTime(iso) ?? ""}">${formatClockTime(instant, nowMs)}</time>`;
-}
-
-function alertRow({ acceptedAtMs, shown, message, issue }: RecentAlert, nowMs: number): Html {
-  const fate = messageFate(message, acceptedAtMs, nowMs);
+function deadRow({ diedAt, alertname, squad, kind, status, code, attempts }: DeadRow, nowMs: number): Html {
+  const tries = formatCount(attempts, "tentativa", "tentativas");
   return html`<tr>
-<td class="when">${renderTime(acceptedAtMs, nowMs)}</td>
-<td class="what"><span class="dot ${dotOf(shown)}"></span><bdi class="name">${singleLine(shown.name ?? "") || NAMELESS}</bdi>${aboutOf(shown)}<span class="small">${stateLine(shown)}</span></td>
-<td class="message">${fateOf(fate)}${message.isEmailed ? html`<span class="small">também por e-mail</span>` : null}</td>
-<td class="issue">${issueOf(issue)}</td>
+<td class="when">${timeOf(Date.parse(diedAt), nowMs)}</td>
+<td class="what"><b>${nameOf(alertname)}</b><small>${KIND_WORDS[kind].row} · ${squad}</small></td>
+<td>${resultOf(status, status === "dead" ? "não entregue" : "incerto", code)}<small>${tries}</small></td>
 </tr>
 `;
 }
 
-function aboutOf({ about }: ShownAlert): Html | null {
-  const text = singleLine(about);
-  return text === "" ? null : html` <span class="muted">·</span> <bdi>${text}</bdi>`;
+function alertRow({ acceptedAtMs, shown, message, issue }: RecentAlert, nowMs: number): Html {
+  const about = singleLine(shown.about);
+  const states = [
+    severityWord(shown.severity) ?? singleLine(shown.severity ?? ""),
+    shown.squad,
+    stateWords(shown),
+  ];
+  const texts = states.filter((text) => text !== "");
+  return html`<tr>
+<td class="when">${timeOf(acceptedAtMs, nowMs)}</td>
+<td class="what ${dotOf(shown)}"><b>${nameOf(shown.name)}</b>${about === "" ? null : html` · <bdi>${about}</bdi>`}<small>${texts.map((text, at) => html`${at === 0 ? null : " · "}<bdi>${text}</bdi>`)}</small></td>
+<td>${messageResult(message, acceptedAtMs, nowMs)}${message.isEmailed ? html`<small>também por e-mail</small>` : null}</td>
+<td class="issue">${issueResult(issue)}</td>
+</tr>
+`;
 }
 
-function stateLine({ severity, squad, ...state }: ShownAlert): Html {
-  const word = severityWord(severity) ?? singleLine(severity ?? "");
-  const parts = [word, squad, stateWords(state)].filter((part) => part !== "");
-  return html`${parts.map((part, at) => html`${at === 0 ? null : " · "}<bdi>${part}</bdi>`)}`;
+function nameOf(name: string | null): Html {
+  return html`<bdi>${singleLine(name ?? "") || NAMELESS}</bdi>`;
 }
 
-const DOTS: ReadonlySet<string> = new Set(["critical", "high", "warning"]);
+/** An instant as short as it can be understood, the whole of it on demand. */
+function timeOf(ms: number, nowMs: number): Html {
+  const instant = Temporal.Instant.fromEpochMilliseconds(ms);
+  return html`<time title="${formatAlertTime(instant.toString()) ?? ""}">${formatClockTime(instant, nowMs)}</time>`;
+}
 
 function dotOf(shown: ShownAlert): string {
   const { firing, status, severity } = shown;
@@ -69,33 +86,27 @@ function dotOf(shown: ShownAlert): string {
   return DOTS.has(known) ? known : "info";
 }
 
-function messageFate(
-  { status, code, endedAtMs }: RecentAlert["message"],
-  acceptedAtMs: number,
-  nowMs: number,
-): Fate {
-  if (status === "delivered")
-    return { level: "ok", words: `enviada em ${delayText((endedAtMs ?? nowMs) - acceptedAtMs)}`, code: null };
-  if (status === "queued")
-    return { level: "warn", words: `na fila há ${delayText(nowMs - acceptedAtMs)}`, code };
-  return { level: "bad", words: LOST[status], code };
+function messageResult(message: RecentAlert["message"], acceptedAtMs: number, nowMs: number): Html {
+  const { status, code, endedAtMs } = message;
+  const words = status === "delivered" ? "enviada em" : "na fila há";
+  const text = `${words} ${delayText((endedAtMs ?? nowMs) - acceptedAtMs)}`;
+  return resultOf(status, ENDED[status] ?? text, code);
 }
 
-function issueOf(issue: RecentAlert["issue"]): Html | string {
-  if (issue === null) return "";
-  const { status, code, url } = issue;
-  if (status === "delivered") return linkOf(url);
-  if (status === "queued") return fateOf({ level: "warn", words: "na fila", code });
-  return fateOf({ level: "bad", words: LOST[status], code });
-}
-
-function linkOf(url: string | null): Html | string {
-  const href = webLink(url);
-  if (href === null) return "criada";
+function issueResult(issue: RecentAlert["issue"]): Html | null {
+  if (issue === null) return null;
+  const href = webLink(issue.url);
+  if (issue.status !== "delivered" || href === null)
+    return resultOf(
+      issue.status,
+      ENDED[issue.status] ?? (issue.status === "queued" ? "na fila" : "criada"),
+      issue.code,
+    );
   const identifier = /\/issue\/([A-Z][A-Z0-9]{0,15}-\d{1,10})(?:[/?#]|$)/.exec(href)?.[1];
   return html`<a href="${href}" rel="noreferrer">${identifier ?? "criada"}</a>`;
 }
 
-function fateOf({ level, words, code }: Fate): Html {
-  return html`<span class="fate ${level}">${words}</span>${code === null ? null : html` <code>${code}</code>`}`;
+function resultOf(status: RowState, words: string, code: string | null): Html {
+  const shown = status === "delivered" || code === null ? null : html` <code>${code}</code>`;
+  return html`<span class="result ${status}">${words}</span>${shown}`;
 }

@@ -1,107 +1,79 @@
-import { OUTBOX_KINDS, type OutboxKind } from "../../state/contract.ts";
-import { UNACKNOWLEDGED_LIMIT } from "../../watch/pending-messages.ts";
-import type { PageFacts, StateFacts } from "./read-page.ts";
+import { OUTBOX_KINDS, type OutboxKind } from "../store/types.ts";
+import type { PageFacts, StateFacts } from "./facts.ts";
+import { ADVICE, type Advice } from "./wording.ts";
 
 const MINUTE_MS = 60_000;
-/** The pace alone may hold a message this long. */
+/** The rate limit alone may delay a message for so long. */
 const SLOW_MS = 2 * MINUTE_MS;
-/** As the alert rule on messages that wait. */
+/** As the alert rule on queued messages. */
 const STUCK_MS = 10 * MINUTE_MS;
-/** As the second channel, which tells a critical alert by then. */
+/** As the fallback channel, which sends a critical alert by then. */
 const CRITICAL_MS = 3 * MINUTE_MS;
+/** As the alert rule on messages without an acknowledgement. */
+const UNACKNOWLEDGED = 3;
 
-/** How bad something is, from best to worst. */
-const LEVELS = ["ok", "warn", "bad"] as const;
-/** One of these levels. */
-export type Level = (typeof LEVELS)[number];
+/** How bad something is. */
+export type Level = "ok" | "warn" | "bad";
 
-/** One thing that is not as it should be; what belongs to it, and how bad it is. */
-export type Reason = { level: Exclude<Level, "ok"> } & (
-  | { status: "state_away" | "not_accepting" | "moved_aside" | "stopping" }
-  | { status: "held"; kind: OutboxKind; hold: string; sinceMs: number | null }
-  | { status: "secret_refused"; atMs: number }
-  | { status: "critical_waits"; ageMs: number }
-  | { status: "unacknowledged"; count: number }
-  | { status: "waits"; kind: OutboxKind; ageMs: number }
-  | { status: "lost"; dead: number; inDoubt: number }
-);
-
-/** The state of the alarm, and why; the worst reason decides. */
+/** The level of the alarm, that of its worst reason, and the reasons, the worst first. */
 export type Verdict = { level: Level; reasons: Reason[] };
 
-/** Judges what the page shows, the worst first. */
+type Reason = Advice & { level: Level };
+
+/** Judges what the page shows. */
 export function pageVerdict(facts: PageFacts): Verdict {
-  const found = [
-    ...(facts.isStopping ? [{ level: "warn" as const, status: "stopping" as const }] : []),
-    ...(facts.state === null ? [{ level: "bad" as const, status: "state_away" as const }] : []),
-    ...OUTBOX_KINDS.flatMap((kind) => heldReasons(facts, kind)),
-    ...unacknowledgedReasons(facts),
-    ...refusalReasons(facts),
-    ...(facts.state === null ? [] : stateReasons(facts.state)),
-  ];
-  const reasons = found.toSorted((a, b) => LEVELS.indexOf(b.level) - LEVELS.indexOf(a.level));
-  return { level: reasons[0]?.level ?? "ok", reasons };
+  const { isStopping, secretRefusedAtMs, nowMs, state, watch } = facts;
+  const reasons = [
+    when(isStopping, "warn", ADVICE.stopping),
+    when(state === null, "bad", ADVICE.stateUnavailable),
+    ...OUTBOX_KINDS.map((kind) => {
+      const code = pausedBy(facts, kind);
+      return when(code !== null, levelOf(kind), ADVICE.paused(kind, code ?? ""));
+    }),
+    when(isUnacknowledged(facts), "bad", ADVICE.unacknowledged(watch.newestUnacknowledged ?? 0)),
+    // A stranger's request looks the same as one of Grafana, so it is no more than a warning.
+    when(secretRefusedAtMs !== null, "warn", ADVICE.secretRefused(secretRefusedAtMs ?? 0, nowMs)),
+    ...(state === null ? [] : stateReasons(state)),
+  ].flat();
+  const worstFirst = reasons.toSorted((a, b) => Number(b.level === "bad") - Number(a.level === "bad"));
+  return { level: worstFirst[0]?.level ?? "ok", reasons: worstFirst };
 }
 
-/** Why a channel holds and since when; null for one that does not. */
-export function holdOf(
-  { state, stops }: Pick<PageFacts, "state" | "stops">,
-  kind: OutboxKind,
-): { code: string; sinceMs: number | null } | null {
-  const code = stops[kind];
-  return state?.holds[kind] ?? (code === null ? null : { code, sinceMs: null });
+/** The code for which a kind is paused, on whichever host it is sent; null for one that is not. */
+export function pausedBy({ state, pauses }: PageFacts, kind: OutboxKind): string | null {
+  return state?.lanes[kind].pausedBy ?? pauses[kind];
 }
 
-/** Whether WhatsApp acknowledges none of the newest messages: perhaps nothing arrives although all seem to go out. */
-export function isUnacknowledged({ watch }: Pick<PageFacts, "watch">): boolean {
-  return (watch.newestUnacknowledged ?? 0) >= UNACKNOWLEDGED_LIMIT;
+/** Whether WhatsApp acknowledges none of the newest messages: none may arrive although all are accepted. */
+export function isUnacknowledged({ watch }: PageFacts): boolean {
+  return (watch.newestUnacknowledged ?? 0) >= UNACKNOWLEDGED;
 }
 
-function unacknowledgedReasons(facts: PageFacts): Reason[] {
-  if (!isUnacknowledged(facts)) return [];
-  return [{ level: "bad", status: "unacknowledged", count: facts.watch.newestUnacknowledged ?? 0 }];
-}
-
-/** A stranger's post looks the same as one of the platform, so it is no more than a warning. */
-function refusalReasons({ secretRefusedAtMs: atMs }: PageFacts): Reason[] {
-  return atMs === null ? [] : [{ level: "warn", status: "secret_refused", atMs }];
-}
-
-function heldReasons(facts: PageFacts, kind: OutboxKind): Reason[] {
-  const hold = holdOf(facts, kind);
-  if (hold === null) return [];
+function stateReasons({ stats, canAccept, isQuarantined }: StateFacts): Reason[] {
+  const criticalMs = stats.oldestCriticalAgeMs ?? 0;
+  const isCriticalLate = criticalMs > CRITICAL_MS;
+  const sum = (of: "dead" | "unknown") => OUTBOX_KINDS.reduce((total, kind) => total + stats[kind][of], 0);
+  const [dead, unknown] = [sum("dead"), sum("unknown")];
+  const late = OUTBOX_KINDS.map((kind) => {
+    const ageMs = stats[kind].oldestQueuedAgeMs ?? 0;
+    // A critical message says more than a slow one.
+    const isSlow = kind === "message" && ageMs > SLOW_MS && !isCriticalLate;
+    const level = ageMs > STUCK_MS ? levelOf(kind) : "warn";
+    return when(ageMs > STUCK_MS || isSlow, level, ADVICE.waits(kind, ageMs));
+  });
   return [
-    {
-      level: kind === "message" ? "bad" : "warn",
-      status: "held",
-      kind,
-      hold: hold.code,
-      sinceMs: hold.sinceMs,
-    },
-  ];
+    when(!canAccept, "bad", ADVICE.notAccepting),
+    when(isCriticalLate, "bad", ADVICE.criticalWaits(criticalMs)),
+    ...late,
+    when(dead + unknown > 0, "warn", ADVICE.undelivered(dead, unknown)),
+    when(isQuarantined, "warn", ADVICE.quarantined),
+  ].flat();
 }
 
-function stateReasons({ stats, canAccept, movedAside }: StateFacts): Reason[] {
-  const reasons: Reason[] = [];
-  if (!canAccept) reasons.push({ level: "bad", status: "not_accepting" });
-  const { oldestCriticalAgeMs } = stats;
-  const isCriticalLate = oldestCriticalAgeMs !== null && oldestCriticalAgeMs > CRITICAL_MS;
-  if (isCriticalLate) reasons.push({ level: "bad", status: "critical_waits", ageMs: oldestCriticalAgeMs });
-  for (const kind of OUTBOX_KINDS)
-    reasons.push(...waitReasons(kind, stats[kind].oldestQueuedAgeMs ?? 0, isCriticalLate));
-  const count = (which: "dead" | "inDoubt") =>
-    OUTBOX_KINDS.reduce((sum, kind) => sum + stats[kind][which], 0);
-  const [dead, inDoubt] = [count("dead"), count("inDoubt")];
-  if (dead + inDoubt > 0) reasons.push({ level: "warn", status: "lost", dead, inDoubt });
-  if (movedAside !== null) reasons.push({ level: "warn", status: "moved_aside" });
-  return reasons;
+function when(isSo: boolean, level: Level, advice: Advice): Reason[] {
+  return isSo ? [{ level, ...advice }] : [];
 }
 
-/** A slow message is not told beside a critical one, which says more. */
-function waitReasons(kind: OutboxKind, ageMs: number, isCriticalLate: boolean): Reason[] {
-  const isMessage = kind === "message";
-  if (ageMs > STUCK_MS) return [{ level: isMessage ? "bad" : "warn", status: "waits", kind, ageMs }];
-  return isMessage && ageMs > SLOW_MS && !isCriticalLate
-    ? [{ level: "warn", status: "waits", kind, ageMs }]
-    : [];
+function levelOf(kind: OutboxKind): Level {
+  return kind === "message" ? "bad" : "warn";
 }
