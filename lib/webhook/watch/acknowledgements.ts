@@ -9,53 +9,54 @@ const DAY_MS = 24 * 60 * 60_000;
 /** How many messages are asked about in a minute: more would keep the gateway busy. */
 const MOST_ASKED = 50;
 
+/** What is known of the messages; null while it is not. */
+type Counts = { pendingMessages: number | null; newestUnacknowledged: number | null };
+
+const UNKNOWN: Counts = { pendingMessages: null, newestUnacknowledged: null };
+
 /**
  * Counts the messages that the gateway took and WhatsApp does not acknowledge: sent into a connection that is dead, or
  * given back with an error.
  *
- * Shape:     `pending` are those of the last day that are ten minutes old; `newest` are the newest ones in a row, from
- *            two minutes on. Both are null while they are not known.
+ * Shape:     `pendingMessages` are those of the last day that are ten minutes old; `newestUnacknowledged` the newest
+ *            ones in a row, from two minutes on.
  * Behaviour: a row ends with the first message that is acknowledged, however old. A gateway that keeps no
  *            acknowledgements would show all messages as pending, so one has to be seen first. A message that the
- *            gateway does not know says nothing. While the gateway gives no answer, `newest` stays as it was.
+ *            gateway does not know says nothing. While the gateway gives no answer, the row stays as it was.
  * Source:    design of the alarm, The alarm is watched.
  */
 export class Acknowledgements {
   readonly #dependencies: WatchDependencies;
-  /** What was last heard of each message, in the order of the questions. */
+  /** What was last heard of each message; those that wait longest for the next question come first. */
   readonly #statuses = new Map<string, MessageStatus["status"]>();
   #isAnyKept = false;
-  #pending: number | null = null;
-  #newest: number | null = null;
+  #counts = UNKNOWN;
 
   constructor(dependencies: WatchDependencies) {
     this.#dependencies = dependencies;
   }
 
-  get pending(): number | null {
-    return this.#pending;
-  }
-
-  get newest(): number | null {
-    return this.#newest;
+  get counts(): Counts {
+    return this.#counts;
   }
 
   /** Asks about some of them and counts; a process that does not lead knows nothing. */
   async look(signal: AbortSignal): Promise<void> {
     const { durable, isLeading } = this.#dependencies;
-    if (!isLeading()) {
-      [this.#pending, this.#newest] = [null, null];
-      return;
-    }
+    if (!isLeading()) this.#counts = UNKNOWN;
+    if (!isLeading()) return;
     const ids = await durable.deliveredBetween(KEEP_DELIVERED_MS, ASKED_AFTER_MS);
     const ofDay = await durable.deliveredBetween(DAY_MS, ASKED_AFTER_MS);
     const overdue = await durable.deliveredBetween(DAY_MS, PENDING_AFTER_MS);
     for (const id of this.#statuses.keys()) if (!ids.includes(id)) this.#statuses.delete(id);
-    const isAnswered = await this.#ask(new Set([...this.#row(ids), ...ofDay]), signal);
+    const never = [...new Set([...this.#row(ids), ...ofDay])].filter((id) => !this.#statuses.has(id));
+    const again = this.#unacknowledged([...this.#statuses.keys()]).filter((id) => ofDay.includes(id));
+    const isAnswered = await this.#ask([...never, ...again].slice(0, MOST_ASKED), signal);
     this.#isAnyKept ||= [...this.#statuses.values()].some((one) => one === "settled" || one === "returned");
-    const isKnown = isAnswered && this.#isAnyKept;
-    this.#pending = isKnown ? this.#unacknowledged(overdue).length : null;
-    if (isKnown) this.#newest = this.#unacknowledged(this.#row(ids)).length;
+    const pendingMessages = this.#unacknowledged(overdue).length;
+    const newestUnacknowledged = this.#unacknowledged(this.#row(ids)).length;
+    if (isAnswered && this.#isAnyKept) this.#counts = { pendingMessages, newestUnacknowledged };
+    else this.#counts = { ...this.#counts, pendingMessages: null };
   }
 
   /** The messages that are newer than the newest one known to be acknowledged. */
@@ -68,12 +69,10 @@ export class Acknowledgements {
     return ids.filter((id) => ["pending", "returned"].includes(this.#statuses.get(id) ?? ""));
   }
 
-  /** First about those never asked about, then about those that wait longest; false when the gateway gave no answer. */
-  async #ask(ids: ReadonlySet<string>, signal: AbortSignal): Promise<boolean> {
+  /** False when the gateway gave no answer. */
+  async #ask(ids: readonly string[], signal: AbortSignal): Promise<boolean> {
     const { messageStatus, findInstance } = this.#dependencies.clients();
-    const never = [...ids].filter((id) => !this.#statuses.has(id));
-    const again = this.#unacknowledged([...this.#statuses.keys()]).filter((id) => ids.has(id));
-    for (const id of [...never, ...again].slice(0, MOST_ASKED)) {
+    for (const id of ids) {
       const instance = await findInstance(signal);
       if (instance.status !== "found") return false;
       const { status } = await messageStatus({ instanceName: instance.name, id }, signal);

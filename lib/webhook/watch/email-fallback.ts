@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { SendOutcome } from "../../providers/send-outcome.ts";
-import { OutageLog } from "../outage-log.ts";
 import type { Escalation, State } from "../store/types.ts";
 import { ALERT_EMAIL_LIMIT, renderAlertEmail } from "../texts/email.ts";
-import type { WatchDependencies } from "./watch.ts";
+import type { WatchClients, WatchDependencies } from "./watch.ts";
 
 /** How long WhatsApp may fail to take an alert before it is e-mailed. */
 const DUE_MS = 3 * 60_000;
@@ -26,11 +25,13 @@ type Found = { rows: ReadonlyMap<number, Waiting>; isRead: boolean };
 /** An e-mail on its way; the same `id` always has the same content. */
 type Pending = { id: string; subject: string; text: string; alerts: readonly Waiting[] };
 
-const KEPT = v.pipe(
-  v.string(),
-  v.parseJson(),
-  v.object({ id: v.string(), subject: v.string(), text: v.string(), rows: v.array(v.number()) }),
-);
+const CONTENT = v.object({
+  id: v.string(),
+  subject: v.string(),
+  text: v.string(),
+  rows: v.array(v.number()),
+});
+const KEPT = v.pipe(v.string(), v.parseJson(), CONTENT);
 
 /**
  * E-mails alerts that WhatsApp does not take.
@@ -39,18 +40,16 @@ const KEPT = v.pipe(
  *            waited for two. An e-mail without a clear answer is sent again each minute, with the same key, also by the
  *            next process; one with further alerts takes its place. An alert is recorded as e-mailed after the
  *            provider's clear yes. While a state cannot be read, what it had at the last look counts.
- * Errors:    none thrown; what fails is logged, once for each reason.
+ * Errors:    those of the states when something cannot be recorded; what can be sent was sent then.
  * Source:    design of the alarm, Fallback channel.
  */
 export class EmailFallback {
   readonly #dependencies: WatchDependencies;
   readonly #lastFailure: () => string | null;
-  readonly #writes: OutageLog;
   #found = new Map<State, Found>();
   #pending: Pending | null = null;
   /** E-mailed, and not yet recorded. */
   #unrecorded: readonly Waiting[] = [];
-  #isRecalled = false;
   #ledLast = false;
   #nextAtMs = Number.NEGATIVE_INFINITY;
   #failure: string | null = null;
@@ -59,12 +58,6 @@ export class EmailFallback {
   constructor(dependencies: WatchDependencies, lastFailure: () => string | null) {
     this.#dependencies = dependencies;
     this.#lastFailure = lastFailure;
-    const problem = "It cannot be recorded yet which alerts were e-mailed";
-    this.#writes = new OutageLog({
-      ...dependencies,
-      problem,
-      over: "It is recorded which alerts were e-mailed",
-    });
   }
 
   /** Sends what is to be sent now. */
@@ -74,26 +67,20 @@ export class EmailFallback {
     if (email === null) return;
     const found = this.#ours().map(async (state) => [state, await this.#read(state)] as const);
     this.#found = new Map(await Promise.all(found));
-    await this.#recall();
-    await this.#record();
-    if (monotonicMs() < this.#nextAtMs || signal.aborted) return;
-    this.#pending = this.#next();
-    if (this.#pending === null) return;
-    this.#nextAtMs = monotonicMs() + BETWEEN_MS;
-    await this.#keep(this.#pending);
-    const { id: deliveryId, subject, text, alerts } = this.#pending;
-    const { client, ...addresses } = email;
-    const fixed = { fromName: null, replyTo: null, html: null, unsubscribe: null };
-    const outcome = await client.sendEmail({ ...addresses, ...fixed, subject, text, deliveryId }, signal);
-    if (outcome.status === "sent" || !signal.aborted) await this.#ended(alerts, outcome);
+    try {
+      await this.#record();
+      await this.#recall();
+    } finally {
+      if (monotonicMs() >= this.#nextAtMs && !signal.aborted) await this.#send(email, signal);
+    }
   }
 
   /** While nobody can say who leads, the process that led last e-mails the durable state's alerts. */
   #ours(): State[] {
     const { sources, durable, isLeading, isLeaderKnown } = this.#dependencies;
     if (isLeading() || isLeaderKnown()) this.#ledLast = isLeading();
-    const ours = sources().filter(({ state, isOurs }) => (state === durable ? this.#ledLast : isOurs()));
-    return ours.map(({ state }) => state);
+    const states = sources().map(({ state }) => state);
+    return states.filter((state) => state !== durable || this.#ledLast);
   }
 
   async #read(state: State): Promise<Found> {
@@ -117,20 +104,18 @@ export class EmailFallback {
     }
   }
 
-  /** Takes up the e-mail of an earlier process; another one may have led in between. */
+  /** Takes up the e-mail of an earlier process. */
   async #recall(): Promise<void> {
     const { durable, isLeading } = this.#dependencies;
-    if (!isLeading()) this.#isRecalled = false;
     const found = this.#found.get(durable);
-    if (!isLeading() || this.#isRecalled || !found?.isRead) return;
+    if (this.#pending !== null || !isLeading() || !found?.isRead || found.rows.size === 0) return;
     const kept = v.safeParse(KEPT, await durable.pendingEmail());
-    this.#isRecalled = true;
     if (!kept.success) return;
     const { rows, ...email } = kept.output;
-    this.#pending ??= { ...email, alerts: rows.flatMap((row) => found.rows.get(row) ?? []) };
+    this.#pending = { ...email, alerts: rows.flatMap((row) => found.rows.get(row) ?? []) };
   }
 
-  /** The e-mail to send now; null when nothing is due and none is on its way. */
+  /** The e-mail to send next; null when nothing is due and none is on its way. */
   #next(): Pending | null {
     const now = this.#dependencies.monotonicMs();
     const waiting = [...this.#found.values()]
@@ -157,49 +142,59 @@ export class EmailFallback {
     return { id, ...parts, alerts };
   }
 
-  /** An e-mail that cannot be kept is sent anyway: a second copy is better than none. */
-  async #keep({ alerts, ...email }: Pending): Promise<void> {
+  async #send(email: NonNullable<WatchClients["email"]>, signal: AbortSignal): Promise<void> {
+    const next = this.#next();
+    this.#pending = next;
+    if (next === null) return;
+    this.#nextAtMs = this.#dependencies.monotonicMs() + BETWEEN_MS;
+    const { client, ...addresses } = email;
+    const { id: deliveryId, subject, text, alerts } = next;
+    const none = { fromName: null, replyTo: null, html: null, unsubscribe: null };
+    try {
+      await this.#keep(next);
+    } finally {
+      // One that cannot be kept is sent anyway: a second copy is better than none.
+      const outcome = await client.sendEmail({ ...none, ...addresses, subject, text, deliveryId }, signal);
+      if (outcome.status === "sent" || !signal.aborted) await this.#ended(alerts, outcome);
+    }
+  }
+
+  /** Keeps an e-mail for the next process. */
+  async #keep(pending: Pending | null): Promise<void> {
     const { durable } = this.#dependencies;
     if (!this.#found.get(durable)?.isRead) return;
+    if (pending === null) return await durable.keepEmail(null);
+    const { alerts, ...email } = pending;
     const rows = alerts.filter(({ state }) => state === durable).map(({ row }) => row);
-    await this.#write(() => durable.keepEmail(JSON.stringify({ ...email, rows })));
+    await durable.keepEmail(JSON.stringify({ ...email, rows }));
   }
 
   async #ended(alerts: readonly Waiting[], outcome: SendOutcome): Promise<void> {
     const { log, monotonicMs } = this.#dependencies;
-    const isSent = outcome.status === "sent";
-    if (isSent || outcome.status === "failed" || outcome.code === KEY_IN_USE) this.#pending = null;
-    if (isSent) {
-      this.#failure = null;
+    if (outcome.status === "sent") {
+      [this.#pending, this.#failure] = [null, null];
       this.#unrecorded = [...this.#unrecorded, ...alerts];
       log.warn("Alerts that WhatsApp did not take were sent by e-mail", { alerts: alerts.length });
       return await this.#record();
     }
-    if (outcome.status === "throttled")
+    const { status, code } = outcome;
+    const facts = { code, hint: "opsctl doctor webhook says what to do" };
+    if (this.#failure !== code) log.error("Alerts that WhatsApp did not take cannot be e-mailed yet", facts);
+    this.#failure = code;
+    if (status === "throttled")
       this.#nextAtMs = monotonicMs() + Math.max(BETWEEN_MS, Math.min(outcome.retryAfterMs, LONGEST_WAIT_MS));
-    const facts = { code: outcome.code, hint: "opsctl doctor webhook says what to do" };
-    if (this.#failure !== outcome.code)
-      log.error("Alerts that WhatsApp did not take cannot be e-mailed yet", facts);
-    this.#failure = outcome.code;
+    if (status !== "failed" && code !== KEY_IN_USE) return;
+    this.#pending = null;
+    await this.#keep(null);
   }
 
   /** Records what was e-mailed, now or at a later look. */
   async #record(): Promise<void> {
-    for (const { state } of this.#dependencies.sources()) {
+    const record = async ({ state }: { state: State }) => {
       const rows = this.#unrecorded.filter((one) => one.state === state).map(({ row }) => row);
-      if (rows.length > 0 && (await this.#write(() => state.recordEmailed(rows))))
-        this.#unrecorded = this.#unrecorded.filter((one) => one.state !== state);
-    }
-  }
-
-  async #write(work: () => Promise<void>): Promise<boolean> {
-    try {
-      await work();
-      this.#writes.worked();
-      return true;
-    } catch (error) {
-      this.#writes.failed({ cause: error instanceof Error ? error.name : typeof error });
-      return false;
-    }
+      if (rows.length > 0) await state.recordEmailed(rows);
+      this.#unrecorded = this.#unrecorded.filter((one) => one.state !== state);
+    };
+    await Promise.all(this.#dependencies.sources().map(record));
   }
 }

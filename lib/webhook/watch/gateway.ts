@@ -14,7 +14,7 @@ const BETWEEN_RESUMES_MS = 5_000;
 /**
  * Watches whether the gateway's instance is connected to WhatsApp.
  *
- * Shape:     `isOpen` is null while that is not known; `forMs` is for how long it has been so.
+ * Shape:     `gatewayOpen` is null while that is not known; `gatewayForMs` is for how long it has been so.
  * Behaviour: pauses the messages when the gateway says that the instance is not open, and resumes them when it says that
  *            it is. An unknown state pauses nothing: a failing gateway is found out by the sends.
  * Source:    design of the alarm, The alarm is watched.
@@ -33,12 +33,8 @@ export class GatewayWatch {
     this.#changedAtMs = dependencies.monotonicMs();
   }
 
-  get isOpen(): boolean | null {
-    return this.#isOpen;
-  }
-
-  get forMs(): number {
-    return this.#dependencies.monotonicMs() - this.#changedAtMs;
+  get view(): { gatewayOpen: boolean | null; gatewayForMs: number } {
+    return { gatewayOpen: this.#isOpen, gatewayForMs: this.#dependencies.monotonicMs() - this.#changedAtMs };
   }
 
   /** Asks when it is time to. */

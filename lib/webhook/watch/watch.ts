@@ -4,6 +4,8 @@ import type { FindInstance } from "../../providers/evolution/instance.ts";
 import type { AskMessageStatus } from "../../providers/evolution/message-status.ts";
 import type { Ping } from "../../providers/ping.ts";
 import type { ResendClient } from "../../providers/resend/client.ts";
+import type { Attempt } from "../delivery/attempt.ts";
+import { OutageLog } from "../outage-log.ts";
 import type { State } from "../store/types.ts";
 import { Acknowledgements } from "./acknowledgements.ts";
 import { EmailFallback } from "./email-fallback.ts";
@@ -44,6 +46,7 @@ export type WatchDependencies = {
 
 /** What the watch knows of the gateway's connection and of messages without acknowledgement; null while not known. */
 export type WatchView = Watch["view"];
+
 /** The watch over the alarm. */
 export type Watch = ReturnType<typeof makeWatch>;
 
@@ -61,56 +64,49 @@ const MINUTE_MS = 60_000;
  */
 export function makeWatch(dependencies: WatchDependencies) {
   const stopped = new AbortController();
+  const { signal } = stopped;
   let running: Promise<unknown> | null = null;
   let lastFailure: string | null = null;
   const gateway = new GatewayWatch(dependencies);
   const acknowledgements = new Acknowledgements(dependencies);
   const email = new EmailFallback(dependencies, () => lastFailure);
   const beat = heartbeat(dependencies);
-
-  const safely = async (work: (signal: AbortSignal) => Promise<void>) => {
-    await work(stopped.signal).catch((error: unknown) => {
-      const cause = error instanceof Error ? error.name : typeof error;
-      if (!stopped.signal.aborted)
-        dependencies.log.warn("The watch over the alarm could not look", { cause });
+  const problem = "A part of the watch over the alarm fails";
+  const outage = new OutageLog({ ...dependencies, level: "warn", problem });
+  const safely = async (work: () => Promise<void>) => {
+    await work().catch((error: unknown) => {
+      if (!signal.aborted) outage.failed({ cause: error instanceof Error ? error.name : typeof error });
     });
   };
-  const every = async (ms: number, work: (signal: AbortSignal) => Promise<void>) => {
-    while (!stopped.signal.aborted) {
+  const every = async (ms: number, work: () => Promise<void>) => {
+    while (!signal.aborted) {
       await safely(work);
-      await dependencies.sleep(ms, stopped.signal).catch(() => {});
+      await dependencies.sleep(ms, signal).catch(() => {});
     }
   };
 
   return {
     get view() {
-      return {
-        gatewayOpen: gateway.isOpen,
-        gatewayForMs: gateway.forMs,
-        pendingMessages: acknowledgements.pending,
-        newestUnacknowledged: acknowledgements.newest,
-      };
+      return { ...gateway.view, ...acknowledgements.counts };
     },
-    watched<Call extends unknown[], End extends { status: string; code?: string }>(
-      attempt: (...call: Call) => Promise<End>,
-    ): (...call: Call) => Promise<End> {
-      return async (...call) => {
-        const end = await attempt(...call);
-        lastFailure = end.status === "delivered" ? null : (end.code ?? null);
+    watched(attempt: Attempt): Attempt {
+      return async (row, stop) => {
+        const result = await attempt(row, stop);
+        lastFailure = result.status === "delivered" ? null : result.code;
         // Not waited for: the end of the attempt is to be recorded now.
-        if (end.status !== "delivered") void safely((signal) => gateway.look(signal));
-        return end;
+        if (lastFailure !== null) void safely(() => gateway.look(signal));
+        return result;
       };
     },
     start() {
       running ??= Promise.all([
-        every(SECOND_MS, (signal) => gateway.lookInTime(signal)),
-        every(MINUTE_MS, (signal) => acknowledgements.look(signal)),
-        every(ESCALATION_LOOK_MS, (signal) => email.look(signal)),
-        every(MINUTE_MS, beat),
+        every(SECOND_MS, () => gateway.lookInTime(signal)),
+        every(MINUTE_MS, () => acknowledgements.look(signal)),
+        every(ESCALATION_LOOK_MS, () => email.look(signal)),
+        every(MINUTE_MS, () => beat(signal)),
       ]);
     },
-    probe: () => safely(beat),
+    probe: () => safely(() => beat(signal)),
     async stop() {
       stopped.abort();
       await running;
