@@ -1,15 +1,39 @@
-import type { Log } from "../../platform/log/log.ts";
 import { OutageLog } from "../outage-log.ts";
-import { OUTBOX_KINDS, type OutboxKind, type Settlement, type State } from "../state/contract.ts";
-import type { ChannelStops } from "./attempts/attempt.ts";
-import { Leadership } from "./leadership.ts";
-import type { Sender } from "./sending/sender.ts";
-import type { Aside } from "./unkept/aside.ts";
+import { type AttemptEnd, OUTBOX_KINDS, type OutboxKind, type State } from "../store/types.ts";
+import type { Attempt } from "./attempt.ts";
+import type { PauseReason } from "./circuit-breaker.ts";
+import type { DeliveryParts } from "./delivery.ts";
+import { Lane, type Source } from "./lane.ts";
+import { RateLimit } from "./rate-limit.ts";
+import { nameOf } from "./report.ts";
+
+export type { Source } from "./lane.ts";
+
+/** How fast things go out; `digestAfterSeconds` 0: each message by itself, however many wait. */
+export type Pace = { messagesPerMinute: number; issuesPerHour: number; digestAfterSeconds: number };
+
+/**
+ * What the dispatcher touches.
+ *
+ * Shape: `sources` are all states whose rows are delivered; the durable one has `isOurs` of `isLeading`. `onEnded` is told
+ *        of each attempt with all rows of its text, once they are no longer on their way: null when none was made, or its
+ *        end was not recorded. `onDelivered` is told of each attempt that delivered.
+ */
+export type DispatcherParts = DeliveryParts & {
+  durable: State;
+  sources: () => readonly Source[];
+  attempts: Record<OutboxKind, Attempt>;
+  onEnded?: ((state: State, rows: readonly number[], end: AttemptEnd | null) => void) | undefined;
+  onDelivered?: ((kind: OutboxKind) => void) | undefined;
+};
 
 /** How long an issue waits for the first attempt of its own message, while messages can start. */
 const ISSUE_GRACE_MS = 2_000;
 const LOOK_MS = 1_000;
 const PRUNE_MS = 60_000;
+const SLOTS: Record<OutboxKind, number> = { message: 4, issue: 4, comment: 2 };
+const MESSAGE_BURST = 10;
+const ISSUE_BURST = 100;
 
 /** What is logged when this process begins or ceases to deliver, by what the state says of the role. */
 const ROLE_LINES = {
@@ -18,189 +42,197 @@ const ROLE_LINES = {
   null: "No process delivers the outbox: the state cannot say which one may",
 } as const;
 
-/** What delivers each kind; null for one that is not set up. */
-type Senders = { message: Sender; issue: Sender; comment: Sender | null };
-type DispatcherState = Pick<State, "lead" | "prune" | "holds">;
-
 /**
- * Delivers the rows of the outbox: looks for them when told to, and once a second by itself.
+ * Delivers the rows of the outbox, a lane for each kind.
  *
- * Shape:     `inFlight` as in `Sender`.
- * Behaviour: only the process that leads delivers; it begins with why its channels held before. `look` resolves when
- *            everything that could start has started. An issue waits two seconds at most for its own message, and not
- *            at all while no message can start.
+ * Shape:     `pauses` are the codes for which lanes are paused, or null.
+ * Behaviour: asks each second, on a timer of its own, whether this process leads; when it begins to, the lanes go on
+ *            where the process before stopped. An issue waits two seconds at most for its own message, and not at all
+ *            while no message can start.
  */
 export class Dispatcher {
-  readonly #senders: Senders;
-  readonly #state: DispatcherState;
-  readonly #log: Log;
-  readonly #monotonicMs: () => number;
-  readonly #sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  readonly #onLead: () => Promise<void>;
-  readonly #reads: OutageLog;
+  readonly #parts: DispatcherParts;
+  readonly #lanes: Record<OutboxKind, Lane>;
+  readonly #rates: Record<OutboxKind, RateLimit | null>;
   readonly #removals: OutageLog;
   readonly #stopped = new AbortController();
-  readonly #leadership: Leadership;
-  #prunedAtMs = Number.NEGATIVE_INFINITY;
+  /** Whether this process leads; null while the durable state cannot say who does. */
+  #leads: boolean | null = null;
+  #pass: Promise<void> = Promise.resolve();
+  #nextPass: Promise<void> | null = null;
+  #keeping: Promise<void> = Promise.resolve();
 
-  constructor(
-    makeSenders: (told: { onFree: () => void; onRead: () => void }) => Senders,
-    dependencies: {
-      state: DispatcherState;
-      log: Log;
-      monotonicMs: () => number;
-      sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-      /** Called each time this process has begun to lead, before it delivers anything. */
-      onLead: () => Promise<void>;
-    },
-  ) {
-    this.#reads = new OutageLog({
-      ...dependencies,
-      problem: "The outbox cannot be read now",
-      over: "The outbox can be read again",
-    });
-    this.#removals = new OutageLog({
-      ...dependencies,
-      level: "warn",
-      problem: "Old rows could not be removed",
-      over: "Old rows are removed again",
-    });
-    this.#leadership = new Leadership(dependencies.monotonicMs);
-    this.#senders = makeSenders({ onFree: () => void this.look(), onRead: () => this.#reads.worked() });
-    this.#state = dependencies.state;
-    this.#log = dependencies.log;
-    this.#monotonicMs = dependencies.monotonicMs;
-    this.#sleep = dependencies.sleep;
-    this.#onLead = dependencies.onLead;
+  constructor(parts: DispatcherParts, pace: Pace) {
+    this.#parts = parts;
+    const { monotonicMs } = parts;
+    const { messagesPerMinute: perMinute, issuesPerHour, digestAfterSeconds } = pace;
+    // No more than a third, so that a critical message need not wait until the minute ends.
+    const burst = Math.min(MESSAGE_BURST, Math.ceil(perMinute / 3));
+    this.#rates = {
+      message: new RateLimit({ perMinute, burst }, monotonicMs),
+      issue: new RateLimit({ perMinute: issuesPerHour / 60, burst: ISSUE_BURST }, monotonicMs),
+      comment: null,
+    };
+    const mostAlone = digestAfterSeconds === 0 ? null : Math.floor((digestAfterSeconds * perMinute) / 60);
+    this.#lanes = {
+      message: this.#lane("message", mostAlone),
+      issue: this.#lane("issue", null),
+      comment: this.#lane("comment", null),
+    };
+    this.#removals = new OutageLog({ ...parts, level: "warn", problem: "Old rows could not be removed" });
   }
 
   get isLeading(): boolean {
-    return this.#leadership.isLeading;
+    return this.#leads === true;
   }
 
-  /** Whether this process tells people otherwise what waits; see `Leadership`. */
-  get isTelling(): boolean {
-    return this.#leadership.isTelling;
+  /** False while the durable state cannot say which process leads. */
+  get isLeaderKnown(): boolean {
+    return this.#leads !== null;
   }
 
-  get stops(): ChannelStops {
-    const { message, issue, comment } = this.#senders;
-    return {
-      message: message.stoppedBy,
-      issue: issue.stoppedBy,
-      comment: comment === null ? null : comment.stoppedBy,
-    };
+  get pauses(): Readonly<Record<OutboxKind, string | null>> {
+    const { message, issue, comment } = this.#lanes;
+    const code = ({ breaker }: Lane) => breaker.pausedBy;
+    return { message: code(message), issue: code(issue), comment: code(comment) };
   }
 
   /** Begins to deliver, first what earlier processes left. */
   async start(): Promise<void> {
-    await this.#keepLeading();
+    await this.#lead();
     await this.look();
-    void this.#keepLooking();
+    void this.#every(LOOK_MS, () => this.#lead());
+    void this.#every(LOOK_MS, () => this.look());
+    void this.#every(PRUNE_MS, () => this.#prune());
   }
 
-  /** How something of a kind goes out that is no row of the outbox. */
-  aside(kind: "message" | "issue"): Aside {
-    return this.#senders[kind];
+  /** How a row ends that is on its way; to null as `onEnded`. Null for a row that is not on its way. */
+  inFlight(state: State, row: number): Promise<AttemptEnd | null> | null {
+    const { message, issue, comment } = this.#lanes;
+    return message.inFlight(state, row) ?? issue.inFlight(state, row) ?? comment.inFlight(state, row);
   }
 
-  inFlight(kind: OutboxKind, row: number): Promise<Settlement | null> | null {
-    return this.#senders[kind]?.inFlight(row) ?? null;
+  /** Pauses a lane for what was learnt without a row: for 90 seconds, and longer when it is said again. */
+  pause(kind: OutboxKind, reason: PauseReason): void {
+    this.#lanes[kind].breaker.pause(reason);
+  }
+
+  /** The external service of a lane is known to take rows: they go on at once. */
+  resume(kind: OutboxKind): Promise<void> {
+    this.#lanes[kind].breaker.resume();
+    return this.look();
+  }
+
+  /** Lets one row of each lane that waits find out at once whether its external service takes it. */
+  probe(): Promise<void> {
+    for (const kind of OUTBOX_KINDS) this.#lanes[kind].breaker.probe();
+    return this.look();
   }
 
   /**
-   * Makes the rows of a kind wait for a reason that was learnt without sending.
-   *
-   * Behaviour: holds for 90 seconds, and longer when it is said again; then one row finds out whether the peer still
-   *            refuses.
+   * Starts the rows that may start now; resolves when they are on their way, after as many calls of the state as that
+   * takes. Calls that come while one is at work share the next one. Never throws.
    */
-  async hold(kind: OutboxKind, reason: { code: string; cause?: string | undefined }): Promise<void> {
-    await this.#senders[kind]?.hold(reason);
-  }
-
-  /** The peer of a kind is known to take alerts again: its rows go on at once. */
-  async open(kind: OutboxKind): Promise<void> {
-    await this.#senders[kind]?.open();
-    await this.look();
-  }
-
-  /** Lets one row of each kind that waits for its peer find out at once whether that is still so. */
-  async probe(): Promise<void> {
-    for (const kind of OUTBOX_KINDS) this.#senders[kind]?.probe();
-    await this.look();
-  }
-
-  /** Starts the rows that may start now; without `issues` only messages. */
-  async look({ issues }: { issues: boolean } = { issues: true }): Promise<void> {
-    if (this.#stopped.signal.aborted || !this.isLeading) return;
-    try {
-      await this.#senders.message.pump({ issueGraceMs: 0 });
-      if (!issues) return;
-      await this.#lookAtIssues();
-      await this.#senders.comment?.pump({ issueGraceMs: 0 });
-    } catch (error) {
-      this.#reads.failed({ cause: error instanceof Error ? error.name : typeof error });
-    }
+  look(): Promise<void> {
+    this.#nextPass ??= this.#pass.then(() => {
+      this.#nextPass = null;
+      this.#pass = this.#start();
+      return this.#pass;
+    });
+    return this.#nextPass;
   }
 
   /** Starts nothing more; what is on its way may take `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.#stopped.abort();
-    await Promise.all(OUTBOX_KINDS.map((kind) => this.#senders[kind]?.stop(graceMs)));
+    await Promise.all(OUTBOX_KINDS.map((kind) => this.#lanes[kind].stop(graceMs)));
+    await this.#keeping;
   }
 
-  async #lookAtIssues(): Promise<void> {
-    const { message, issue } = this.#senders;
-    const issueGraceMs = message.startable > 0 ? ISSUE_GRACE_MS : 0;
-    await issue.pump(
-      { issueGraceMs },
-      (row) => row.waitedMs >= ISSUE_GRACE_MS || !message.isSending(row.alert.fingerprint, row.id),
+  #lane(kind: OutboxKind, mostAlone: number | null): Lane {
+    const parts = this.#parts;
+    return new Lane({
+      ...{ ...parts, kind, mostAlone, attempt: parts.attempts[kind] },
+      rate: this.#rates[kind],
+      slots: SLOTS[kind],
+      heldReferences: (state, references) => this.#heldReferences(state, references),
+      keepPause: (code) => this.#keepPause(kind, code),
+      onFree: () => void this.look(),
+      onEnded(state, rows, end) {
+        if (end?.status === "delivered") parts.onDelivered?.(kind);
+        parts.onEnded?.(state, rows, end);
+      },
+    });
+  }
+
+  async #start(): Promise<void> {
+    if (this.#stopped.signal.aborted) return;
+    const { message, issue, comment } = this.#lanes;
+    await message.start();
+    const graceMs = message.startable > 0 ? ISSUE_GRACE_MS : 0;
+    await issue.start(
+      graceMs,
+      (state, row) => row.waitedMs >= ISSUE_GRACE_MS || !message.isBehind(state, row),
     );
+    await comment.start();
   }
 
-  async #keepLooking(): Promise<void> {
-    const { signal } = this.#stopped;
-    for (;;) {
-      await this.#sleep(LOOK_MS, signal).catch(() => {});
-      if (signal.aborted) return;
-      await this.#keepLeading();
-      await this.look();
-      await this.#prune();
-    }
+  /** For a row in memory all ids are free that only the durable state could say to be held. */
+  async #heldReferences(state: State, references: readonly string[]): Promise<ReadonlySet<string>> {
+    const all = this.#parts.sources().map(async (source) => {
+      const held = source.state.heldReferences("message", references);
+      return [...(await (source.state === state ? held : held.catch(() => [])))];
+    });
+    return new Set((await Promise.all(all)).flat());
   }
 
-  async #keepLeading(): Promise<void> {
-    const wasLeading = this.isLeading;
-    const leads = await this.#state.lead().catch(() => null);
-    if (leads && !wasLeading) {
-      await this.#recallHolds();
-      await this.#onLead();
-    }
-    this.#leadership.learn(leads);
-    if (wasLeading !== this.isLeading) this.#log.info(ROLE_LINES[`${leads}`]);
+  /** Keeps for the next process why a lane is paused; what cannot be kept is kept when a row finds out again. */
+  #keepPause(kind: OutboxKind, code: string | null): void {
+    if (!this.isLeading) return;
+    const keep = () => this.#parts.durable.pauseLane(kind, code).catch(() => {});
+    this.#keeping = this.#keeping.then(keep);
   }
 
-  async #recallHolds(): Promise<void> {
-    try {
-      const holds = await this.#state.holds();
-      for (const kind of OUTBOX_KINDS) this.#senders[kind]?.recall(holds[kind]?.code ?? null);
-    } catch (error) {
-      this.#log.warn("It is not known which peer refused us before", {
-        cause: error instanceof Error ? error.name : typeof error,
-      });
+  async #lead(): Promise<void> {
+    const leads = await this.#parts.durable.lead().catch(() => null);
+    if (this.#stopped.signal.aborted) return;
+    if (leads && !this.isLeading) await this.#recall();
+    if (this.isLeading !== (leads === true)) this.#parts.log.info(ROLE_LINES[`${leads}`]);
+    this.#leads = leads;
+  }
+
+  /** Goes on where the process before stopped. */
+  async #recall(): Promise<void> {
+    const kept = await this.#parts.durable.lanes().catch(nameOf);
+    if (typeof kept === "string")
+      this.#parts.log.warn("Lanes start slowly: it is not known what went out before", { cause: kept });
+    for (const kind of OUTBOX_KINDS) {
+      this.#rates[kind]?.resume(typeof kept === "string" ? null : kept[kind].paceAheadMs);
+      if (typeof kept !== "string") this.#lanes[kind].breaker.recall(kept[kind].pausedBy);
     }
   }
 
   async #prune(): Promise<void> {
-    if (!this.isLeading || this.#monotonicMs() - this.#prunedAtMs < PRUNE_MS) return;
-    this.#prunedAtMs = this.#monotonicMs();
+    if (!this.isLeading) return;
     try {
-      await this.#state.prune();
+      await this.#parts.durable.prune();
       this.#removals.worked();
     } catch (error) {
       // The state is closed while it removes: the next process goes on.
-      if (this.#stopped.signal.aborted) return;
-      this.#removals.failed({ cause: error instanceof Error ? error.name : typeof error });
+      if (!this.#stopped.signal.aborted) this.#removals.failed({ cause: nameOf(error) });
     }
   }
+
+  async #every(ms: number, work: () => Promise<void>): Promise<void> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      await this.#parts.sleep(ms, signal).catch(() => {});
+      if (!signal.aborted) await work();
+    }
+  }
+}
+
+/** Makes the dispatcher; it delivers nothing before it is started. */
+export function makeDispatcher(parts: DispatcherParts, pace: Pace): Dispatcher {
+  return new Dispatcher(parts, pace);
 }

@@ -1,0 +1,112 @@
+import type { Log } from "../../platform/log/log.ts";
+import type { OutboxKind } from "../store/types.ts";
+import type { AttemptResult } from "./attempt.ts";
+import { backoffMs } from "./backoff.ts";
+
+/** Failures of the service in a row after which one row at a time is tried. */
+const MOST_FAILURES = 3;
+const LONGEST_FAILURE_PAUSE_MS = 10_000;
+/** How often a lane finds out, with one row, whether the service still refuses our account. */
+const LONGEST_ACCOUNT_PAUSE_MS = 60_000;
+/** Who pauses a lane from outside says it again each minute: only when that fails does a row find out. */
+const PAUSED_FROM_OUTSIDE_MS = 90_000;
+
+/** Why a lane is paused; `cause` is the code behind `code`, where that is another. */
+export type PauseReason = { code: string; cause?: string | undefined };
+
+/** What a breaker works with; `keep` is told the code each time that it is found out, and null when that is over. */
+export type BreakerParts = {
+  kind: OutboxKind;
+  keep: (code: string | null) => void;
+  log: Log;
+  monotonicMs: () => number;
+  random: () => number;
+};
+
+/**
+ * The circuit breaker of a lane: what the latest answers of its external service mean for every row.
+ *
+ * Shape:     `isOpen`: nothing may start now. `isHalfOpen`: one row at a time finds out. `pausedBy` is the code for which
+ *            the service takes nothing from us, or null.
+ * Behaviour: failures of the service pause for ten seconds at most, a refusal of our account for a minute; the time that
+ *            a service asks for is made no shorter by another answer. A row that is delivered, or that fails by itself,
+ *            closes the breaker.
+ */
+export class CircuitBreaker {
+  readonly #parts: BreakerParts;
+  #openUntilMs = Number.NEGATIVE_INFINITY;
+  #failures = 0;
+  #pausedBy: string | null = null;
+
+  constructor(parts: BreakerParts) {
+    this.#parts = parts;
+  }
+
+  get pausedBy(): string | null {
+    return this.#pausedBy;
+  }
+
+  get isOpen(): boolean {
+    return this.#parts.monotonicMs() < this.#openUntilMs;
+  }
+
+  get isHalfOpen(): boolean {
+    return this.#pausedBy !== null || this.#failures >= MOST_FAILURES;
+  }
+
+  /** Learns from how an attempt ended, or from a look-up that failed. */
+  observe(result: AttemptResult): void {
+    if (result.status !== "retry" || result.fault === "row") return this.#close();
+    this.#failures += 1;
+    const isAccount = result.fault === "account";
+    if (isAccount) this.#pauseFor(result);
+    const counted = isAccount ? this.#failures : this.#failures - MOST_FAILURES + 1;
+    const longestMs = isAccount ? LONGEST_ACCOUNT_PAUSE_MS : LONGEST_FAILURE_PAUSE_MS;
+    const pauseMs = counted < 1 ? 0 : Math.min(backoffMs(counted, this.#parts.random), longestMs);
+    this.#openFor(Math.max(pauseMs, result.retryAfterMs ?? 0));
+  }
+
+  /** Takes up why an earlier process was paused; the next row finds out at once. */
+  recall(code: string | null): void {
+    this.#pausedBy = code;
+  }
+
+  /** Pauses for what was learnt without a row. */
+  pause(reason: PauseReason): void {
+    this.#pauseFor(reason);
+    this.#openFor(PAUSED_FROM_OUTSIDE_MS);
+  }
+
+  /** The service is known to take rows. */
+  resume(): void {
+    this.#close();
+    this.probe();
+  }
+
+  /** Something was changed that may be the remedy: the next row finds out at once. */
+  probe(): void {
+    this.#openUntilMs = Number.NEGATIVE_INFINITY;
+  }
+
+  #close(): void {
+    this.#failures = 0;
+    if (this.#pausedBy === null) return;
+    this.#pausedBy = null;
+    this.#parts.log.info("Sending resumed", { kind: this.#parts.kind });
+    this.#parts.keep(null);
+  }
+
+  /** Logged once for each code: another one needs another remedy. */
+  #pauseFor({ code, cause }: PauseReason): void {
+    const { log, kind, keep } = this.#parts;
+    const hint = "opsctl doctor webhook says what to do";
+    if (this.#pausedBy !== code)
+      log.error("Sending paused: the external service refuses us", { kind, code, cause, hint });
+    this.#pausedBy = code;
+    keep(code);
+  }
+
+  #openFor(ms: number): void {
+    this.#openUntilMs = Math.max(this.#openUntilMs, this.#parts.monotonicMs() + ms);
+  }
+}

@@ -1,0 +1,201 @@
+import type { Log } from "../../platform/log/log.ts";
+import type { WebhookMetrics } from "../metrics/metrics.ts";
+import { OutageLog } from "../outage-log.ts";
+import type { AttemptEnd, AttemptText, DueRow, OutboxKind, State } from "../store/types.ts";
+import { renderDigest } from "../texts/message/digest.ts";
+import { renderMessage } from "../texts/message/message-text.ts";
+import {
+  type Attempt,
+  type AttemptResult,
+  endOfAttempt,
+  endOfLookUp,
+  type LookUp,
+  retry,
+} from "./attempt.ts";
+import type { CircuitBreaker } from "./circuit-breaker.ts";
+import type { RateLimit } from "./rate-limit.ts";
+import { type AttemptRows, nameOf, reportEnd } from "./report.ts";
+
+/** What the attempts of every lane touch; `nowMs` is the clock that people read. */
+export type DeliveryParts = {
+  /** Looks for a message that may have arrived. */
+  lookUp: LookUp;
+  metrics: WebhookMetrics;
+  log: Log;
+  nowMs: () => number;
+  monotonicMs: () => number;
+  random: () => number;
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+};
+
+/**
+ * What the attempts of one lane need of it.
+ *
+ * Shape: `heldReferences` asks every state, and throws when the row's own cannot say. `signal` aborts what is on its way;
+ *        while `isRunning` returns false nothing is repeated.
+ */
+export type DeliveryLane = {
+  kind: OutboxKind;
+  attempt: Attempt;
+  heldReferences: (state: State, references: readonly string[]) => Promise<ReadonlySet<string>>;
+  breaker: CircuitBreaker;
+  rate: RateLimit | null;
+  signal: AbortSignal;
+  isRunning: () => boolean;
+};
+
+/** An attempt that was made, or a look-up instead: then `result` is null. */
+type Made = { end: AttemptEnd; result: AttemptResult | null; isSent: boolean };
+
+const AGAIN_MS = 1_000;
+/** So long a process has to run before it gives up a row that was tried for 24 hours. */
+const GIVES_UP_AFTER_MS = 60 * 60_000;
+/** More ids than messages can be on their way to the state. */
+const MOST_GIVEN = 1_000;
+const UNREADABLE = { status: "refused", code: "alert_unreadable" } as const;
+
+/**
+ * Makes the attempts of one lane: looks up what may have arrived, records that an attempt begins, tries, records its end.
+ *
+ * Behaviour: a row that cannot be rendered is dead. What cannot be begun in the state is not sent. An end is recorded
+ *            again each second until the state takes it: sent again, the row would be one message too many.
+ */
+export class Delivery {
+  readonly #parts: DeliveryParts & DeliveryLane;
+  readonly #beginnings: OutageLog;
+  readonly #startedAtMs: number;
+  /** Ids of messages that the state may not have yet. */
+  readonly #given = new Set<string>();
+  /** The row that says the recovery note, while it is on its way. */
+  #noteRow: DueRow | null = null;
+
+  constructor(parts: DeliveryParts & DeliveryLane) {
+    this.#parts = parts;
+    this.#beginnings = new OutageLog({
+      ...parts,
+      problem: "Attempts cannot be recorded, so they are not made",
+      over: "Attempts are recorded again",
+    });
+    this.#startedAtMs = parts.monotonicMs();
+  }
+
+  /**
+   * Resolves to how the rows ended; to null when no attempt was made, or its end was not recorded. Calls `free` once the
+   * external service is done with the rows, with whether something was sent.
+   */
+  async deliver(
+    state: State,
+    rows: AttemptRows,
+    free: (isSent: boolean) => void,
+  ): Promise<AttemptEnd | null> {
+    const { monotonicMs, sleep, signal } = this.#parts;
+    const startedMs = monotonicMs();
+    const made = await this.#make(state, rows, startedMs);
+    free(made?.isSent ?? false);
+    if (made === null) {
+      // Free again at once, the same row would be looked for without an end.
+      await sleep(AGAIN_MS, signal).catch(() => {});
+      return null;
+    }
+    if (!(await this.#record(state, rows[0].id, made.end))) return null;
+    reportEnd(this.#parts, rows, { ...made, tookMs: monotonicMs() - startedMs });
+    return made.end;
+  }
+
+  async #make(state: State, rows: AttemptRows, startedMs: number): Promise<Made | null> {
+    const { attempt, breaker, log, kind, signal } = this.#parts;
+    const [row] = rows;
+    if (row.sent !== null) {
+      const end = endOfLookUp(row, await this.#lookUp(state, row.sent), this.#facts(startedMs));
+      if (end !== null) return { end, result: null, isSent: false };
+    }
+    let result: AttemptResult = UNREADABLE;
+    let isSent = false;
+    try {
+      const content = kind === "message" ? (row.sent ?? (await this.#contentOf(state, rows))) : null;
+      if (!(await this.#begin(state, rows, content))) return null;
+      isSent = true;
+      result = await attempt({ ...row, text: content?.text ?? "" }, signal);
+      breaker.observe(result);
+      if (kind === "message" && result.status === "delivered") this.#give(result.reference);
+    } catch (error) {
+      log.error("An alert in the state cannot be used", { kind, row: row.id, cause: nameOf(error) });
+    } finally {
+      if (this.#noteRow === row) this.#noteRow = null;
+    }
+    return { end: endOfAttempt(row, result, this.#facts(startedMs)), result, isSent };
+  }
+
+  /** The message if it arrived, null if it is not found, or why that is not known now. */
+  async #lookUp(state: State, sent: NonNullable<DueRow["sent"]>): Promise<AttemptResult | null> {
+    const { lookUp, heldReferences, breaker, signal } = this.#parts;
+    const found = await lookUp(sent, signal);
+    if ("status" in found) {
+      breaker.observe(found);
+      return found;
+    }
+    const held = await heldReferences(state, found).catch(() => null);
+    if (held === null) return retry("state_unavailable", "row");
+    const reference = found.find((id) => !held.has(id) && !this.#given.has(id));
+    if (reference === undefined) return null;
+    this.#give(reference);
+    return { status: "delivered", reference, url: null };
+  }
+
+  #give(reference: string | null): void {
+    if (reference !== null) this.#given.add(reference);
+    if (this.#given.size > MOST_GIVEN) this.#given.delete(this.#given.values().next().value!);
+  }
+
+  async #contentOf(state: State, rows: AttemptRows): Promise<AttemptText> {
+    const [row] = rows;
+    let note = { emailed: 0, undelivered: 0 };
+    if (this.#noteRow === null) {
+      this.#noteRow = row;
+      note = await state.recoveryNote().catch(() => note);
+    }
+    const context = { nowMs: this.#parts.nowMs(), note };
+    const text =
+      rows.length > 1 ? renderDigest(rows, context) : renderMessage(row.alert, { ...row, ...context });
+    return { text, note };
+  }
+
+  /** Records that the attempt begins; false when it must not, or when that could not be recorded. */
+  async #begin(state: State, [row, ...others]: AttemptRows, content: AttemptText | null): Promise<boolean> {
+    const { kind, rate } = this.#parts;
+    const members = row.sent === null ? others.map(({ id }) => id) : row.members;
+    try {
+      const hasBegun = await state.begin(row, {
+        content: content && { text: content.text, note: content.note },
+        members,
+        paceAheadMs: rate?.aheadMs ?? null,
+      });
+      this.#beginnings.worked();
+      return hasBegun;
+    } catch (error) {
+      this.#beginnings.failed({ kind, row: row.id, cause: nameOf(error) });
+      return false;
+    }
+  }
+
+  #facts(startedMs: number) {
+    const nowMs = this.#parts.monotonicMs();
+    const mayGiveUp = nowMs - this.#startedAtMs >= GIVES_UP_AFTER_MS;
+    return { tookMs: nowMs - startedMs, mayGiveUp, random: this.#parts.random };
+  }
+
+  async #record(state: State, row: number, end: AttemptEnd): Promise<boolean> {
+    const { log, kind, sleep, signal, isRunning } = this.#parts;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await state.finish(row, end);
+        return true;
+      } catch (error) {
+        const facts = { kind, row, result: end.status, cause: nameOf(error) };
+        if (tries === 1) log.error("The result of a delivery cannot be recorded yet", facts);
+        if (!isRunning() || signal.aborted) return false;
+        await sleep(AGAIN_MS, signal).catch(() => {});
+      }
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import { OutageLog } from "../outage-log.ts";
+import { priorityOf } from "../store/stored.ts";
+import type { AttemptEnd, DueRow, State } from "../store/types.ts";
+import { CircuitBreaker } from "./circuit-breaker.ts";
+import { Delivery, type DeliveryLane, type DeliveryParts } from "./delivery.ts";
+import { type AttemptRows, nameOf } from "./report.ts";
+
+/** A state whose rows are delivered while `isOurs` returns true. */
+export type Source = { state: State; isOurs(): boolean };
+
+/**
+ * What a lane works with.
+ *
+ * Shape: `slots` is how many rows may be on their way at once. `mostAlone` is how many messages may wait before several
+ *        go out as one; null: each goes by itself. `onEnded` is told of all rows of an attempt once they are no longer on
+ *        their way, `onFree` when others may start.
+ */
+export type LaneParts = DeliveryParts &
+  Pick<DeliveryLane, "kind" | "attempt" | "heldReferences" | "rate"> & {
+    slots: number;
+    mostAlone: number | null;
+    sources: () => readonly Source[];
+    keepPause: (code: string | null) => void;
+    onFree: () => void;
+    onEnded: (state: State, rows: readonly number[], end: AttemptEnd | null) => void;
+  };
+
+type Candidate = { source: Source; rows: AttemptRows };
+/** Rows on their way; `isBusy` until the external service is done with them. */
+type Flight = {
+  state: State;
+  rows: AttemptRows;
+  ids: readonly number[];
+  isBusy: boolean;
+  ending: Promise<AttemptEnd | null>;
+};
+
+/**
+ * Delivers the rows of one kind, a few at once: slots, a rate limit and a circuit breaker for all sources.
+ *
+ * Behaviour: a row stays on its way until its end is recorded, and with it all rows that its text tells. While it is
+ *            only recorded it uses a slot of its own source: a state that cannot be written keeps no other one waiting.
+ */
+export class Lane {
+  readonly breaker: CircuitBreaker;
+  readonly #parts: LaneParts;
+  readonly #delivery: Delivery;
+  readonly #reads: OutageLog;
+  readonly #flights = new Set<Flight>();
+  readonly #abort = new AbortController();
+  #isRunning = true;
+
+  constructor(parts: LaneParts) {
+    this.#parts = parts;
+    this.breaker = new CircuitBreaker({ ...parts, keep: parts.keepPause });
+    const { signal } = this.#abort;
+    const isRunning = () => this.#isRunning;
+    this.#delivery = new Delivery({ ...parts, breaker: this.breaker, signal, isRunning });
+    this.#reads = new OutageLog({ ...parts, problem: "The outbox cannot be read now" });
+  }
+
+  /** How many rows could start now. */
+  get startable(): number {
+    const { slots, rate } = this.#parts;
+    if (!this.#isRunning || this.breaker.isOpen) return 0;
+    const busy = [...this.#flights].filter(({ isBusy }) => isBusy).length;
+    const free = (this.breaker.isHalfOpen ? 1 : slots) - busy;
+    return Math.max(0, Math.min(free, rate?.available ?? free));
+  }
+
+  /** How a row ends that is on its way, as `Delivery.deliver`; null for another. */
+  inFlight(state: State, row: number): Promise<AttemptEnd | null> | null {
+    const flight = [...this.#flights].find((one) => one.state === state && one.ids.includes(row));
+    return flight?.ending ?? null;
+  }
+
+  /** Whether a row of this fingerprint is on its way that was accepted before `row`. */
+  isBehind(state: State, { alert, id }: DueRow): boolean {
+    const isBefore = (row: DueRow) => row.id < id && row.alert.fingerprint === alert.fingerprint;
+    return [...this.#flights].some((flight) => flight.state === state && flight.rows.some(isBefore));
+  }
+
+  /**
+   * Starts the rows that may start now; one for which `mayStart` returns false is left for later. Never throws.
+   *
+   * Units: `issueGraceMs` as in `DueQuery`.
+   */
+  async start(
+    issueGraceMs = 0,
+    mayStart: (state: State, row: DueRow) => boolean = () => true,
+  ): Promise<void> {
+    for (let isDigest = true; isDigest && this.startable > 0; ) {
+      const sources = this.#parts.sources().filter((source) => source.isOurs());
+      const found = await Promise.all(sources.map((source) => this.#candidates(source, issueGraceMs)));
+      isDigest = false;
+      for (const { source, rows } of found.flat().sort((a, b) => this.#order(a, b))) {
+        if (this.startable === 0 || !source.isOurs() || !mayStart(source.state, rows[0])) continue;
+        this.#launch(source.state, rows);
+        // There may be more to be sent as one.
+        isDigest ||= rows.length > 1;
+      }
+    }
+  }
+
+  /** Starts nothing more and waits for the rows on their way; after `graceMs` they are aborted. */
+  async stop(graceMs: number): Promise<void> {
+    this.#isRunning = false;
+    const timer = setTimeout(() => this.#abort.abort(), graceMs);
+    await Promise.all([...this.#flights].map(({ ending }) => ending));
+    clearTimeout(timer);
+  }
+
+  /** What may start of a source: a row each, or several that one message tells. */
+  async #candidates(source: Source, issueGraceMs: number): Promise<Candidate[]> {
+    const { kind, slots, mostAlone } = this.#parts;
+    const { state } = source;
+    const flights = [...this.#flights].filter((flight) => flight.state === state);
+    const limit = Math.min(this.startable, slots - flights.length);
+    if (limit <= 0) return [];
+    const except = flights.flatMap(({ ids }) => ids);
+    const isProbe = this.breaker.isHalfOpen;
+    try {
+      const rows = await state.due(kind, { limit, except, issueGraceMs, isProbe });
+      const alone = rows.map((row): Candidate => ({ source, rows: [row] }));
+      if (mostAlone === null || !rows.some(isDigestible)) return alone;
+      if ((await state.waitingMessages(mostAlone + 1)) <= mostAlone) return alone;
+      const [first, ...others] = await state.digestible(except);
+      if (first === undefined || others.length === 0) return alone;
+      return [...alone.filter(({ rows: [row] }) => !isDigestible(row)), { source, rows: [first, ...others] }];
+    } catch (error) {
+      this.#reads.failed({ kind, cause: nameOf(error) });
+      return [];
+    }
+  }
+
+  /** Between sources, as `State.due` within one. */
+  #order({ rows: [a] }: Candidate, { rows: [b] }: Candidate): number {
+    const least = this.breaker.isHalfOpen ? a.attempts - b.attempts : 0;
+    return least || priorityOf(a.alert) - priorityOf(b.alert);
+  }
+
+  #launch(state: State, rows: AttemptRows): void {
+    const { rate, onFree, onEnded } = this.#parts;
+    const ids = [...rows.map(({ id }) => id), ...rows[0].members];
+    rate?.take();
+    const free = (isSent: boolean) => {
+      if (!isSent) rate?.giveBack();
+      flight.isBusy = false;
+      onFree();
+    };
+    const flight: Flight = { state, rows, ids, isBusy: true, ending: Promise.resolve(null) };
+    this.#flights.add(flight);
+    flight.ending = this.#delivery.deliver(state, rows, free).then((end) => {
+      this.#flights.delete(flight);
+      onEnded(state, ids, end);
+      onFree();
+      return end;
+    });
+  }
+}
+
+/** Whether one message may tell a row together with others. */
+function isDigestible({ sent, alert }: DueRow): boolean {
+  return sent === null && priorityOf(alert) > 0;
+}

@@ -1,0 +1,82 @@
+import { DATABASE_FAILED } from "../../providers/evolution/refusal.ts";
+import {
+  type FindMessages,
+  type KeptMessage,
+  type MessageQuestion,
+  type MessageSearch,
+  TOO_MANY_MESSAGES,
+} from "../../providers/evolution/find-messages.ts";
+import type { FindInstance } from "../../providers/evolution/instance.ts";
+import { recipientJids } from "../../providers/evolution/recipient-jids.ts";
+import { type LookUp, retry } from "./attempt.ts";
+
+/** How far the gateway's clock may be behind ours. */
+const BEHIND_MS = 60_000;
+/** How far it may be ahead. */
+const AHEAD_MS = 5 * 60_000;
+
+/** The gateway cannot be asked now. Any other failure leaves it unknown what it has sent. */
+const NOT_ASKED: ReadonlySet<string> = new Set([
+  DATABASE_FAILED,
+  ...["unreachable", "timeout", "connection_lost", "aborted"].map((problem) => `gateway_${problem}`),
+  ...[502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 527].map((status) => `gateway_http_${status}`),
+]);
+
+/**
+ * Looks at the gateway for a message that may have arrived.
+ *
+ * Shape:     needs what asks the gateway for messages, what finds the instance that sends, the number that gets the
+ *            alerts, and the clock that people read.
+ * Behaviour: found are messages with exactly the text, to any form of the number, from a minute before the first attempt
+ *            until now; one that WhatsApp returned with an error and never acknowledged does not count. One question,
+ *            for the messages to everyone; where these are too many, one for each form of the number, and where these
+ *            are, it is not known.
+ */
+export function messageLookUp(dependencies: {
+  find: FindMessages;
+  findInstance: FindInstance;
+  phone: string;
+  nowMs: () => number;
+}): LookUp {
+  const { find, findInstance, phone, nowMs } = dependencies;
+  const recipients = recipientJids(phone);
+  return async ({ text, firstBegunAtMs }, signal) => {
+    const instance = await findInstance(signal);
+    if (instance.status !== "found") return failure(instance.code);
+    const toMs = Math.max(nowMs(), firstBegunAtMs) + AHEAD_MS;
+    const time = { instanceName: instance.name, fromMs: firstBegunAtMs - BEHIND_MS, toMs };
+    const search = await findTo(find, time, recipients, signal);
+    if (search.status === "failed") return failure(search.code);
+    const isOurs = (one: KeptMessage) =>
+      recipients.includes(one.remoteJid) && one.text === text && !isReturned(one);
+    return search.messages.filter(isOurs).map(({ id }) => id);
+  };
+}
+
+/** The messages of a time to everyone; where these are too many, those to the recipients. */
+async function findTo(
+  find: FindMessages,
+  time: Omit<MessageQuestion, "remoteJid">,
+  recipients: readonly string[],
+  signal: AbortSignal,
+): Promise<MessageSearch> {
+  const toEveryone = await find({ ...time, remoteJid: null }, signal);
+  if (toEveryone.status === "answered" || toEveryone.code !== TOO_MANY_MESSAGES) return toEveryone;
+  const messages: KeptMessage[] = [];
+  for (const remoteJid of recipients) {
+    const search = await find({ ...time, remoteJid }, signal);
+    if (search.status === "failed") return search;
+    messages.push(...search.messages);
+  }
+  return { status: "answered", messages };
+}
+
+function failure(code: string): Awaited<ReturnType<LookUp>> {
+  return NOT_ASKED.has(code) ? retry(code, "service") : [];
+}
+
+/** WhatsApp's error after the gateway took it, and no acknowledgement. */
+function isReturned({ statuses }: KeptMessage): boolean {
+  const acknowledged = ["SERVER_ACK", "DELIVERY_ACK", "READ", "PLAYED"];
+  return statuses.includes("ERROR") && !acknowledged.some((status) => statuses.includes(status));
+}

@@ -1,0 +1,50 @@
+/** How many may start in a minute, and how many of them at once. */
+export type Rate = { perMinute: number; burst: number };
+
+/**
+ * A rate limiter (GCRA): a burst at once, then evenly at the rate.
+ *
+ * Shape:     `available` is how many may start now. `aheadMs` is all that has to be kept for another process: for how
+ *            long the rate is used up, 0 when all of the burst may start.
+ * Behaviour: `giveBack` returns one that did not start. A clock that goes back changes nothing.
+ * Units:     milliseconds of a monotonic clock.
+ */
+export class RateLimit {
+  readonly #intervalMs: number;
+  readonly #burstMs: number;
+  readonly #monotonicMs: () => number;
+  /** When all of the burst may start again. */
+  #restedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor({ perMinute, burst }: Rate, monotonicMs: () => number) {
+    this.#intervalMs = 60_000 / perMinute;
+    this.#burstMs = burst * this.#intervalMs;
+    this.#monotonicMs = monotonicMs;
+  }
+
+  get available(): number {
+    // Thirty times a thirtieth is a little less than one in floating point.
+    return Math.max(0, Math.floor((this.#burstMs - this.#aheadMs) / this.#intervalMs + 1e-6));
+  }
+
+  get aheadMs(): number {
+    return Math.ceil(this.#aheadMs);
+  }
+
+  take(): void {
+    this.#restedAtMs = this.#monotonicMs() + this.#aheadMs + this.#intervalMs;
+  }
+
+  giveBack(): void {
+    this.#restedAtMs -= this.#intervalMs;
+  }
+
+  /** Goes on where another process stopped; null: not known, so the burst counts as used up. */
+  resume(aheadMs: number | null): void {
+    this.#restedAtMs = this.#monotonicMs() + (aheadMs ?? this.#burstMs);
+  }
+
+  get #aheadMs(): number {
+    return Math.max(0, this.#restedAtMs - this.#monotonicMs());
+  }
+}
