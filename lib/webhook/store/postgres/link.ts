@@ -3,7 +3,7 @@ import { noAnswer } from "../../../platform/database/error.ts";
 import { classifyDatabaseError, type Database, databaseError } from "../../../platform/database/pool.ts";
 import { OpsError } from "../../../platform/errors.ts";
 import { pause, withTimeout } from "../../../platform/timeout.ts";
-import { CommitUnknown, type WriteOptions } from "../sql.ts";
+import { CommitUnknown, type Sql, type SqlRow, type SqlValue, type WriteOptions } from "../sql.ts";
 
 /** The setting that has the URL of the state's database. */
 export const STATE_URL = "OPSCTL_STATE_URL";
@@ -11,11 +11,17 @@ export const STATE_URL = "OPSCTL_STATE_URL";
 const PAUSE_MS = 100;
 /** How long a database that has just not answered may take to say that it is there. */
 const PROBE_LIMIT_MS = 1_000;
-/** The transaction was rolled back, by a deadlock or another's change, or has lost its connection. */
-const MAY_BE_REPEATED = new Set(["40001", "40P01", "DATABASE_LOST", "DATABASE_UNREACHABLE"]);
+/** Deadlock, or a row that another transaction has changed. */
+const UNDONE = new Set(["40001", "40P01"]);
+const UNAVAILABLE = new Set(["DATABASE_LOST", "DATABASE_UNREACHABLE"]);
 
-/** What is asked, of the pool or in a transaction of it. */
-type Work<T> = (sql: postgres.ISql, database: Database) => Promise<T>;
+const NAMES: Readonly<Record<string, string>> = { now: "opsctl_state.now_ms()", id: "bigint" };
+/** How many rows one statement inserts: few lengths, so that few statements are prepared. */
+const INSERT_LENGTHS = [256, 64, 16, 4, 1];
+/** PostgreSQL's types of values, and of columns that the driver reads as a text or as true and false. */
+const [BIGINT, TEXT, NUMERIC, BOOLEAN] = [20, 25, 1700, 16];
+
+type Work<T> = (sql: Sql) => Promise<T>;
 
 /**
  * The connections to the state's database, with a time limit for every call.
@@ -28,24 +34,21 @@ type Work<T> = (sql: postgres.ISql, database: Database) => Promise<T>;
 export class StateLink {
   readonly #open: () => Promise<Database>;
   readonly #limitMs: number;
-  #database: Database | undefined;
-  #opening: Promise<Database> | undefined;
-  #renewedAtMs = Number.NEGATIVE_INFINITY;
+  #database: Promise<Database> | undefined;
   #isAnswering = true;
   #isClosed = false;
 
-  /** Without a `database` the first call opens one. */
-  constructor(open: () => Promise<Database>, limitMs: number, database?: Database) {
+  /** The first call opens the connections. */
+  constructor(open: () => Promise<Database>, limitMs: number) {
     this.#open = open;
     this.#limitMs = limitMs;
-    this.#database = database;
   }
 
   /** The result of statements without a transaction; `attempt` says what they do, such as "read the outbox". */
   async ask<T>(attempt: string, work: Work<T>, limitMs = this.#limitMs): Promise<T> {
     return await this.#within(limitMs, attempt, async () => {
-      const database = await this.#connected();
-      return await work(database.sql, database);
+      const { sql, prepares } = await this.#connected();
+      return await work(sqlOn(sql, prepares));
     });
   }
 
@@ -58,50 +61,46 @@ export class StateLink {
    */
   async transact<T>(attempt: string, work: Work<T>, { moreMs = 0 }: WriteOptions = {}): Promise<T> {
     const probeMs = Math.min(PROBE_LIMIT_MS, this.#limitMs);
-    if (!this.#isAnswering) await this.ask(attempt, (sql) => sql`select 1`, probeMs);
+    if (!this.#isAnswering) await this.ask(attempt, (sql) => sql.all("select 1"), probeMs);
     let isCommitAsked = false;
     const once = async (late: AbortSignal) => {
-      const database = await this.#connected();
-      return await database.sql.begin("isolation level read committed", async (tx) => {
+      const { sql, prepares } = await this.#connected();
+      return (await sql.begin("isolation level read committed", async (tx) => {
         if (late.aborted) throw noAnswer();
-        const result = await work(tx, database);
+        const result = await work(sqlOn(tx, prepares));
         if (late.aborted) throw noAnswer();
         isCommitAsked = true;
         return result;
-      });
+      })) as T;
     };
-    const repeated = async (late: AbortSignal) => {
-      for (;;) {
-        try {
-          return (await once(late)) as T;
-        } catch (error) {
-          const { code, sqlState } = classifyDatabaseError(error);
-          // A server that refuses has rolled back, unless it ends the connection with its error.
-          if (sqlState !== undefined && !/^(?:08|25P|57P)/.test(sqlState)) isCommitAsked = false;
-          if (
-            isCommitAsked ||
-            this.#isClosed ||
-            !MAY_BE_REPEATED.has(code === "DATABASE_BUSY" ? sqlState! : code)
-          )
-            throw error;
-          await pause(PAUSE_MS, late);
-          if (late.aborted) throw error;
-        }
+    const repeatedly = async (late: AbortSignal): Promise<T> => {
+      try {
+        return await once(late);
+      } catch (error) {
+        const { code, sqlState = "" } = classifyDatabaseError(error);
+        // A server that refuses a commit has rolled back, unless it ends the connection with its error.
+        isCommitAsked &&= /^(?:$|08|25P|57P)/.test(sqlState);
+        if (isCommitAsked || !(UNDONE.has(sqlState) || UNAVAILABLE.has(code))) throw error;
+        await pause(PAUSE_MS, late);
+        if (late.aborted) throw error;
+        return await repeatedly(late);
       }
     };
     try {
-      return await this.#within(this.#limitMs + moreMs, attempt, repeated);
-    } catch (error) {
+      return await this.#within(this.#limitMs + moreMs, attempt, repeatedly);
+    } catch (cause) {
       throw isCommitAsked
-        ? new CommitUnknown(`Cannot ${attempt}: no answer to the commit`, { cause: error })
-        : error;
+        ? new CommitUnknown(`Cannot ${attempt}: no answer to the commit`, { cause })
+        : cause;
     }
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const database = this.#database ?? (await this.#opening?.catch(() => undefined));
-    await database?.close();
+    await this.#database?.then(
+      (database) => database.close(),
+      () => {},
+    );
   }
 
   async #within<T>(limitMs: number, attempt: string, work: (late: AbortSignal) => Promise<T>): Promise<T> {
@@ -114,27 +113,57 @@ export class StateLink {
       if (!(error instanceof Error && "code" in error)) throw error;
       const { code, sqlState, transient } = classifyDatabaseError(error);
       if (transient && sqlState === undefined) this.#isAnswering = false;
-      if (code === "DATABASE_TIMEOUT" && sqlState === undefined) this.#renew();
+      // In a shorter time new connections may not be made yet.
+      if (code === "DATABASE_TIMEOUT" && sqlState === undefined && limitMs >= this.#limitMs)
+        void this.#database?.then((database) => database.renew()).catch(() => {});
       throw databaseError(error, `${attempt} in the webhook's state`, { setting: STATE_URL });
     }
   }
 
   async #connected(): Promise<Database> {
     if (this.#isClosed)
-      throw new OpsError({ code: "DATABASE_LOST", message: "The webhook's state is closed" });
-    if (this.#database !== undefined) return this.#database;
-    this.#opening ??= this.#open().finally(() => {
-      this.#opening = undefined;
+      throw new OpsError({ code: "STATE_UNAVAILABLE", message: "The webhook's state is closed" });
+    this.#database ??= this.#open().catch((error: unknown) => {
+      this.#database = undefined;
+      throw error;
     });
-    this.#database = await this.#opening;
-    return this.#database;
+    return await this.#database;
   }
+}
 
-  /** Not too often: connections that have just been begun need their time. */
-  #renew(): void {
-    const nowMs = performance.now();
-    if (nowMs - this.#renewedAtMs < this.#limitMs / 2) return;
-    this.#renewedAtMs = nowMs;
-    this.#database?.renew();
-  }
+/** A text of the store's statements as PostgreSQL takes it: see `Sql`. */
+export function inPostgres(text: string): string {
+  return text.replace(/\{(\w+)\}/g, (_, name: string) => NAMES[name] ?? `opsctl_state.${name}`);
+}
+
+/** The store's statements, on the pool or in a transaction of it; those that are not awaited are sent together. */
+function sqlOn(sql: postgres.ISql, prepare: boolean): Sql {
+  const typed = (value: SqlValue) =>
+    value === null ? null : sql.typed(value as string, typeof value === "number" ? BIGINT : TEXT);
+  const ask = (text: string, values: readonly SqlValue[] = []) =>
+    sql.unsafe<SqlRow[]>(inPostgres(text), values.map(typed), { prepare });
+  return {
+    async all(text, values) {
+      const rows = await ask(text, values);
+      const numbers = rows.columns.filter(({ type }) => [BIGINT, NUMERIC, BOOLEAN].includes(type));
+      for (const row of rows)
+        for (const { name } of numbers) if (row[name] !== null) row[name] = Number(row[name]);
+      return [...rows];
+    },
+    run: async (text, values) => (await ask(text, values)).count,
+    async insert(table, columns, rows, onConflict = "") {
+      const head = inPostgres(`insert into {${table}} as old (${columns.join()}) values`);
+      const insertSome = (chunk: readonly (readonly SqlValue[])[]) => {
+        let mark = 0;
+        const marks = chunk.map((row) => `(${row.map(() => `$${++mark}`)})`);
+        // Without types, so that each value has that of its column, also null.
+        return sql.unsafe(`${head} ${marks} ${onConflict}`, chunk.flat(), { prepare });
+      };
+      const rest = [...rows];
+      const statements: Promise<unknown>[] = [];
+      for (const length of INSERT_LENGTHS)
+        while (rest.length >= length) statements.push(insertSome(rest.splice(0, length)));
+      await Promise.all(statements);
+    },
+  };
 }

@@ -3,18 +3,13 @@ import postgresFile from "../../../../sql/state/postgres.sql" with { type: "text
 import schemaFile from "../../../../sql/state/schema.sql" with { type: "text" };
 import { classifyDatabaseError } from "../../../platform/database/pool.ts";
 import { OpsError } from "../../../platform/errors.ts";
+import { inPostgres } from "./link.ts";
 
 const VERSION = 1;
 /** Texts of alerts and messages have signs of every script; SQL_ASCII keeps whatever bytes it is given. */
 const ENCODINGS: readonly string[] = ["UTF8", "SQL_ASCII"];
 // A lock of the transaction, which a pooler may carry.
 const LOCK_KEY = 7_317_120_432;
-const NAMES: Readonly<Record<string, string>> = { now: "opsctl_state.now_ms()", id: "bigint" };
-
-/** A text of the store's statements as PostgreSQL takes it: see `Sql`. */
-export function inPostgres(text: string): string {
-  return text.replace(/\{(\w+)\}/g, (_, name: string) => NAMES[name] ?? `opsctl_state.${name}`);
-}
 
 /**
  * Makes the schema `opsctl_state` where it is missing; returns whether it did.
