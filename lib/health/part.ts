@@ -1,7 +1,7 @@
 import type { PartName } from "../platform/config/settings-table.ts";
 import { OpsError } from "../platform/errors.ts";
 import { isRoot, wasRoot } from "../platform/privileges.ts";
-import { webhookPorts } from "../webhook/ports.ts";
+import { webhookPorts } from "../webhook/config.ts";
 import { fileHealth } from "./files.ts";
 import { type Health, type Look, notChecked, only } from "./result.ts";
 import { readWebhookHealth } from "./webhook.ts";

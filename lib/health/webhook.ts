@@ -1,7 +1,7 @@
 import { ALERT_GATEWAY, gatewayAdvice } from "../providers/evolution/advice.ts";
-import { LONG_WAIT_MS, readServiceHealth, type ServiceHealth } from "../webhook/http/service-health.ts";
-import type { WebhookPorts } from "../webhook/ports.ts";
-import { type KindStats, OUTBOX_KINDS, type OutboxKind } from "../webhook/state/contract.ts";
+import type { WebhookPorts } from "../webhook/config.ts";
+import { readServiceHealth, type ServiceHealth } from "../webhook/http/health-client.ts";
+import { type KindStats, OUTBOX_KINDS, type OutboxKind } from "../webhook/store/types.ts";
 import {
   type CheckResult,
   command,
@@ -22,6 +22,8 @@ export const START = command(
   `systemctl start opsctl-webhook.socket opsctl-webhook.service; ${JOURNAL.command}`,
 );
 
+/** What is queued for longer than this does not only wait for the rate limit. */
+const LONG_WAIT_MS = 15 * 60_000;
 const LIST_DEAD = "opsctl webhook dead list";
 const RETRY_ALL = "Retry all with opsctl webhook dead retry --all";
 const CORRECT_TOKEN =
@@ -61,8 +63,8 @@ const UNSEEN: CheckResult = {
 
 /** The health of a service that reports this. */
 function webhookHealth(service: ServiceHealth): Health {
-  const { isReady, isLeading, holds, outbox, secretRefusedAt, gatewayOpen, pendingMessages } = service;
-  const up = pass(isLeading ? "up" : "up, another host delivers");
+  const { isReady, isLeader, outbox, secretRefusedAt, gatewayOpen, pendingMessages } = service;
+  const up = pass(isLeader ? "up" : "up, another host delivers");
   const results = [isReady ? up : fail("WEBHOOK_NOT_READY", "it runs and cannot accept alerts", JOURNAL)];
   // What the service has not asked yet is not known.
   if (gatewayOpen === false) results.push(fail("sem_instancia_gateway", "gateway disconnected"));
@@ -71,7 +73,10 @@ function webhookHealth(service: ServiceHealth): Health {
   else if (gatewayOpen) results.push(pass("gateway connected"));
   if (outbox === null) results.push(fail("STATE_UNREADABLE", "the queue cannot be counted", JOURNAL));
   else results.push(...queueResults(outbox));
-  const paused = OUTBOX_KINDS.flatMap((kind) => (holds[kind] === null ? [] : [{ kind, code: holds[kind] }]));
+  const paused = OUTBOX_KINDS.flatMap((kind) => {
+    const code = service.paused[kind];
+    return code === null ? [] : [{ kind, code }];
+  });
   for (const { kind, code } of paused) {
     const of = kind === "message" ? "the gateway" : "the issue tracker";
     const fix = kind === "message" ? gatewayAdvice({ code }, ALERT_GATEWAY)?.fix : CORRECT_TOKEN;
@@ -82,21 +87,21 @@ function webhookHealth(service: ServiceHealth): Health {
     const reason = `the last post from another host, at ${secretRefusedAt}, was refused: it had no secret or another one`;
     results.push(note("WEBHOOK_SECRET_REFUSED", reason, REFUSED_SENDER));
   }
-  const facts = { isReady, isLeading, gatewayOpen, pendingMessages, holds: paused };
+  const facts = { isReady, isLeader, gatewayOpen, pendingMessages, paused };
   return { results, facts: { ...facts, outbox: outbox === null ? null : countsOf(outbox) } };
 }
 
-/** What is queued, and what is not delivered or of an unknown result. */
+/** What is queued, and what is undelivered or of an unknown result. */
 function queueResults(queues: Record<OutboxKind, KindStats>): CheckResult[] {
-  const { queued, oldestSeconds, inDoubt } = countsOf(queues);
+  const { queued, oldestSeconds, unknown: anyUnknown } = countsOf(queues);
   const oldest = oldestSeconds === null ? "" : `, the oldest for ${shortTime(oldestSeconds * 1000)}`;
   const isLate = oldestSeconds !== null && oldestSeconds * 1000 > LONG_WAIT_MS;
   const text = queued === 0 ? "nothing queued" : `${queued} queued${oldest}`;
   const results = [isLate ? warn("OUTBOX_DELAYED", text, command("opsctl webhook queue list")) : pass(text)];
   // `--all` includes what is unknown, and would send that again.
-  const retry = inDoubt > 0 ? "Retry each with opsctl webhook dead retry --row <id>" : RETRY_ALL;
+  const retry = anyUnknown > 0 ? "Retry each with opsctl webhook dead retry --row <id>" : RETRY_ALL;
   for (const kind of OUTBOX_KINDS) {
-    const { dead, inDoubt: unknown } = queues[kind];
+    const { dead, unknown } = queues[kind];
     const named = (count: number) => `${count} ${count === 1 ? kind : `${kind}s`}`;
     if (dead > 0)
       results.push(
@@ -110,11 +115,11 @@ function queueResults(queues: Record<OutboxKind, KindStats>): CheckResult[] {
   return results;
 }
 
-/** What is queued and open over all kinds. */
+/** What is queued, undelivered and unknown over all kinds. */
 function countsOf(queues: Record<OutboxKind, KindStats>) {
   const kinds = OUTBOX_KINDS.map((kind) => queues[kind]);
-  const sum = (key: "queued" | "dead" | "inDoubt") => kinds.reduce((total, kind) => total + kind[key], 0);
+  const sum = (key: "queued" | "dead" | "unknown") => kinds.reduce((total, kind) => total + kind[key], 0);
   const ages = kinds.map(({ oldestQueuedAgeMs }) => oldestQueuedAgeMs).filter((age) => age !== null);
   const oldestSeconds = ages.length === 0 ? null : Math.round(Math.max(...ages) / 1000);
-  return { queued: sum("queued"), oldestSeconds, givenUp: sum("dead"), inDoubt: sum("inDoubt") };
+  return { queued: sum("queued"), oldestSeconds, undelivered: sum("dead"), unknown: sum("unknown") };
 }

@@ -1,12 +1,12 @@
 import { OpsError } from "../../../lib/platform/errors.ts";
-import type { State } from "../../../lib/webhook/state/contract.ts";
+import type { State } from "../../../lib/webhook/store/types.ts";
 import { aPositiveInteger, flag, option } from "../../args/options.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { withState } from "../../wiring/webhook/state.ts";
 
 const NOTES = "Shows names and codes, never an alert's text.";
 
-/** `opsctl webhook queue list`: what waits to be delivered. The service may be running, as for all commands below. */
+/** `opsctl webhook queue list`: the queued rows. The service may be running, as for all commands below. */
 export const webhookQueueList = defineCommand({
   notes: NOTES,
   args: { limit: option("n", "How many rows to show at most", { default: "100", check: aPositiveInteger }) },
@@ -14,7 +14,7 @@ export const webhookQueueList = defineCommand({
 
   run: (args, context) =>
     withState(context, async (state) => {
-      const { renderQueued } = await import("../../../lib/webhook/render-queued.ts");
+      const { renderQueued } = await import("../../../lib/webhook/render-rows.ts");
       const queued = await state.listQueued(Number(args.limit));
       const { message, issue, comment } = await state.stats();
       const counts = { message: message.queued, issue: issue.queued, comment: comment.queued };
@@ -22,7 +22,7 @@ export const webhookQueueList = defineCommand({
     }),
 });
 
-/** `opsctl webhook dead list`: what could not be delivered in time, and what a service may have taken. */
+/** `opsctl webhook dead list`: the rows that are dead or unknown. */
 export const webhookDeadList = defineCommand({
   notes: NOTES,
   args: {},
@@ -30,7 +30,7 @@ export const webhookDeadList = defineCommand({
 
   run: (_args, context) =>
     withState(context, async (state) => {
-      const { renderDead } = await import("../../../lib/webhook/render-dead.ts");
+      const { renderDead } = await import("../../../lib/webhook/render-rows.ts");
       const dead = await state.listDead();
       return { fields: { dead }, text: (screen) => renderDead(dead, screen) };
     }),
@@ -38,19 +38,19 @@ export const webhookDeadList = defineCommand({
 
 const OF_QUEUE = {
   list: "queue list",
-  all: "Everything that waits",
+  all: "All queued rows",
   code: "QUEUED_ROW_NOT_FOUND",
-  why: "it is not among what waits; it may have been delivered meanwhile",
+  why: "it is not queued; it may have been delivered",
 };
 
 const OF_DEAD = {
   list: "dead list",
-  all: "All of them",
+  all: "All dead and unknown rows",
   code: "DEAD_ROW_NOT_FOUND",
-  why: "it is neither undelivered nor of unknown result",
+  why: "it is neither dead nor unknown",
 };
 
-/** `opsctl webhook queue drop`: removes waiting rows; a waiting issue gives its claim back. */
+/** `opsctl webhook queue drop`: removes queued rows; a queued issue releases its claim. */
 export const webhookQueueDrop = rowsCommand(OF_QUEUE, {
   notes:
     "A row that is being sent may still arrive. If you drop an issue, the alert's next firing creates a new one.",

@@ -1,4 +1,4 @@
-import type { Reading } from "../../../lib/webhook/need-restart.ts";
+import type { Reading } from "../../../lib/webhook/reload.ts";
 import { aPositiveInteger, option, wholeNumber } from "../../args/options.ts";
 import { defineCommand } from "../../framework/command.ts";
 
@@ -26,7 +26,7 @@ export const webhookServe = defineCommand({
       "Port of page, health and metrics on 127.0.0.1, 0 turns it off (default: WEBHOOK_ADMIN_PORT, else 9301)",
       { check: aPort },
     ),
-    "messages-per-minute": option("n", "WhatsApp messages in any minute, up to 10 of them at once", {
+    "messages-per-minute": option("n", "WhatsApp messages a minute, after a burst of 10", {
       default: "30",
       check: aPositiveInteger,
     }),

@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import type { State } from "../../../lib/webhook/state/contract.ts";
+import type { State } from "../../../lib/webhook/store/types.ts";
 import type { TestReport } from "../../../lib/webhook/test-alert.ts";
 import { aPositiveInteger, aWebUrl, flag, option } from "../../args/options.ts";
 import { type CommandContext, defineCommand } from "../../framework/command.ts";
 import { EXIT } from "../../framework/exit-status.ts";
 
 /**
- * `opsctl webhook test`: one labelled alert through the real path of a running service, whose state is only read to
- * follow it.
+ * `opsctl webhook test`: one labelled alert through the running service, whose state is only read to follow
+ * it.
  */
 export const webhookTest = defineCommand({
   notes: "Creates a real issue, unless --without-issue is given; close it manually.",
@@ -39,7 +39,6 @@ export const webhookTest = defineCommand({
           state,
           waitMs: Number(args.wait) * 1000,
           sleep: (ms) => delay(ms),
-          monotonicMs: () => performance.now(),
         },
         { withIssue: args["without-issue"] !== true },
       );
@@ -52,7 +51,7 @@ export const webhookTest = defineCommand({
 });
 
 function warnUnseen({ log }: CommandContext): State | null {
-  log.warn("The webhook's state cannot be read from here: what is queued is not followed");
+  log.warn("The webhook's state cannot be read from here: queued rows are not followed");
   return null;
 }
 
