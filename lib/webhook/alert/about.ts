@@ -2,7 +2,7 @@ import type { Alert } from "./alert.ts";
 import { datasourceTrouble } from "./name.ts";
 
 /** The labels that say which of several alerts of a rule this is, the first that is there. */
-const TELLING = ["instance", "host", "project", "job"] as const;
+const TELLING = ["instance", "host", "project", "job"];
 /** Labels that every alert of the platform has. */
 export const COMMON_LABELS: ReadonlySet<string> = new Set([
   "alertname",

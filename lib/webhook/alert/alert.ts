@@ -1,5 +1,7 @@
-import type { Squad } from "./squad.ts";
 import type { StateReason } from "./state-reason.ts";
+
+/** The team that an alert concerns; `geral` is everybody. */
+export type Squad = "infra" | "security" | "geral";
 
 /** The units that a rule may give its value, in an annotation or label `unit`. */
 export const UNITS = ["bytes", "percent"] as const;
@@ -25,11 +27,10 @@ export type Alert = {
   /** RFC 3339 as sent, when it can be read as an instant. */
   startsAt: string | null;
   endsAt: string | null;
-  /** The number that the rule compares, as text: `612368384`. Rows of older versions have all: `B=612368384, C=1`. */
+  /** The number that the rule compares, as text: `612368384`; another text as it was sent. */
   value: string | null;
-  /** Missing in rows of older versions. */
   unit?: Unit | null;
-  /** Why it fires or has ended without a measured value; missing in rows of older versions. */
+  /** Why it fires or has ended without a measured value. */
   reason?: StateReason | null;
   labels: Record<string, string>;
   ruleUrl: string | null;

@@ -18,7 +18,6 @@ const MOST_ALERTS = 20_000;
 /** A body may have millions of entries that are no alerts. */
 const MOST_LISTED = 100;
 
-const TOO_MANY = "expected at most 20,000 alerts";
 const EXPECTED_OBJECT = "expected an object";
 
 /**
@@ -39,9 +38,8 @@ export function parseAlerts(body: unknown): ParsedAlerts {
 function parseGroup({ alerts: entries, truncatedAlerts }: JsonObject): ParsedAlerts {
   if (!Array.isArray(entries)) return invalid("$.alerts", "expected a list of alerts");
   const objects = entries.filter(isJsonObject);
-  if (objects.length > MOST_ALERTS) return invalid("$.alerts", TOO_MANY);
-  const bad: number[] = [];
-  for (const [index, entry] of entries.entries()) if (!isJsonObject(entry)) bad.push(index);
+  if (objects.length > MOST_ALERTS) return invalid("$.alerts", "expected at most 20,000 alerts");
+  const bad = entries.flatMap((entry, index) => (isJsonObject(entry) ? [] : [index]));
   const listed = bad.slice(0, MOST_LISTED);
   if (objects.length === 0 && bad.length > 0) {
     const parts = listed.map((index) => ({ path: `$.alerts[${index}]`, problem: EXPECTED_OBJECT }));

@@ -1,9 +1,8 @@
-import { type Alert, UNITS, type Unit } from "./alert.ts";
+import { type Alert, type Squad, UNITS, type Unit } from "./alert.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { isJsonObject, type JsonObject } from "./json-object.ts";
 import { alertName, datasourceTrouble } from "./name.ts";
-import { squadOf } from "./squad.ts";
-import { isWithoutValue, readStateReason } from "./state-reason.ts";
+import { readStateReason } from "./state-reason.ts";
 import { readAlertTime } from "./time.ts";
 import { readValue } from "./value.ts";
 
@@ -32,6 +31,8 @@ export function readAlert(raw: JsonObject, truncatedAlerts: number): Alert {
   const status = typeof raw.status === "string" ? cut(raw.status) : null;
   const trouble = datasourceTrouble(labels);
   const reason = readStateReason(annotations.grafana_state_reason);
+  // Else the steps have no values, and -1 in the place of each (grafana/grafana, state.go, SetNextValues).
+  const isMeasured = trouble === null && reason !== "NoData" && reason !== "Error";
   return {
     name: alertName(labels),
     status,
@@ -44,7 +45,7 @@ export function readAlert(raw: JsonObject, truncatedAlerts: number): Alert {
     description: presentText(trouble === null ? annotations.description : annotations.Error),
     startsAt: isOnlyItsEnd(raw) ? null : readAlertTime(raw.startsAt),
     endsAt: readAlertTime(raw.endsAt),
-    value: trouble === null && !isWithoutValue(reason) ? readValue(raw) : null,
+    value: isMeasured ? presentText(readValue(raw)) : null,
     unit: unitOf(annotations.unit ?? labels.unit),
     reason,
     labels,
@@ -91,11 +92,18 @@ function presentText(value: unknown): string | null {
   return typeof value === "string" && value.trim() !== "" ? cut(value) : null;
 }
 
+/** Exact names only; anything else, and nothing, is `geral`. */
+function squadOf(ruleGroup: string | undefined): Squad {
+  if (ruleGroup === "vps-infra") return "infra";
+  return ruleGroup === "vps-security" ? "security" : "geral";
+}
+
 function unitOf(text: string | undefined): Unit | null {
   const unit = text?.trim().toLowerCase();
   return UNITS.find((known) => known === unit) ?? null;
 }
 
+/** Never half of a character, which not every store can keep. */
 function cut(text: string): string {
-  return text.slice(0, MAX_TEXT_UNITS);
+  return text.length <= MAX_TEXT_UNITS ? text : text.slice(0, MAX_TEXT_UNITS).replace(/[\uD800-\uDBFF]$/, "");
 }

@@ -1,3 +1,5 @@
+import type { Alert } from "./alert.ts";
+
 /**
  * Why the platform changed an alert's state without having measured that it should.
  *
@@ -16,22 +18,7 @@ export function readStateReason(annotation: string | undefined): StateReason | n
   return STATE_REASONS.find((known) => reasons.includes(known)) ?? null;
 }
 
-/**
- * Whether the steps of a rule have no values for this reason, and -1 in the place of each.
- *
- * Source: grafana/grafana pkg/services/ngalert/state/state.go, SetNextValues, read 2026-11-23.
- */
-export function isWithoutValue(reason: StateReason | null): boolean {
-  return reason === "NoData" || reason === "Error";
-}
-
 /** Whether an alert has ended without a measurement: what it is about may go on. */
-export function endedUnmeasured({
-  status,
-  reason = null,
-}: {
-  status: string | null;
-  reason?: StateReason | null;
-}): boolean {
+export function endedUnmeasured({ status, reason = null }: Pick<Alert, "status" | "reason">): boolean {
   return status === "resolved" && reason !== null;
 }

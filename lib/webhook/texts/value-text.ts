@@ -1,19 +1,12 @@
 import { formatNumber } from "../../text/pt-br.ts";
 import type { Alert } from "../alert/alert.ts";
-import { measuredNumber } from "../alert/value.ts";
+import { numberIn } from "../alert/value.ts";
 
 const BYTE_UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
 const BYTE_STEP = 1024;
-
 /** Below this, two decimals would show nothing, or zero. */
 const SMALLEST = 0.01;
-
-/** From the first one on, digits in groups look like an address. */
-const LARGE = [
-  [1e12, "trilhão", "trilhões"],
-  [1e9, "bilhão", "bilhões"],
-] as const;
-const TOO_LARGE = 1e15;
+const [BILLION, TRILLION, TOO_LARGE] = [1e9, 1e12, 1e15];
 
 /**
  * The value of an alert for people: `11,2 %`, `584 MiB`, `1.204`; null without one.
@@ -21,7 +14,7 @@ const TOO_LARGE = 1e15;
  * Shape: a text that is no number is returned as it was sent.
  */
 export function valueText({ value, unit }: Pick<Alert, "value" | "unit">): string | null {
-  const number = value === null ? null : measuredNumber(value);
+  const number = value === null ? null : numberIn(value);
   if (number === null) return value;
   if (unit === "bytes") return bytesText(number);
   return unit === "percent" ? `${numberText(number)} %` : numberText(number);
@@ -39,10 +32,9 @@ function bytesText(bytes: number): string {
 function numberText(value: number): string {
   const size = Math.abs(value);
   if (size > 0 && size < SMALLEST) return smallText(value);
-  const large = size < TOO_LARGE ? LARGE.find(([from]) => size >= from) : undefined;
-  if (large === undefined) return formatNumber(value);
-  const [from, singular, plural] = large;
-  return `${formatNumber(value / from)} ${size / from < 2 ? singular : plural}`;
+  if (size < BILLION || size >= TOO_LARGE) return formatNumber(value);
+  if (size < TRILLION) return `${formatNumber(value / BILLION)} ${size < 2 * BILLION ? "bilhão" : "bilhões"}`;
+  return `${formatNumber(value / TRILLION)} ${size < 2 * TRILLION ? "trilhão" : "trilhões"}`;
 }
 
 /** Two digits that count: a small value must not look like none. */

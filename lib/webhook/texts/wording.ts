@@ -11,41 +11,34 @@ import type { RecoveryNote } from "../store/types.ts";
 /** A state is a word or two; a longer one is cut. */
 const MAX_STATUS_UNITS = 60;
 
-/** Of a firing alert without a severity, or with an unknown one. */
-const PLAIN_MARKER = "🔵";
-
 const SEVERITIES: ReadonlyMap<string, { marker: string; word: string }> = new Map([
   ["critical", { marker: "🔴", word: "Crítico" }],
   ["high", { marker: "🟠", word: "Alto" }],
   ["warning", { marker: "🟡", word: "Aviso" }],
-  ["info", { marker: PLAIN_MARKER, word: "Informativo" }],
+  ["info", { marker: "🔵", word: "Informativo" }],
 ]);
 
+const [NO_DATA, FAILED] = ["A consulta da regra não trouxe dados", "A avaliação da regra falhou"];
+
 const TROUBLES = {
-  DatasourceNoData: {
-    now: "A consulta da regra não trouxe dados",
-    before: "A consulta da regra não trazia dados",
-  },
-  DatasourceError: {
-    now: "A avaliação da regra falhou",
-    before: "A avaliação da regra falhava",
-  },
+  DatasourceNoData: { now: NO_DATA, before: "A consulta da regra não trazia dados" },
+  DatasourceError: { now: FAILED, before: "A avaliação da regra falhava" },
 } as const;
 
 const REASONS: Readonly<Record<StateReason, string>> = {
-  NoData: "A consulta da regra não trouxe dados",
+  NoData: NO_DATA,
   MissingSeries: "A série da regra sumiu",
-  Error: "A avaliação da regra falhou",
+  Error: FAILED,
   Paused: "A regra foi pausada",
   Updated: "A regra foi alterada",
   RuleDeleted: "A regra foi apagada",
 };
 
-/** The sign that stands first: the severity of what fires, else what became of it. */
+/** The sign that stands first: the severity of what fires, else how it ended. */
 export function markerOf(alert: Alert): string {
   if (alert.firing) {
     if (datasourceTrouble(alert.labels) !== null) return "⚠️";
-    return severityOf(alert.severity)?.marker ?? PLAIN_MARKER;
+    return severityOf(alert.severity)?.marker ?? "🔵";
   }
   if (endedUnmeasured(alert)) return "⚠️";
   return alert.status === "resolved" ? "✅" : "⚪";
@@ -75,10 +68,7 @@ export function looksKnown(severity: string): boolean {
   return [...SEVERITIES.values()].some(({ word }) => word === singleLine(severity));
 }
 
-/**
- * What follows the name of a rule that could not be evaluated, or whose alert has ended without a measurement; empty
- * for any other alert.
- */
+/** What follows the name of a rule that was not evaluated, or whose alert ended unmeasured; empty for others. */
 export function verdictWords(alert: Alert): string {
   const { labels, status } = alert;
   if (datasourceTrouble(labels) === null) return endedUnmeasured(alert) ? "encerrado sem medição" : "";
@@ -95,10 +85,9 @@ export function troubleWording({ labels, status }: Alert): string | null {
 
 /** Why an alert fires or has ended although nothing was measured; null for one that was. */
 export function reasonWording(alert: Alert): string | null {
-  const { reason = null } = alert;
-  if (reason === null) return null;
+  const { reason = null, labels } = alert;
   const isOver = endedUnmeasured(alert);
-  if (!isOver && datasourceTrouble(alert.labels) !== null) return null;
+  if (reason === null || (!isOver && datasourceTrouble(labels) !== null)) return null;
   return `${REASONS[reason]}${isOver ? ": o problema pode continuar" : ""} (${reason})`;
 }
 
@@ -118,10 +107,7 @@ export function recoveryWording({ emailed, undelivered }: RecoveryNote): string 
 }
 
 /** When an alert began and, if it is resolved, ended, on the clock that people read. */
-export function timesWording({ status, startsAt, endsAt }: Alert): {
-  start: string | null;
-  end: string | null;
-} {
+export function timesWording({ status, startsAt, endsAt }: Alert) {
   return { start: timeWording(startsAt), end: status === "resolved" ? timeWording(endsAt) : null };
 }
 

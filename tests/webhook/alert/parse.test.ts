@@ -51,6 +51,15 @@ describe("parseAlerts() of a platform's body", () => {
     expect(JSON.stringify(alert).length).toBeGreaterThan(9 * 65_536);
   });
 
+  test("cuts no text inside a character", () => {
+    const long = `x${"😀".repeat(40_000)}`;
+    const labels = { alertname: long, [long]: "v" };
+    const alert = only({ status: long, labels, annotations: { summary: long }, valueString: long });
+    const texts = [alert.status, alert.summary, alert.value, ...Object.entries(alert.labels).flat()];
+    expect(texts.map((text) => text?.isWellFormed())).toEqual(texts.map(() => true));
+    expect(alert.value).toHaveLength(65_535);
+  });
+
   test("leaves out labels beyond what a message for forty alerts can hold, and none that it is known by", () => {
     const many = Object.fromEntries(Array.from({ length: 400_000 }, (_, at) => [`label${at}`, "value"]));
     const { name, severity, squad, labels } = only({

@@ -14,7 +14,7 @@ export function alertWith(parts: Partial<Alert> = {}): Alert {
     description: "O proxy usa mais de 500 MiB.",
     startsAt: "2026-03-02T08:15:30Z",
     endsAt: "0001-01-01T00:00:00Z",
-    value: "B=612368384",
+    value: "612368384",
     labels: { alertname: "Traefik RAM Alta", ruleGroup: "vps-infra", severity: "warning" },
     ruleUrl: "https://example.grafana.net/alerting/grafana/vps-traefik-ram/view?orgId=1",
     silenceUrl: "https://example.grafana.net/alerting/silence/new?alertmanager=grafana&orgId=1",

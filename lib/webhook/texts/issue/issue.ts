@@ -8,15 +8,7 @@ import { alertnameOf, datasourceTrouble, NAMELESS } from "../../alert/name.ts";
 import { breakSchemes, markdownLink } from "../links.ts";
 import { textLines } from "../text-lines.ts";
 import { valueText } from "../value-text.ts";
-import {
-  leftOutWording,
-  markerOf,
-  reasonWording,
-  stateWords,
-  timesWording,
-  troubleWording,
-  verdictWords,
-} from "../wording.ts";
+import * as wording from "../wording.ts";
 import { markdownPlain, markdownQuote } from "./markdown-plain.ts";
 
 const MAX_UNITS = 60_000;
@@ -27,11 +19,8 @@ const MAX = { title: 255, summary: 4000, short: 1000, value: 2000, labels: 20_00
 /** Kept free for the line that counts the labels left out. */
 const REST_UNITS = 60;
 
-const PRIORITIES: ReadonlyMap<string, NewIssue["priority"]> = new Map([
-  ["critical", 1],
-  ["high", 2],
-  ["warning", 3],
-]);
+/** From the tracker's priority 1 on. */
+const PRIORITIES = ["critical", "high", "warning"];
 
 /**
  * The title of an alert's issue: `[ALERTA][infra] Traefik RAM Alta`.
@@ -45,7 +34,7 @@ export function issueTitle({ squad, labels }: Pick<Alert, "squad" | "labels">): 
 
 /** The priority of an alert's issue; 0 for a severity that is unknown or missing. */
 export function issuePriority(severity: string | null): NewIssue["priority"] {
-  return PRIORITIES.get(severity?.trim().toLowerCase() ?? "") ?? 0;
+  return (PRIORITIES.indexOf(severity?.trim().toLowerCase() ?? "") + 1) as NewIssue["priority"];
 }
 
 /**
@@ -69,30 +58,28 @@ export function renderIssueBody(alert: Alert): string {
 }
 
 function factList(alert: Alert): string {
-  const words = verdictWords(alert) || stateWords(alert);
-  const isTrouble = datasourceTrouble(alert.labels) !== null;
-  const { start, end } = timesWording(alert);
-  const facts: [string, string | null][] = [
-    ["Estado", `${markerOf(alert)} ${markdownPlain(words, MAX.short)}`],
-    ["Problema", troubleWording(alert) ?? reasonWording(alert)],
-    ["Regra avaliada", isTrouble ? label(alert.name ?? "", MAX.short) : null],
+  const { name, squad, severity, summary, fingerprint, labels } = alert;
+  const words = wording.verdictWords(alert) || wording.stateWords(alert);
+  const { start, end } = wording.timesWording(alert);
+  const facts = [
+    ["Estado", `${wording.markerOf(alert)} ${markdownPlain(words, MAX.short)}`],
+    ["Problema", wording.troubleWording(alert) ?? wording.reasonWording(alert)],
+    ["Regra avaliada", datasourceTrouble(labels) === null ? null : label(name, MAX.short)],
     ["Sobre", label(aboutAlert(alert), MAX.short)],
-    ["Squad", alert.squad],
-    ["Severidade", label(alert.severity ?? "", MAX.short)],
-    ["Resumo", plain(alert.summary, MAX.summary)],
+    ["Squad", squad],
+    ["Severidade", label(severity, MAX.short)],
+    ["Resumo", markdownPlain(singleLine(summary ?? ""), MAX.summary)],
     ["Início", start],
     ["Fim", end],
-    ["Valor", plain(valueText(alert), MAX.value)],
+    ["Valor", markdownPlain(singleLine(valueText(alert) ?? ""), MAX.value)],
     ["Regra", markdownLink(alert.ruleUrl)],
     ["Silenciar", markdownLink(alert.silenceUrl)],
     ["Painel", markdownLink(alert.dashboardUrl)],
-    ["Fingerprint", plain(alert.fingerprint, MAX.short)],
-    ["Notificação", leftOutWording(alert)],
+    ["Fingerprint", markdownPlain(singleLine(fingerprint), MAX.short)],
+    ["Notificação", wording.leftOutWording(alert)],
   ];
-  return facts
-    .filter(([, text]) => text !== null && text !== "")
-    .map(([title, text]) => `- **${title}:** ${text}`)
-    .join("\n");
+  const known = facts.filter(([, text]) => text !== null && text !== "");
+  return known.map(([title, text]) => `- **${title}:** ${text}`).join("\n");
 }
 
 /** One row for each label, sorted by name in code units; rows that do not fit are counted below. Empty without any. */
@@ -112,10 +99,6 @@ function labelTable(labels: Alert["labels"]): string {
   return `\n**Labels**\n\n${rows.join("\n")}\n`;
 }
 
-function plain(text: string | null, maxUnits: number): string | null {
-  return text === null ? null : markdownPlain(singleLine(text), maxUnits);
-}
-
-function label(text: string, maxUnits: number): string {
-  return markdownPlain(breakSchemes(singleLine(text)), maxUnits);
+function label(text: string | null, maxUnits: number): string {
+  return markdownPlain(breakSchemes(singleLine(text ?? "")), maxUnits);
 }

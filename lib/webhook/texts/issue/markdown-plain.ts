@@ -6,14 +6,13 @@ const REPLACED: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;
 /** The mark of a mention, which some readers look for in the finished text; inside an address it stays. */
 const MENTION = /(?<![\p{L}\p{N}_])@/gu;
 
-/** Marks anywhere; what makes an address a link by itself; what makes a line an item of a list or a heading. */
+/** Marks anywhere; what makes an address a link; what makes a line an item of a list or a heading. */
 const MEANINGFUL = /[\\`*_{}[\]#+|~^$&<>@]|=(?==)|(?<==)=|:(?=\/\/)|(?<=www)\.|^-|(?<=^\d{1,9})[.)]/gi;
 
 /** The marks of `MEANINGFUL` that depend on what stands around them. */
 const SOMETIMES_MEANINGFUL = "@=:.-)";
 
 const LINE_BREAK = "\n";
-
 /** Two lines of a quotation need an empty one between them, or they become one. */
 const QUOTED_BREAK = "\n>\n> ";
 

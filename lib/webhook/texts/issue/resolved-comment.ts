@@ -14,16 +14,14 @@ export function renderResolvedComment(alert: Alert): string {
   const { start, end } = timesWording(alert);
   const ms = lastedMs(alert);
   const reason = reasonWording(alert);
-  return [
+  const parts = [
     `${markerOf(alert)} ${verdictOf(alert)}`,
-    end === null ? null : ` em ${end}`,
-    ms === null ? null : `, depois de ${durationText(ms)}`,
-    start === null ? null : `. Início: ${start}`,
-    ".",
-    reason === null ? null : ` ${reason}.`,
-  ]
-    .filter((part) => part !== null)
-    .join("");
+    end === null ? "" : ` em ${end}`,
+    ms === null ? "" : `, depois de ${durationText(ms)}`,
+    start === null ? "." : `. Início: ${start}.`,
+    reason === null ? "" : ` ${reason}.`,
+  ];
+  return parts.join("");
 }
 
 function verdictOf(alert: Alert): string {

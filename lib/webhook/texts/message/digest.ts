@@ -50,9 +50,8 @@ export function renderDigest(
   ].filter((line) => line !== null);
   const units = MAX_UNITS - REST_UNITS - head.join("\n").length;
   const texts = lineTexts(lines.slice(0, DIGEST_LIMIT), { nowMs, units });
-  const rest = lines.length - texts.length;
-  if (rest > 0) texts.push(`+${formatCount(rest, "alerta não mostrado", "alertas não mostrados")}`);
-  return truncate([...head, ...texts].join("\n"), MAX_UNITS);
+  const rest = leftOutWording({ truncatedAlerts: lines.length - texts.length }) ?? "";
+  return truncate([...head, ...texts, rest].join("\n").trimEnd(), MAX_UNITS);
 }
 
 function headLine(lines: readonly Line[]): string {
@@ -71,18 +70,14 @@ function headLine(lines: readonly Line[]): string {
 
 /** How many lines each rule has, most first; rules beyond the first ones together. */
 function ruleCounts(lines: readonly Line[]): string[] {
-  const counts = new Map<string, number>();
-  for (const line of lines) {
-    const name = nameOf(lastOf(line).alert);
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-  }
-  const sorted = [...counts].sort(([, a], [, b]) => b - a);
-  const shown = sorted
-    .slice(0, MAX_RULES)
-    .map(([name, count]) => `${count} × ${truncate(name, MAX_RULE_UNITS) || "…"}`);
-  const rest = sorted.slice(MAX_RULES).reduce((sum, [, count]) => sum + count, 0);
-  if (rest === 0) return shown;
-  return [...shown, `${rest} de ${formatCount(sorted.length - MAX_RULES, "outra regra", "outras regras")}`];
+  const byRule = [...Map.groupBy(lines, (line) => nameOf(lastOf(line).alert))];
+  byRule.sort(([, a], [, b]) => b.length - a.length);
+  const counts = byRule.map(([name, { length }]) => `${length} × ${truncate(name, MAX_RULE_UNITS) || "…"}`);
+  const others = byRule.slice(MAX_RULES);
+  if (others.length === 0) return counts;
+  const rest = others.flatMap(([, each]) => each).length;
+  const last = `${rest} de ${formatCount(others.length, "outra regra", "outras regras")}`;
+  return [...counts.slice(0, MAX_RULES), last];
 }
 
 /** A text for each line; those that look alike say in what they differ, or have a mark made of all labels. */

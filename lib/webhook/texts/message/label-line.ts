@@ -20,16 +20,14 @@ const LETTERS = "bcdfghjkmnpqrstv";
 const MARK_BYTES = 4;
 
 /**
- * An alert's labels but those that the message shows elsewhere, on one line sorted by name:
- * `instance=main · mountpoint=/`; null without any.
+ * The labels that a message does not show elsewhere, on one line sorted by name: `instance=main · mountpoint=/`.
  *
  * Shape: a line longer than `maxUnits` ends with the label that made it so: it is cut anyhow.
  */
-export function labelLine({ labels }: Pick<Alert, "labels">, maxUnits: number): string | null {
+export function labelLine({ labels }: Pick<Alert, "labels">, maxUnits: number): string {
   const isTrouble = datasourceTrouble(labels) !== null;
-  const names = Object.keys(labels).filter(
-    (name) => !COMMON_LABELS.has(name) && !(isTrouble && name === "rulename"),
-  );
+  const isShown = (name: string) => COMMON_LABELS.has(name) || (isTrouble && name === "rulename");
+  const names = Object.keys(labels).filter((name) => !isShown(name));
   const shown: string[] = [];
   let units = 0;
   for (const name of names.sort()) {
@@ -37,7 +35,7 @@ export function labelLine({ labels }: Pick<Alert, "labels">, maxUnits: number): 
     shown.push(`${whatsappLabel(name)}=${whatsappLabel(labels[name]!)}`);
     units += shown.at(-1)!.length;
   }
-  return shown.length === 0 ? null : shown.join(` ${BETWEEN} `);
+  return shown.join(` ${BETWEEN} `);
 }
 
 /**

@@ -9,16 +9,7 @@ import { whatsappLink } from "../links.ts";
 import { textLines } from "../text-lines.ts";
 import { lateness, timing } from "../timing.ts";
 import { valueText } from "../value-text.ts";
-import {
-  leftOutWording,
-  markerOf,
-  reasonWording,
-  recoveryWording,
-  severityWord,
-  stateWords,
-  troubleWording,
-  verdictWords,
-} from "../wording.ts";
+import * as wording from "../wording.ts";
 import { labelLine, labelMark, MAX_SEVERITY_UNITS, showsLabels } from "./label-line.ts";
 import { whatsappBold, whatsappLabel, whatsappLine } from "./whatsapp-line.ts";
 
@@ -63,7 +54,7 @@ export function renderMessage(alert: Alert, context: MessageContext): string {
   let isWhole = true;
   const compose = () => {
     const isClear = isWhole && !LIKE_OURS.test(texts.labels) && showsLabels(alert, links);
-    const lines = [...linesOf(alert, texts, context), ...links, recoveryWording(context.note)];
+    const lines = [...linesOf(alert, texts, context), ...links, wording.recoveryWording(context.note)];
     return [...lines, isClear ? null : mark].filter((line) => line !== null && line !== "").join("\n");
   };
   let message = compose();
@@ -93,7 +84,7 @@ function textsOf(alert: Alert) {
   return {
     description: quoted.join("\n"),
     summary: whatsappLine(summary),
-    labels: labelLine(alert, MAX_UNITS) ?? "",
+    labels: labelLine(alert, MAX_UNITS),
     value: whatsappLine(valueText(alert) ?? ""),
     name: whatsappBold(alert.name ?? "") || NAMELESS,
     about: truncate(whatsappLabel(aboutAlert(alert)), MAX_ABOUT_UNITS),
@@ -103,28 +94,28 @@ function textsOf(alert: Alert) {
 /** The lines above the links. */
 function linesOf(alert: Alert, texts: Texts, context: MessageContext): (string | null)[] {
   const { name, about, summary, description, labels, value } = texts;
-  const verdict = verdictWords(alert);
-  const title = `${markerOf(alert)} *${name}*${verdict === "" ? "" : ` ${verdict}`}`;
+  const verdict = wording.verdictWords(alert);
+  const title = `${wording.markerOf(alert)} *${name}*${verdict === "" ? "" : ` ${verdict}`}`;
   return [
     about === "" ? title : `${title} · ${about}`,
     fromSender(stateLine(alert, context)),
-    troubleWording(alert),
-    reasonWording(alert),
+    wording.troubleWording(alert),
+    wording.reasonWording(alert),
     // With "=" it would look like labels.
     summary.includes("=") ? `> ${summary}` : fromSender(summary),
     description,
     fromSender(labels),
     value === "" ? null : `Valor: ${value}`,
-    leftOutWording(alert),
+    wording.leftOutWording(alert),
   ];
 }
 
 function stateLine(alert: Alert, { isRepeat, nowMs, waitedMs }: MessageContext): string {
   const { firing, severity, squad } = alert;
-  const state = whatsappPlain(stateWords(alert));
+  const state = whatsappPlain(wording.stateWords(alert));
   const parts = [
     firing ? null : state.charAt(0).toUpperCase() + state.slice(1),
-    severityWord(severity) ?? truncate(whatsappLabel(severity ?? ""), MAX_SEVERITY_UNITS),
+    wording.severityWord(severity) ?? truncate(whatsappLabel(severity ?? ""), MAX_SEVERITY_UNITS),
     squad,
     timing(alert, { isRepeat, nowMs }),
     lateness(waitedMs),
