@@ -42,5 +42,8 @@ export function webhookMetric(name: WebhookMetric): string {
   return `opsctl_webhook_${name}`;
 }
 
+/** So many of the newest messages in a row without an acknowledgement are no coincidence: none arrives. */
+export const UNACKNOWLEDGED_LIMIT = 3;
+
 /** The content type of a request that only checks the secret: it is answered with 204, and nothing is stored. */
 export const WEBHOOK_QUESTION = "application/vnd.opsctl.question";

@@ -1,5 +1,5 @@
 import { METRIC } from "../../host/metric-names.ts";
-import { WEBHOOK_KIND, webhookMetric } from "../../host/webhook-names.ts";
+import { UNACKNOWLEDGED_LIMIT, WEBHOOK_KIND, webhookMetric } from "../../host/webhook-names.ts";
 import { NEWEST_VALUE, type RuleRow } from "./rule.ts";
 
 const LEADER = webhookMetric("leader");
@@ -155,7 +155,7 @@ export const EXTRA_RULES: readonly RuleRow[] = [
     watchesWebhook: true,
     title: "WhatsApp sem confirmação",
     query: `max(max by (instance) (${UNACKNOWLEDGED}) and on (instance) max by (instance) (max_over_time(${LEADER}[5m])) == 1)`,
-    condition: { operator: ">", threshold: 2, forMinutes: 10 },
+    condition: { operator: ">", threshold: UNACKNOWLEDGED_LIMIT - 1, forMinutes: 10 },
     severity: "critical",
     summary: "O gateway aceita os alertas, mas o WhatsApp não confirma nenhum há 10 minutos",
     description:

@@ -1,3 +1,4 @@
+import { UNACKNOWLEDGED_LIMIT } from "../../host/webhook-names.ts";
 import { OUTBOX_KINDS, type OutboxKind } from "../store/types.ts";
 import type { PageFacts, StateFacts } from "./facts.ts";
 import { ADVICE, type Advice } from "./wording.ts";
@@ -9,8 +10,6 @@ const SLOW_MS = 2 * MINUTE_MS;
 const STUCK_MS = 10 * MINUTE_MS;
 /** As the fallback channel, which sends a critical alert by then. */
 const CRITICAL_MS = 3 * MINUTE_MS;
-/** As the alert rule on messages without an acknowledgement. */
-const UNACKNOWLEDGED = 3;
 
 /** How bad something is. */
 export type Level = "ok" | "warn" | "bad";
@@ -46,7 +45,7 @@ export function pausedBy({ state, pauses }: PageFacts, kind: OutboxKind): string
 
 /** Whether WhatsApp acknowledges none of the newest messages: none may arrive although all are accepted. */
 export function isUnacknowledged({ watch }: PageFacts): boolean {
-  return (watch.newestUnacknowledged ?? 0) >= UNACKNOWLEDGED;
+  return (watch.newestUnacknowledged ?? 0) >= UNACKNOWLEDGED_LIMIT;
 }
 
 function stateReasons({ stats, canAccept, isQuarantined }: StateFacts): Reason[] {

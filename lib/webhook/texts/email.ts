@@ -39,70 +39,70 @@ export function renderAlertEmail(
   const subject = truncate(titleOf(alerts[0]!.alert), MAX_SUBJECT_UNITS - rest.length) + rest;
   const code = reason === null ? "" : ` (${reason})`;
   const queued = alerts.filter(({ status }) => status === "queued").map(({ acceptedAtMs }) => acceptedAtMs);
+  const later = comesLater ? " Quando ele voltar, a mensagem também chega por lá." : "";
   const why =
     queued.length === 0
       ? `não se sabe se o WhatsApp entregou${code}: pode ter chegado lá também.`
-      : `o WhatsApp não recebe desde ${clock(Math.min(...queued), nowMs)}${code}.`;
-  const later = comesLater && queued.length > 0 ? " Quando ele voltar, a mensagem também chega por lá." : "";
-  const full = alerts.slice(0, IN_FULL).map((each) => blockOf(each, nowMs));
+      : `o WhatsApp não recebe desde ${clock(Math.min(...queued), nowMs)}${code}.${later}`;
+  const blocks = alerts.slice(0, IN_FULL).map((each) => blockOf(each, nowMs));
   const lines = alerts.slice(IN_FULL).map(({ alert, status }) => {
-    const doubt = status === "unknown" ? " · pode ter chegado" : "";
-    return `${titleOf(alert)} · ${stateOf(alert, nowMs)}${doubt}`;
+    const doubt = status === "unknown" ? "pode ter chegado" : null;
+    return joined([titleOf(alert), stateOf(alert, nowMs), doubt], " · ");
   });
-  const blocks = [`Por e-mail porque ${why}${later}`, ...full, lines.join("\n")];
-  return { subject, text: `${blocks.filter((block) => block !== "").join("\n\n")}\n` };
+  return { subject, text: `${joined([`Por e-mail porque ${why}`, ...blocks, lines.join("\n")], "\n\n")}\n` };
 }
 
 function blockOf({ alert, status, acceptedAtMs, issueUrl }: Omit<Escalation, "row">, nowMs: number): string {
-  const waited = durationText(Math.max(0, nowMs - acceptedAtMs));
-  const whatsapp =
-    status === "queued" ? `, espera pelo WhatsApp há ${waited}` : ". Pode ter chegado pelo WhatsApp";
+  const waited = `, espera pelo WhatsApp há ${durationText(Math.max(0, nowMs - acceptedAtMs))}`;
+  const whatsapp = status === "queued" ? waited : ". Pode ter chegado pelo WhatsApp";
   const value = valueText(alert);
   const { dashboardUrl: Painel, ruleUrl: Regra, silenceUrl: Silenciar } = alert;
   const links = Object.entries({ Painel, Regra, Silenciar, Issue: issueUrl });
-  return [
+  const lines = [
     titleOf(alert),
     stateOf(alert, nowMs),
     `Recebido ${clock(acceptedAtMs, nowMs)}${whatsapp}.`,
-    ...textsOf(alert).map((text) => `  ${text}`),
-    ...(value === null ? [] : [`Valor: ${singleLine(value)}`]),
-    ...links.flatMap(([word, url]) => (webLink(url) === null ? [] : [`${word}: ${webLink(url)}`])),
-  ].join("\n");
+    ...textsOf(alert).map((text) => text && `  ${text}`),
+    value && `Valor: ${singleLine(value)}`,
+    ...links.map(([word, url]) => webLink(url) && `${word}: ${webLink(url)}`),
+  ];
+  return joined(lines, "\n");
 }
 
 function titleOf(alert: Alert): string {
-  const name = truncate(singleLine(alert.name ?? "") || NAMELESS, MAX_NAME_UNITS) || "…";
-  const about = truncate(breakSchemes(singleLine(aboutAlert(alert))), MAX_NAME_UNITS);
-  const head = [wording.markerOf(alert), name, wording.verdictWords(alert)];
-  return joined([joined(head, " "), about], " · ");
+  const about = breakSchemes(short(aboutAlert(alert)));
+  const name = joined([short(alert.name) || NAMELESS, wording.verdictWords(alert)], " ");
+  return `${wording.markerOf(alert)} ${joined([name, about], " · ")}`;
 }
 
 function stateOf(alert: Alert, nowMs: number): string {
-  const severity = truncate(singleLine(alert.severity ?? ""), MAX_NAME_UNITS);
-  const state = alert.firing ? null : singleLine(wording.stateWords(alert));
-  const time = timing(alert, { isRepeat: false, nowMs });
-  return joined([state, wording.severityWord(alert.severity) ?? severity, alert.squad, time], " · ");
+  const state = alert.firing ? null : short(wording.stateWords(alert));
+  const severity = wording.severityWord(alert.severity) ?? short(alert.severity);
+  return joined([state, severity, alert.squad, timing(alert, { isRepeat: false, nowMs })], " · ");
 }
 
-function textsOf(alert: Alert): readonly string[] {
+function textsOf(alert: Alert): readonly (string | null)[] {
   const summary = singleLine(alert.summary ?? "");
   const description = textLines(truncate(alert.description ?? "", MAX_TEXT_UNITS));
   const labels = Object.entries(alert.labels)
     .filter(([name]) => !COMMON_LABELS.has(name))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => breakSchemes(singleLine(`${name}=${value}`)));
-  return [
-    wording.troubleWording(alert) ?? "",
-    wording.reasonWording(alert) ?? "",
+  const texts = [
     truncate(summary, MAX_TEXT_UNITS),
     ...(description.join(" ") === summary ? [] : description),
-    truncate(labels.join(" · "), MAX_TEXT_UNITS),
-    wording.leftOutWording(alert) ?? "",
-  ].filter((text) => text !== "");
+  ];
+  const shown = truncate(labels.join(" · "), MAX_TEXT_UNITS);
+  const ours = [wording.troubleWording(alert), wording.reasonWording(alert)];
+  return [...ours, ...texts, shown, wording.leftOutWording(alert)];
+}
+
+function short(text: string | null): string {
+  return truncate(singleLine(text ?? ""), MAX_NAME_UNITS);
 }
 
 function joined(parts: readonly (string | null)[], separator: string): string {
-  return parts.filter((part) => part !== null && part !== "").join(separator);
+  return parts.filter(Boolean).join(separator);
 }
 
 function clock(ms: number, nowMs: number): string {

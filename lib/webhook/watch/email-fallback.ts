@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import * as v from "valibot";
 import type { SendOutcome } from "../../providers/send-outcome.ts";
 import type { Escalation, State } from "../store/types.ts";
@@ -25,13 +25,8 @@ type Found = { rows: ReadonlyMap<number, Waiting>; isRead: boolean };
 /** An e-mail on its way; the same `id` always has the same content. */
 type Pending = { id: string; subject: string; text: string; alerts: readonly Waiting[] };
 
-const CONTENT = v.object({
-  id: v.string(),
-  subject: v.string(),
-  text: v.string(),
-  rows: v.array(v.number()),
-});
-const KEPT = v.pipe(v.string(), v.parseJson(), CONTENT);
+const TEXTS = { id: v.string(), subject: v.string(), text: v.string() };
+const KEPT = v.pipe(v.string(), v.parseJson(), v.object({ ...TEXTS, rows: v.array(v.number()) }));
 
 /**
  * E-mails alerts that WhatsApp does not take.
@@ -136,10 +131,7 @@ export class EmailFallback {
     const comesLater = isRead && alerts.every(({ state }) => state === durable);
     const parts = renderAlertEmail(alerts, { nowMs: nowMs(), reason, comesLater });
     const facts = alerts.map(({ row, acceptedAtMs, alert }) => [row, acceptedAtMs, alert.fingerprint]);
-    const id = createHash("sha256")
-      .update(JSON.stringify([facts, parts]))
-      .digest("hex");
-    return { id, ...parts, alerts };
+    return { id: hash("sha256", JSON.stringify([facts, parts])), ...parts, alerts };
   }
 
   async #send(email: NonNullable<WatchClients["email"]>, signal: AbortSignal): Promise<void> {
@@ -159,14 +151,13 @@ export class EmailFallback {
     }
   }
 
-  /** Keeps an e-mail for the next process. */
+  /** Keeps an e-mail for the next process; null: none is on its way. */
   async #keep(pending: Pending | null): Promise<void> {
     const { durable } = this.#dependencies;
     if (!this.#found.get(durable)?.isRead) return;
-    if (pending === null) return await durable.keepEmail(null);
-    const { alerts, ...email } = pending;
+    const { alerts = [], ...email } = pending ?? {};
     const rows = alerts.filter(({ state }) => state === durable).map(({ row }) => row);
-    await durable.keepEmail(JSON.stringify({ ...email, rows }));
+    await durable.keepEmail(pending && JSON.stringify({ ...email, rows }));
   }
 
   async #ended(alerts: readonly Waiting[], outcome: SendOutcome): Promise<void> {
@@ -178,8 +169,9 @@ export class EmailFallback {
       return await this.#record();
     }
     const { status, code } = outcome;
-    const facts = { code, hint: "opsctl doctor webhook says what to do" };
-    if (this.#failure !== code) log.error("Alerts that WhatsApp did not take cannot be e-mailed yet", facts);
+    const hint = "opsctl doctor webhook says what to do";
+    if (this.#failure !== code)
+      log.error("Alerts that WhatsApp did not take cannot be e-mailed yet", { code, hint });
     this.#failure = code;
     if (status === "throttled")
       this.#nextAtMs = monotonicMs() + Math.max(BETWEEN_MS, Math.min(outcome.retryAfterMs, LONGEST_WAIT_MS));

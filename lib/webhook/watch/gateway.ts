@@ -70,7 +70,7 @@ export class GatewayWatch {
     }
     // The messages of another process are not ours to pause.
     if (!sources().some((source) => source.isOurs())) return;
-    if (isOpen === false) await lane.pause({ code: NOT_OPEN, cause });
+    if (isOpen === false) lane.pause({ code: NOT_OPEN, cause });
     if (isOpen) await this.#resume();
   }
 

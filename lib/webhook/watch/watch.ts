@@ -5,6 +5,8 @@ import type { AskMessageStatus } from "../../providers/evolution/message-status.
 import type { Ping } from "../../providers/ping.ts";
 import type { ResendClient } from "../../providers/resend/client.ts";
 import type { Attempt } from "../delivery/attempt.ts";
+import type { PauseReason } from "../delivery/circuit-breaker.ts";
+import type { Source } from "../delivery/dispatcher.ts";
 import { OutageLog } from "../outage-log.ts";
 import type { State } from "../store/types.ts";
 import { Acknowledgements } from "./acknowledgements.ts";
@@ -25,13 +27,13 @@ export type WatchClients = {
 /** What the watch works with. */
 export type WatchDependencies = {
   /** The states whose rows the lanes send; `durable` is one of them. */
-  sources: () => readonly { state: State; isOurs(): boolean }[];
+  sources: () => readonly Source[];
   durable: State;
   /** Called each time, so that a reload can replace them. */
   clients: () => WatchClients;
   /** The lane of the messages; `pausedBy` returns the code for which it is paused, or null. */
   lane: {
-    pause(reason: { code: string; cause: string }): Promise<void>;
+    pause(reason: PauseReason): void;
     resume(): Promise<void>;
     pausedBy(): string | null;
   };
