@@ -50,8 +50,11 @@ const LOOK_UP_PATIENCE_MS = 10 * 60_000;
 /** A critical alert that cannot have arrived is due again as often as a lane that is half open tries a row. */
 const LONGEST_CRITICAL_MS = 10_000;
 
-/** `tookMs` is how long an attempt or look-up took; `mayGiveUp` when this process is up for an hour. */
-export type AttemptFacts = { tookMs: number; mayGiveUp: boolean; random: () => number };
+/** So long a process has to run before it gives up a row. */
+const GIVES_UP_AFTER_MS = 60 * 60_000;
+
+/** How long an attempt or look-up took, and for how long this process runs. */
+export type AttemptFacts = { tookMs: number; upMs: number; random: () => number };
 
 /** An attempt that is made again later; see `Retry`. */
 export function retry(
@@ -104,7 +107,8 @@ function endOfRetry(row: DueRow, result: Retry, waitMs: number, facts: AttemptFa
   const knownAfterMs = arrival?.knownAfterMs ?? 0;
   if (fault === "account") return { ...again, delayMs: knownAfterMs, triedMs: row.triedMs };
   const triedMs = row.triedMs + Math.round(facts.tookMs);
-  if (facts.mayGiveUp && triedMs >= GIVE_UP_MS) return { status: mayHaveArrived ? "unknown" : "dead", code };
+  if (facts.upMs >= GIVES_UP_AFTER_MS && triedMs >= GIVE_UP_MS)
+    return { status: mayHaveArrived ? "unknown" : "dead", code };
   const isUrgent = fault === "service" && !mayHaveArrived && priorityOf(row.alert) === 0;
   const backoff = isUrgent ? Math.min(waitMs, LONGEST_CRITICAL_MS) : waitMs;
   const delayMs = Math.max(backoff, retryAfterMs ?? 0, knownAfterMs);

@@ -14,10 +14,10 @@ const PAUSED_FROM_OUTSIDE_MS = 90_000;
 /** Why a lane is paused; `cause` is the code behind `code`, where that is another. */
 export type PauseReason = { code: string; cause?: string | undefined };
 
-/** What a breaker works with; `keep` is told the code each time that it is found out, and null when that is over. */
+/** What a breaker works with; `keepPause` is told the code each time that it is found out, and null when it is over. */
 export type BreakerParts = {
   kind: OutboxKind;
-  keep: (code: string | null) => void;
+  keepPause: (code: string | null) => void;
   log: Log;
   monotonicMs: () => number;
   random: () => number;
@@ -56,7 +56,10 @@ export class CircuitBreaker {
 
   /** Learns from how an attempt ended, or from a look-up that failed. */
   observe(result: AttemptResult): void {
-    if (result.status !== "retry" || result.fault === "row") return this.#close();
+    if (result.status !== "retry" || result.fault === "row") {
+      this.#close();
+      return;
+    }
     this.#failures += 1;
     const isAccount = result.fault === "account";
     if (isAccount) this.#pauseFor(result);
@@ -93,17 +96,17 @@ export class CircuitBreaker {
     if (this.#pausedBy === null) return;
     this.#pausedBy = null;
     this.#parts.log.info("Sending resumed", { kind: this.#parts.kind });
-    this.#parts.keep(null);
+    this.#parts.keepPause(null);
   }
 
   /** Logged once for each code: another one needs another remedy. */
   #pauseFor({ code, cause }: PauseReason): void {
-    const { log, kind, keep } = this.#parts;
+    const { log, kind, keepPause } = this.#parts;
     const hint = "opsctl doctor webhook says what to do";
     if (this.#pausedBy !== code)
       log.error("Sending paused: the external service refuses us", { kind, code, cause, hint });
     this.#pausedBy = code;
-    keep(code);
+    keepPause(code);
   }
 
   #openFor(ms: number): void {

@@ -1,55 +1,24 @@
-import type { Log } from "../../platform/log/log.ts";
-import type { WebhookMetrics } from "../metrics/metrics.ts";
 import { OutageLog } from "../outage-log.ts";
 import type { AttemptEnd, AttemptText, DueRow, OutboxKind, State } from "../store/types.ts";
 import { renderDigest } from "../texts/message/digest.ts";
 import { renderMessage } from "../texts/message/message-text.ts";
-import {
-  type Attempt,
-  type AttemptResult,
-  endOfAttempt,
-  endOfLookUp,
-  type LookUp,
-  retry,
-} from "./attempt.ts";
+import { type AttemptResult, endOfAttempt, endOfLookUp, retry } from "./attempt.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
+import type { DispatcherParts } from "./dispatcher.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { type AttemptRows, nameOf, reportEnd } from "./report.ts";
 
-/** What the attempts of every lane touch; `nowMs` is the clock that people read. */
-export type DeliveryParts = {
-  /** Looks for a message that may have arrived. */
-  lookUp: LookUp;
-  metrics: WebhookMetrics;
-  log: Log;
-  nowMs: () => number;
-  monotonicMs: () => number;
-  random: () => number;
-  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-};
-
-/**
- * What the attempts of one lane need of it.
- *
- * Shape: `heldReferences` asks every state, and throws when the row's own cannot say. `signal` aborts what is on its way;
- *        while `isRunning` returns false nothing is repeated.
- */
-export type DeliveryLane = {
+type DeliveryParts = DispatcherParts & {
   kind: OutboxKind;
-  attempt: Attempt;
-  heldReferences: (state: State, references: readonly string[]) => Promise<ReadonlySet<string>>;
   breaker: CircuitBreaker;
   rate: RateLimit | null;
+  /** Aborts what is on its way. */
   signal: AbortSignal;
-  isRunning: () => boolean;
 };
-
-/** An attempt that was made, or a look-up instead: then `result` is null. */
+/** `result` is null when a look-up took the place of an attempt. */
 type Made = { end: AttemptEnd; result: AttemptResult | null; isSent: boolean };
 
 const AGAIN_MS = 1_000;
-/** So long a process has to run before it gives up a row that was tried for 24 hours. */
-const GIVES_UP_AFTER_MS = 60 * 60_000;
 /** More ids than messages can be on their way to the state. */
 const MOST_GIVEN = 1_000;
 const UNREADABLE = { status: "refused", code: "alert_unreadable" } as const;
@@ -61,7 +30,7 @@ const UNREADABLE = { status: "refused", code: "alert_unreadable" } as const;
  *            again each second until the state takes it: sent again, the row would be one message too many.
  */
 export class Delivery {
-  readonly #parts: DeliveryParts & DeliveryLane;
+  readonly #parts: DeliveryParts;
   readonly #beginnings: OutageLog;
   readonly #startedAtMs: number;
   /** Ids of messages that the state may not have yet. */
@@ -69,13 +38,10 @@ export class Delivery {
   /** The row that says the recovery note, while it is on its way. */
   #noteRow: DueRow | null = null;
 
-  constructor(parts: DeliveryParts & DeliveryLane) {
+  constructor(parts: DeliveryParts) {
     this.#parts = parts;
-    this.#beginnings = new OutageLog({
-      ...parts,
-      problem: "Attempts cannot be recorded, so they are not made",
-      over: "Attempts are recorded again",
-    });
+    const problem = "Attempts cannot be recorded, so they are not made";
+    this.#beginnings = new OutageLog({ ...parts, problem, over: "Attempts are recorded again" });
     this.#startedAtMs = parts.monotonicMs();
   }
 
@@ -103,7 +69,7 @@ export class Delivery {
   }
 
   async #make(state: State, rows: AttemptRows, startedMs: number): Promise<Made | null> {
-    const { attempt, breaker, log, kind, signal } = this.#parts;
+    const { attempts, breaker, log, kind, signal } = this.#parts;
     const [row] = rows;
     if (row.sent !== null) {
       const end = endOfLookUp(row, await this.#lookUp(state, row.sent), this.#facts(startedMs));
@@ -112,10 +78,10 @@ export class Delivery {
     let result: AttemptResult = UNREADABLE;
     let isSent = false;
     try {
-      const content = kind === "message" ? (row.sent ?? (await this.#contentOf(state, rows))) : null;
+      const content = row.sent ?? (await this.#contentOf(state, rows));
       if (!(await this.#begin(state, rows, content))) return null;
       isSent = true;
-      result = await attempt({ ...row, text: content?.text ?? "" }, signal);
+      result = await attempts[kind]({ ...row, text: content?.text ?? "" }, signal);
       breaker.observe(result);
       if (kind === "message" && result.status === "delivered") this.#give(result.reference);
     } catch (error) {
@@ -128,13 +94,13 @@ export class Delivery {
 
   /** The message if it arrived, null if it is not found, or why that is not known now. */
   async #lookUp(state: State, sent: NonNullable<DueRow["sent"]>): Promise<AttemptResult | null> {
-    const { lookUp, heldReferences, breaker, signal } = this.#parts;
+    const { lookUp, breaker, signal } = this.#parts;
     const found = await lookUp(sent, signal);
     if ("status" in found) {
       breaker.observe(found);
       return found;
     }
-    const held = await heldReferences(state, found).catch(() => null);
+    const held = await this.#held(state, found).catch(() => null);
     if (held === null) return retry("state_unavailable", "row");
     const reference = found.find((id) => !held.has(id) && !this.#given.has(id));
     if (reference === undefined) return null;
@@ -142,22 +108,35 @@ export class Delivery {
     return { status: "delivered", reference, url: null };
   }
 
+  /** Ids that rows hold; throws when the row's own state cannot say. In memory, those are free that only another held. */
+  async #held(state: State, references: readonly string[]): Promise<ReadonlySet<string>> {
+    const all = this.#parts.sources().map(async (source) => {
+      const held = source.state.heldReferences("message", references);
+      return [...(await (source.state === state ? held : held.catch(() => [])))];
+    });
+    return new Set((await Promise.all(all)).flat());
+  }
+
   #give(reference: string | null): void {
     if (reference !== null) this.#given.add(reference);
     if (this.#given.size > MOST_GIVEN) this.#given.delete(this.#given.values().next().value!);
   }
 
-  async #contentOf(state: State, rows: AttemptRows): Promise<AttemptText> {
+  /** The text of a message; null for an issue or a comment. */
+  async #contentOf(state: State, rows: AttemptRows): Promise<AttemptText | null> {
+    const { kind, nowMs } = this.#parts;
     const [row] = rows;
+    if (kind !== "message") return null;
     let note = { emailed: 0, undelivered: 0 };
     if (this.#noteRow === null) {
       this.#noteRow = row;
       note = await state.recoveryNote().catch(() => note);
     }
-    const context = { nowMs: this.#parts.nowMs(), note };
-    const text =
-      rows.length > 1 ? renderDigest(rows, context) : renderMessage(row.alert, { ...row, ...context });
-    return { text, note };
+    const context = { nowMs: nowMs(), note };
+    return {
+      text: rows.length > 1 ? renderDigest(rows, context) : renderMessage(row.alert, { ...row, ...context }),
+      note,
+    };
   }
 
   /** Records that the attempt begins; false when it must not, or when that could not be recorded. */
@@ -165,11 +144,8 @@ export class Delivery {
     const { kind, rate } = this.#parts;
     const members = row.sent === null ? others.map(({ id }) => id) : row.members;
     try {
-      const hasBegun = await state.begin(row, {
-        content: content && { text: content.text, note: content.note },
-        members,
-        paceAheadMs: rate?.aheadMs ?? null,
-      });
+      const text = content && { text: content.text, note: content.note };
+      const hasBegun = await state.begin(row, { content: text, members, paceAheadMs: rate?.aheadMs ?? null });
       this.#beginnings.worked();
       return hasBegun;
     } catch (error) {
@@ -179,13 +155,13 @@ export class Delivery {
   }
 
   #facts(startedMs: number) {
-    const nowMs = this.#parts.monotonicMs();
-    const mayGiveUp = nowMs - this.#startedAtMs >= GIVES_UP_AFTER_MS;
-    return { tookMs: nowMs - startedMs, mayGiveUp, random: this.#parts.random };
+    const { monotonicMs, random } = this.#parts;
+    return { tookMs: monotonicMs() - startedMs, upMs: monotonicMs() - this.#startedAtMs, random };
   }
 
+  /** False when the service stopped before the end was recorded. */
   async #record(state: State, row: number, end: AttemptEnd): Promise<boolean> {
-    const { log, kind, sleep, signal, isRunning } = this.#parts;
+    const { log, kind, sleep, signal } = this.#parts;
     for (let tries = 1; ; tries += 1) {
       try {
         await state.finish(row, end);
@@ -193,7 +169,7 @@ export class Delivery {
       } catch (error) {
         const facts = { kind, row, result: end.status, cause: nameOf(error) };
         if (tries === 1) log.error("The result of a delivery cannot be recorded yet", facts);
-        if (!isRunning() || signal.aborted) return false;
+        if (signal.aborted) return false;
         await sleep(AGAIN_MS, signal).catch(() => {});
       }
     }

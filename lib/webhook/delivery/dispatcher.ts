@@ -1,13 +1,14 @@
-import { OutageLog } from "../outage-log.ts";
-import { type AttemptEnd, OUTBOX_KINDS, type OutboxKind, type State } from "../store/types.ts";
-import type { Attempt } from "./attempt.ts";
+import type { Log } from "../../platform/log/log.ts";
+import type { WebhookMetrics } from "../metrics/metrics.ts";
+import { type AttemptEnd, type DueRow, OUTBOX_KINDS, type OutboxKind, type State } from "../store/types.ts";
+import type { Attempt, LookUp } from "./attempt.ts";
 import type { PauseReason } from "./circuit-breaker.ts";
-import type { DeliveryParts } from "./delivery.ts";
-import { Lane, type Source } from "./lane.ts";
+import { Lane } from "./lane.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { nameOf } from "./report.ts";
 
-export type { Source } from "./lane.ts";
+/** A state whose rows are delivered while `isOurs` returns true. */
+export type Source = { state: State; isOurs(): boolean };
 
 /** How fast things go out; `digestAfterSeconds` 0: each message by itself, however many wait. */
 export type Pace = { messagesPerMinute: number; issuesPerHour: number; digestAfterSeconds: number };
@@ -15,23 +16,29 @@ export type Pace = { messagesPerMinute: number; issuesPerHour: number; digestAft
 /**
  * What the dispatcher touches.
  *
- * Shape: `sources` are all states whose rows are delivered; the durable one has `isOurs` of `isLeading`. `onEnded` is told
- *        of each attempt with all rows of its text, once they are no longer on their way: null when none was made, or its
- *        end was not recorded. `onDelivered` is told of each attempt that delivered.
+ * Shape: `sources` are all states whose rows are delivered; the durable one is ours while `isLeading`. `onEnded` is told
+ *        how an attempt ended, with all rows of its text, once they are no longer on their way: null when none was made,
+ *        or its end was not recorded. `nowMs` is the clock that people read.
  */
-export type DispatcherParts = DeliveryParts & {
+export type DispatcherParts = {
   durable: State;
   sources: () => readonly Source[];
   attempts: Record<OutboxKind, Attempt>;
-  onEnded?: ((state: State, rows: readonly number[], end: AttemptEnd | null) => void) | undefined;
-  onDelivered?: ((kind: OutboxKind) => void) | undefined;
+  /** Looks for a message that may have arrived. */
+  lookUp: LookUp;
+  onEnded: (state: State, rows: readonly number[], end: AttemptEnd | null) => void;
+  metrics: WebhookMetrics;
+  log: Log;
+  nowMs: () => number;
+  monotonicMs: () => number;
+  random: () => number;
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
 /** How long an issue waits for the first attempt of its own message, while messages can start. */
 const ISSUE_GRACE_MS = 2_000;
 const LOOK_MS = 1_000;
 const PRUNE_MS = 60_000;
-const SLOTS: Record<OutboxKind, number> = { message: 4, issue: 4, comment: 2 };
 const MESSAGE_BURST = 10;
 const ISSUE_BURST = 100;
 
@@ -45,56 +52,53 @@ const ROLE_LINES = {
 /**
  * Delivers the rows of the outbox, a lane for each kind.
  *
- * Shape:     `pauses` are the codes for which lanes are paused, or null.
  * Behaviour: asks each second, on a timer of its own, whether this process leads; when it begins to, the lanes go on
  *            where the process before stopped. An issue waits two seconds at most for its own message, and not at all
  *            while no message can start.
  */
 export class Dispatcher {
   readonly #parts: DispatcherParts;
+  readonly #rates: { message: RateLimit; issue: RateLimit; comment: null };
   readonly #lanes: Record<OutboxKind, Lane>;
-  readonly #rates: Record<OutboxKind, RateLimit | null>;
-  readonly #removals: OutageLog;
   readonly #stopped = new AbortController();
-  /** Whether this process leads; null while the durable state cannot say who does. */
-  #leads: boolean | null = null;
+  /** Null while that is not known. */
+  #leads: boolean | null = false;
   #pass: Promise<void> = Promise.resolve();
   #nextPass: Promise<void> | null = null;
   #keeping: Promise<void> = Promise.resolve();
 
-  constructor(parts: DispatcherParts, pace: Pace) {
+  constructor(parts: DispatcherParts, { messagesPerMinute: perMinute, ...pace }: Pace) {
     this.#parts = parts;
-    const { monotonicMs } = parts;
-    const { messagesPerMinute: perMinute, issuesPerHour, digestAfterSeconds } = pace;
     // No more than a third, so that a critical message need not wait until the minute ends.
     const burst = Math.min(MESSAGE_BURST, Math.ceil(perMinute / 3));
+    const issues = { perMinute: pace.issuesPerHour / 60, burst: ISSUE_BURST };
     this.#rates = {
-      message: new RateLimit({ perMinute, burst }, monotonicMs),
-      issue: new RateLimit({ perMinute: issuesPerHour / 60, burst: ISSUE_BURST }, monotonicMs),
+      message: new RateLimit({ perMinute, burst }, parts.monotonicMs),
+      issue: new RateLimit(issues, parts.monotonicMs),
       comment: null,
     };
-    const mostAlone = digestAfterSeconds === 0 ? null : Math.floor((digestAfterSeconds * perMinute) / 60);
+    const mostAlone = Math.floor((pace.digestAfterSeconds * perMinute) / 60);
     this.#lanes = {
-      message: this.#lane("message", mostAlone),
-      issue: this.#lane("issue", null),
-      comment: this.#lane("comment", null),
+      message: this.#lane("message", 4, pace.digestAfterSeconds === 0 ? null : mostAlone),
+      issue: this.#lane("issue", 4),
+      comment: this.#lane("comment", 2),
     };
-    this.#removals = new OutageLog({ ...parts, level: "warn", problem: "Old rows could not be removed" });
   }
 
   get isLeading(): boolean {
     return this.#leads === true;
   }
 
-  /** False while the durable state cannot say which process leads. */
+  /** False while the state cannot say which process delivers. */
   get isLeaderKnown(): boolean {
     return this.#leads !== null;
   }
 
+  /** The codes for which lanes are paused, or null. */
   get pauses(): Readonly<Record<OutboxKind, string | null>> {
     const { message, issue, comment } = this.#lanes;
-    const code = ({ breaker }: Lane) => breaker.pausedBy;
-    return { message: code(message), issue: code(issue), comment: code(comment) };
+    const [first, second, third] = [message, issue, comment].map(({ breaker }) => breaker.pausedBy);
+    return { message: first!, issue: second!, comment: third! };
   }
 
   /** Begins to deliver, first what earlier processes left. */
@@ -106,7 +110,7 @@ export class Dispatcher {
     void this.#every(PRUNE_MS, () => this.#prune());
   }
 
-  /** How a row ends that is on its way; to null as `onEnded`. Null for a row that is not on its way. */
+  /** How a row ends that is on its way, as `onEnded`; null for another. */
   inFlight(state: State, row: number): Promise<AttemptEnd | null> | null {
     const { message, issue, comment } = this.#lanes;
     return message.inFlight(state, row) ?? issue.inFlight(state, row) ?? comment.inFlight(state, row);
@@ -123,15 +127,15 @@ export class Dispatcher {
     return this.look();
   }
 
-  /** Lets one row of each lane that waits find out at once whether its external service takes it. */
+  /** Lets a row of each lane that waits find out at once whether its external service takes it. */
   probe(): Promise<void> {
     for (const kind of OUTBOX_KINDS) this.#lanes[kind].breaker.probe();
     return this.look();
   }
 
   /**
-   * Starts the rows that may start now; resolves when they are on their way, after as many calls of the state as that
-   * takes. Calls that come while one is at work share the next one. Never throws.
+   * Starts the rows that may start now; resolves when they are on their way, which may take several calls of the state.
+   * Calls that come while one is at work share the next one. Never throws.
    */
   look(): Promise<void> {
     this.#nextPass ??= this.#pass.then(() => {
@@ -149,53 +153,37 @@ export class Dispatcher {
     await this.#keeping;
   }
 
-  #lane(kind: OutboxKind, mostAlone: number | null): Lane {
-    const parts = this.#parts;
+  #lane(kind: OutboxKind, slots: number, mostAlone: number | null = null): Lane {
+    const rate = this.#rates[kind];
+    const keepPause = (code: string | null) => this.#keepPause(kind, code);
     return new Lane({
-      ...{ ...parts, kind, mostAlone, attempt: parts.attempts[kind] },
-      rate: this.#rates[kind],
-      slots: SLOTS[kind],
-      heldReferences: (state, references) => this.#heldReferences(state, references),
-      keepPause: (code) => this.#keepPause(kind, code),
+      ...this.#parts,
+      kind,
+      slots,
+      rate,
+      mostAlone,
+      keepPause,
       onFree: () => void this.look(),
-      onEnded(state, rows, end) {
-        if (end?.status === "delivered") parts.onDelivered?.(kind);
-        parts.onEnded?.(state, rows, end);
-      },
     });
   }
 
   async #start(): Promise<void> {
-    if (this.#stopped.signal.aborted) return;
     const { message, issue, comment } = this.#lanes;
+    const mayStart = (state: State, row: DueRow) =>
+      row.waitedMs >= ISSUE_GRACE_MS || !message.isBehind(state, row);
     await message.start();
-    const graceMs = message.startable > 0 ? ISSUE_GRACE_MS : 0;
-    await issue.start(
-      graceMs,
-      (state, row) => row.waitedMs >= ISSUE_GRACE_MS || !message.isBehind(state, row),
-    );
+    await issue.start(message.startable > 0 ? ISSUE_GRACE_MS : 0, mayStart);
     await comment.start();
   }
 
-  /** For a row in memory all ids are free that only the durable state could say to be held. */
-  async #heldReferences(state: State, references: readonly string[]): Promise<ReadonlySet<string>> {
-    const all = this.#parts.sources().map(async (source) => {
-      const held = source.state.heldReferences("message", references);
-      return [...(await (source.state === state ? held : held.catch(() => [])))];
-    });
-    return new Set((await Promise.all(all)).flat());
-  }
-
-  /** Keeps for the next process why a lane is paused; what cannot be kept is kept when a row finds out again. */
+  /** Keeps why a lane is paused for the next process; what cannot be kept is kept when a row finds out again. */
   #keepPause(kind: OutboxKind, code: string | null): void {
-    if (!this.isLeading) return;
     const keep = () => this.#parts.durable.pauseLane(kind, code).catch(() => {});
-    this.#keeping = this.#keeping.then(keep);
+    if (this.isLeading) this.#keeping = this.#keeping.then(keep);
   }
 
   async #lead(): Promise<void> {
     const leads = await this.#parts.durable.lead().catch(() => null);
-    if (this.#stopped.signal.aborted) return;
     if (leads && !this.isLeading) await this.#recall();
     if (this.isLeading !== (leads === true)) this.#parts.log.info(ROLE_LINES[`${leads}`]);
     this.#leads = leads;
@@ -203,24 +191,23 @@ export class Dispatcher {
 
   /** Goes on where the process before stopped. */
   async #recall(): Promise<void> {
-    const kept = await this.#parts.durable.lanes().catch(nameOf);
-    if (typeof kept === "string")
-      this.#parts.log.warn("Lanes start slowly: it is not known what went out before", { cause: kept });
+    const kept = await this.#parts.durable.lanes().catch((error: unknown) => {
+      this.#parts.log.warn("It is not known how much went out lately", { cause: nameOf(error) });
+      return null;
+    });
     for (const kind of OUTBOX_KINDS) {
-      this.#rates[kind]?.resume(typeof kept === "string" ? null : kept[kind].paceAheadMs);
-      if (typeof kept !== "string") this.#lanes[kind].breaker.recall(kept[kind].pausedBy);
+      this.#rates[kind]?.resume(kept?.[kind].paceAheadMs ?? null);
+      if (kept !== null) this.#lanes[kind].breaker.recall(kept[kind].pausedBy);
     }
   }
 
   async #prune(): Promise<void> {
     if (!this.isLeading) return;
-    try {
-      await this.#parts.durable.prune();
-      this.#removals.worked();
-    } catch (error) {
-      // The state is closed while it removes: the next process goes on.
-      if (!this.#stopped.signal.aborted) this.#removals.failed({ cause: nameOf(error) });
-    }
+    await this.#parts.durable.prune().catch((error: unknown) => {
+      // A state that is closed while it removes: the next process goes on.
+      if (!this.#stopped.signal.aborted)
+        this.#parts.log.warn("Old rows could not be removed", { cause: nameOf(error) });
+    });
   }
 
   async #every(ms: number, work: () => Promise<void>): Promise<void> {

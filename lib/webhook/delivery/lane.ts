@@ -1,31 +1,28 @@
 import { OutageLog } from "../outage-log.ts";
 import { priorityOf } from "../store/stored.ts";
-import type { AttemptEnd, DueRow, State } from "../store/types.ts";
+import type { AttemptEnd, DueRow, OutboxKind, State } from "../store/types.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
-import { Delivery, type DeliveryLane, type DeliveryParts } from "./delivery.ts";
+import { Delivery } from "./delivery.ts";
+import type { DispatcherParts, Source } from "./dispatcher.ts";
+import type { RateLimit } from "./rate-limit.ts";
 import { type AttemptRows, nameOf } from "./report.ts";
-
-/** A state whose rows are delivered while `isOurs` returns true. */
-export type Source = { state: State; isOurs(): boolean };
 
 /**
  * What a lane works with.
  *
  * Shape: `slots` is how many rows may be on their way at once. `mostAlone` is how many messages may wait before several
- *        go out as one; null: each goes by itself. `onEnded` is told of all rows of an attempt once they are no longer on
- *        their way, `onFree` when others may start.
+ *        go out as one; null: each goes by itself. `keepPause` as `keep` of the breaker; `onFree` is called when others may
+ *        start.
  */
-export type LaneParts = DeliveryParts &
-  Pick<DeliveryLane, "kind" | "attempt" | "heldReferences" | "rate"> & {
-    slots: number;
-    mostAlone: number | null;
-    sources: () => readonly Source[];
-    keepPause: (code: string | null) => void;
-    onFree: () => void;
-    onEnded: (state: State, rows: readonly number[], end: AttemptEnd | null) => void;
-  };
+export type LaneParts = DispatcherParts & {
+  kind: OutboxKind;
+  slots: number;
+  rate: RateLimit | null;
+  mostAlone: number | null;
+  keepPause: (code: string | null) => void;
+  onFree: () => void;
+};
 
-type Candidate = { source: Source; rows: AttemptRows };
 /** Rows on their way; `isBusy` until the external service is done with them. */
 type Flight = {
   state: State;
@@ -52,10 +49,8 @@ export class Lane {
 
   constructor(parts: LaneParts) {
     this.#parts = parts;
-    this.breaker = new CircuitBreaker({ ...parts, keep: parts.keepPause });
-    const { signal } = this.#abort;
-    const isRunning = () => this.#isRunning;
-    this.#delivery = new Delivery({ ...parts, breaker: this.breaker, signal, isRunning });
+    this.breaker = new CircuitBreaker(parts);
+    this.#delivery = new Delivery({ ...parts, breaker: this.breaker, signal: this.#abort.signal });
     this.#reads = new OutageLog({ ...parts, problem: "The outbox cannot be read now" });
   }
 
@@ -89,17 +84,13 @@ export class Lane {
     issueGraceMs = 0,
     mayStart: (state: State, row: DueRow) => boolean = () => true,
   ): Promise<void> {
-    for (let isDigest = true; isDigest && this.startable > 0; ) {
-      const sources = this.#parts.sources().filter((source) => source.isOurs());
-      const found = await Promise.all(sources.map((source) => this.#candidates(source, issueGraceMs)));
-      isDigest = false;
-      for (const { source, rows } of found.flat().sort((a, b) => this.#order(a, b))) {
-        if (this.startable === 0 || !source.isOurs() || !mayStart(source.state, rows[0])) continue;
-        this.#launch(source.state, rows);
-        // There may be more to be sent as one.
-        isDigest ||= rows.length > 1;
-      }
-    }
+    const start = async (source: Source) => {
+      for (const rows of await this.#next(source.state, issueGraceMs))
+        if (this.startable > 0 && source.isOurs() && mayStart(source.state, rows[0]))
+          this.#launch(source.state, rows);
+    };
+    const sources = this.#parts.sources().filter((source) => source.isOurs());
+    await Promise.all(sources.map(start));
   }
 
   /** Starts nothing more and waits for the rows on their way; after `graceMs` they are aborted. */
@@ -110,10 +101,9 @@ export class Lane {
     clearTimeout(timer);
   }
 
-  /** What may start of a source: a row each, or several that one message tells. */
-  async #candidates(source: Source, issueGraceMs: number): Promise<Candidate[]> {
+  /** What may start of a state: a row each, or several that one message tells. */
+  async #next(state: State, issueGraceMs: number): Promise<AttemptRows[]> {
     const { kind, slots, mostAlone } = this.#parts;
-    const { state } = source;
     const flights = [...this.#flights].filter((flight) => flight.state === state);
     const limit = Math.min(this.startable, slots - flights.length);
     if (limit <= 0) return [];
@@ -121,22 +111,16 @@ export class Lane {
     const isProbe = this.breaker.isHalfOpen;
     try {
       const rows = await state.due(kind, { limit, except, issueGraceMs, isProbe });
-      const alone = rows.map((row): Candidate => ({ source, rows: [row] }));
+      const alone = rows.map((row): AttemptRows => [row]);
       if (mostAlone === null || !rows.some(isDigestible)) return alone;
       if ((await state.waitingMessages(mostAlone + 1)) <= mostAlone) return alone;
       const [first, ...others] = await state.digestible(except);
       if (first === undefined || others.length === 0) return alone;
-      return [...alone.filter(({ rows: [row] }) => !isDigestible(row)), { source, rows: [first, ...others] }];
+      return [...alone.filter(([row]) => !isDigestible(row)), [first, ...others]];
     } catch (error) {
       this.#reads.failed({ kind, cause: nameOf(error) });
       return [];
     }
-  }
-
-  /** Between sources, as `State.due` within one. */
-  #order({ rows: [a] }: Candidate, { rows: [b] }: Candidate): number {
-    const least = this.breaker.isHalfOpen ? a.attempts - b.attempts : 0;
-    return least || priorityOf(a.alert) - priorityOf(b.alert);
   }
 
   #launch(state: State, rows: AttemptRows): void {

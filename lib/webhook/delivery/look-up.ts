@@ -1,4 +1,3 @@
-import { DATABASE_FAILED } from "../../providers/evolution/refusal.ts";
 import {
   type FindMessages,
   type KeptMessage,
@@ -8,6 +7,7 @@ import {
 } from "../../providers/evolution/find-messages.ts";
 import type { FindInstance } from "../../providers/evolution/instance.ts";
 import { recipientJids } from "../../providers/evolution/recipient-jids.ts";
+import { DATABASE_FAILED } from "../../providers/evolution/refusal.ts";
 import { type LookUp, retry } from "./attempt.ts";
 
 /** How far the gateway's clock may be behind ours. */

@@ -29,11 +29,14 @@ export function reportEnd(
   switch (end.status) {
     case "delivered":
       for (const waitedMs of waits) metrics.sent(kind, waitedMs + tookMs);
-      return log.info(result === null ? "An alert had arrived after all" : "Delivered an alert", facts);
+      log.info(result === null ? "An alert had arrived after all" : "Delivered an alert", facts);
+      break;
     case "retry":
-      return log.warn("An alert could not be delivered yet", { ...facts, againInMs: end.delayMs });
+      log.warn("An alert could not be delivered yet", { ...facts, againInMs: end.delayMs });
+      break;
     case "unknown":
-      return log.error("An alert may have been delivered or not; see opsctl webhook dead list", facts);
+      log.error("An alert may have been delivered or not; see opsctl webhook dead list", facts);
+      break;
     case "dead":
       for (const _ of waits) metrics.dead(kind);
       log.error("Gave an alert up; see opsctl webhook dead list", facts);
