@@ -29,8 +29,8 @@ export type TcpProxy = AsyncDisposable & {
   stop(): Promise<void>;
 };
 
-/** The end of a successful answer: the command's tag, then "ready, no transaction open", so it is committed. */
-const COMMITTED = Buffer.from("SELECT 1\0Z\0\0\0\x05I", "latin1");
+/** The ends of a successful answer: the command's tag, then "ready, no transaction open", so it is committed. */
+const COMMITTED = ["SELECT 1", "COMMIT"].map((tag) => Buffer.from(`${tag}\0Z\0\0\0\x05I`, "latin1"));
 
 /** Starts a relay to a port of this machine; `rewrite` may change what the server says. */
 export async function startTcpProxy(
@@ -68,7 +68,7 @@ export async function startTcpProxy(
     });
     upstream.on("data", (bytes: Buffer) => {
       if (generation < silenced) return;
-      if (losing && bytes.includes(COMMITTED)) {
+      if (losing && COMMITTED.some((end) => bytes.includes(end))) {
         proxy.lost += 1;
         client.destroy();
         return;

@@ -57,15 +57,17 @@ export async function checkEncoding(sql: postgres.Sql): Promise<void> {
 }
 
 async function isMade(sql: postgres.ISql): Promise<boolean> {
+  // From the tables themselves: what a session knows of names may be older than the lock.
   const [found] = await sql`
-    select to_regclass('opsctl_state.meta') is not null as made, to_regclass('opsctl_state.versions') is not null as old`;
-  if (found!.old)
+    select c.relname as name from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+    where n.nspname = 'opsctl_state' and c.relname in ('meta', 'versions')`;
+  if (!found) return false;
+  if (found.name === "versions")
     throw unusable(
       "STATE_UNAVAILABLE",
       "the schema opsctl_state is from before the first release",
       "Drop it, with the alerts that wait in it: drop schema opsctl_state cascade;",
     );
-  if (!found!.made) return false;
   const [row] = await sql`select value::int as version from opsctl_state.meta where key = 'version'`;
   if (row!.version <= VERSION) return true;
   throw unusable(

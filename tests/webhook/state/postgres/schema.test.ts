@@ -2,8 +2,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { OpsError } from "../../../../lib/platform/errors.ts";
 import { Secret } from "../../../../lib/platform/secrets/secret.ts";
-import type { State } from "../../../../lib/webhook/state/contract.ts";
-import { openPostgresState } from "../../../../lib/webhook/state/postgres/state.ts";
+import { outboxOn } from "../../../../lib/webhook/store/outbox.ts";
+import { openPostgresStore } from "../../../../lib/webhook/store/postgres/store.ts";
+import { OUTBOX_LIMITS, type State } from "../../../../lib/webhook/store/types.ts";
 import { MAJORS } from "../../../sql/support/ledger.ts";
 import { PASSWORD, sharedPostgres, type TestDatabase } from "../../../support/postgres.ts";
 import { newLogin } from "../../../support/roles.ts";
@@ -11,8 +12,14 @@ import { silentLog } from "../../../support/silent-log.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
 import { acceptAll } from "../../support/state-fixture.ts";
 
+async function openAt(url: string, { mayBeUnavailable = false } = {}): Promise<State> {
+  const options = { url: new Secret(url), log: silentLog, applicationName: "opsctl webhook serve" };
+  const store = await openPostgresStore({ ...options, mayBeUnavailable });
+  return outboxOn(store, { limits: OUTBOX_LIMITS, comments: true, log: silentLog });
+}
+
 for (const major of MAJORS) {
-  describe(`openPostgresState() on PostgreSQL ${major ?? "18"}`, () => {
+  describe(`openPostgresStore() on PostgreSQL ${major ?? "18"}`, () => {
     let database: TestDatabase;
     const logins: string[] = [];
 
@@ -26,11 +33,7 @@ for (const major of MAJORS) {
     });
 
     const open = async (login = "postgres"): Promise<State> =>
-      openPostgresState({
-        url: new Secret((await sharedPostgres(major)).url(database.name, login)),
-        log: silentLog,
-        applicationName: "opsctl webhook serve",
-      });
+      openAt((await sharedPostgres(major)).url(database.name, login));
     const login = async (): Promise<string> => {
       const name = await newLogin(database.sql);
       logins.push(name);
@@ -77,12 +80,7 @@ for (const major of MAJORS) {
       const name = `${database.name}_latin`;
       const encoding = "encoding 'LATIN1' lc_collate 'C' lc_ctype 'C'";
       await database.sql.unsafe(`create database ${name} template template0 ${encoding}`);
-      const opening = openPostgresState({
-        url: new Secret(server.url(name)),
-        mayBeAway: true,
-        log: silentLog,
-        applicationName: "opsctl webhook serve",
-      });
+      const opening = openAt(server.url(name), { mayBeUnavailable: true });
       await expect(opening).rejects.toMatchObject({ code: "STATE_ENCODING_UNSUPPORTED" });
       await database.sql.unsafe(`drop database ${name} with (force)`);
     });
@@ -90,19 +88,24 @@ for (const major of MAJORS) {
     test("refuses a schema that is another's, and one that a newer opsctl made", async () => {
       await (await open()).close();
       expect(await refusal(await login())).toMatchObject({ code: "STATE_SCHEMA_FORBIDDEN" });
-      await database.sql`insert into opsctl_state.versions (version) values (99)`;
+      await database.sql`update opsctl_state.meta set value = '99' where key = 'version'`;
       expect(await refusal()).toMatchObject({ code: "STATE_SCHEMA_NEWER" });
+    });
+
+    test("refuses a schema from before the first release, and says how to drop it", async () => {
+      await database.sql`create schema opsctl_state`;
+      await database.sql`create table opsctl_state.versions (version integer primary key)`;
+      const { code, hint } = await refusal();
+      expect(code).toBe("STATE_UNAVAILABLE");
+      await database.sql.unsafe(/drop schema .*;/.exec(hint ?? "")![0]);
+      await (await open()).close();
     });
 
     test("names its own setting when the database is not there", async () => {
       const { name } = database;
       const url = new URL(database.url);
       url.pathname = `/${name}_gone`;
-      const error = await openPostgresState({
-        url: new Secret(url.href),
-        log: silentLog,
-        applicationName: "opsctl webhook serve",
-      }).catch((thrown: unknown) => thrown as OpsError);
+      const error = await openAt(url.href).catch((thrown: unknown) => thrown as OpsError);
       expect(error).toMatchObject({ code: "DATABASE_NOT_FOUND" });
       expect((error as OpsError).hint).toContain("OPSCTL_STATE_URL");
     });
@@ -120,10 +123,7 @@ for (const major of MAJORS) {
         where pronamespace = 'opsctl_state'::regnamespace and grantee <> proowner
         union all
         select nspname::text from pg_namespace, aclexplode(nspacl)
-        where nspname = 'opsctl_state' and grantee <> nspowner
-        union all
-        select relname::text from pg_class
-        where relnamespace = 'opsctl_state'::regnamespace and relkind = 'r' and not relrowsecurity`;
+        where nspname = 'opsctl_state' and grantee <> nspowner`;
       expect(left.map((row) => row.name)).toEqual([]);
     });
   });
