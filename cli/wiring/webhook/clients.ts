@@ -1,5 +1,5 @@
 import type { CallRecord } from "../../../lib/platform/http/call-peer.ts";
-import { evolutionClient } from "../../../lib/providers/evolution/client.ts";
+import { EVOLUTION_STATE_TIMEOUT_MS, evolutionClient } from "../../../lib/providers/evolution/client.ts";
 import { messageFinder } from "../../../lib/providers/evolution/find-messages.ts";
 import { resolveInstance } from "../../../lib/providers/evolution/instance.ts";
 import { askMessageStatus } from "../../../lib/providers/evolution/message-status.ts";
@@ -33,7 +33,7 @@ export function clientsOf(config: WebhookConfig, parts: ClientParts) {
   const service = { baseUrl: new URL(messaging.apiUrl), adminKey: messaging.apiKey, onCall };
   const gateway = evolutionClient({ ...service, timeoutMs: sendLimitMs });
   const findInstance = resolveInstance({ gateway, configured });
-  const watched = evolutionClient(service);
+  const watched = evolutionClient({ ...service, timeoutMs: EVOLUTION_STATE_TIMEOUT_MS });
   const { token, teamId } = tracker;
   const issues = linearTracker({ url: new URL(tracker.url), token, teamId, timeoutMs: sendLimitMs, onCall });
   return {
