@@ -1,0 +1,187 @@
+import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import schema from "../../../../sql/state/schema.sql" with { type: "text" };
+import { SQLITE_DEDUP_TABLE } from "../../../dedup/sqlite.ts";
+import { OpsError } from "../../../platform/errors.ts";
+import { tryFileLock } from "../../../platform/files/file-lock.ts";
+import { createPrivately, isBusy, requireOwnDatabase } from "../../../platform/files/sqlite.ts";
+import type { Log } from "../../../platform/log/log.ts";
+import { isDamaged, unavailable } from "./errors.ts";
+import { salvage } from "./salvage.ts";
+
+/** The version of the tables; any change of `schema.sql` raises it. */
+const VERSION = 1;
+/** How long a statement waits for another process that writes to the same file. */
+const BUSY_MS = 2_000;
+/** How long to wait for a process that replaces a damaged file, or for those that have one open. */
+const LOCK_MS = 2_000;
+
+/** How to open the state's file; `check` is the pragma that looks at its pages first, null for none. */
+export type StateFileOptions = {
+  directory: string;
+  nowMs: () => number;
+  log: Log;
+  check: "quick_check" | "integrity_check" | null;
+};
+
+/** The open file. `quarantined`: where a damaged one was moved to. `leave` ends its share of the lock alone. */
+export type StateFile = { db: DatabaseSync; quarantined: string | null; leave(): void; close(): void };
+
+/**
+ * Opens `state.db` in the directory, or makes it.
+ *
+ * Behaviour: a damaged file is moved away, and a new one has what could be read of it. Every process that has the file
+ *            open holds `state.lock` shared, and the one that moves it holds that alone, so that no process writes to a
+ *            file that was moved. No file is opened where another account could have put a file or a link.
+ * Errors:    STATE_UNAVAILABLE.
+ */
+export function openStateFile(options: StateFileOptions): StateFile {
+  const { directory } = options;
+  const path = join(directory, "state.db");
+  try {
+    const found = statSync(directory, { throwIfNoEntry: false });
+    if (found?.isDirectory() !== true)
+      throw new Error(found === undefined ? "the directory is missing" : "it is not a directory");
+    const inode = inodeOf(path);
+    try {
+      return openShared(path, options);
+    } catch (error) {
+      if (!isDamaged(error)) throw error;
+    }
+    const quarantined = replaceAlone(path, inode, options);
+    return { ...openShared(path, options), quarantined };
+  } catch (error) {
+    if (error instanceof OpsError && error.code !== "FILE_UNTRUSTED") throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw unavailable(directory, isDamaged(error) ? IN_USE : reason, error);
+  }
+}
+
+const IN_USE = "it is damaged, and another process has it open";
+
+/** Which file is at a path. */
+export function inodeOf(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return `${found?.dev} ${found?.ino}`;
+}
+
+function openShared(path: string, { check }: StateFileOptions): StateFile {
+  const lock = tryFileLock(lockOf(path), { shared: true, waitMs: LOCK_MS });
+  if (lock === null) throw new Error("another process replaces a damaged file");
+  const leave = () => lock.release();
+  try {
+    const db = openDatabase(path);
+    const close = () => {
+      db.close();
+      leave();
+    };
+    try {
+      if (check === null || Object.values(db.prepare(`pragma ${check}(1)`).get() ?? {})[0] === "ok")
+        return { db, quarantined: null, leave, close };
+      throw Object.assign(new Error("the file is damaged"), { code: "ERR_SQLITE_ERROR", errcode: 11 });
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  } catch (error) {
+    leave();
+    throw error;
+  }
+}
+
+const lockOf = (path: string) => join(dirname(path), "state.lock");
+
+/** Null when other processes use the damaged file, or one of them has replaced it meanwhile. */
+function replaceAlone(path: string, inode: string, options: StateFileOptions): string | null {
+  const lock = tryFileLock(lockOf(path), { waitMs: LOCK_MS });
+  try {
+    return lock === null || inodeOf(path) !== inode ? null : replaceDamaged(path, options);
+  } finally {
+    lock?.release();
+  }
+}
+
+function replaceDamaged(path: string, { nowMs, log }: StateFileOptions): string {
+  const replacement = `${path}.salvaged`;
+  for (const suffix of SUFFIXES) rmSync(replacement + suffix, { force: true });
+  const db = openDatabase(replacement);
+  const kept = salvage(path, db);
+  db.close();
+  const quarantined = `${path}.damaged-${new Date(nowMs()).toISOString().replace(/[-:.]/g, "")}`;
+  for (const suffix of SUFFIXES)
+    if (existsSync(path + suffix)) renameSync(path + suffix, quarantined + suffix);
+  renameSync(replacement, path);
+  const problem = "The state file was damaged: it is quarantined, and what could be read of it was kept";
+  log.error(problem, { quarantined, ...kept });
+  return quarantined;
+}
+
+/** The file itself last: when the process is killed before, the next one finds it damaged again. */
+const SUFFIXES = ["-wal", "-shm", ""];
+
+/** A database with the tables of the state that several processes use at once and that keeps every commit. */
+function openDatabase(path: string): DatabaseSync {
+  requireOwnDatabase(path);
+  createPrivately(path);
+  const db = new DatabaseSync(path, { timeout: BUSY_MS });
+  try {
+    // Before the first page is written: later only a vacuum changes it.
+    db.prepare("pragma auto_vacuum = incremental").all();
+    switchToWal(db);
+    // The disk that temporary files would need may be full.
+    db.exec("pragma synchronous = full; pragma journal_size_limit = 67108864; pragma temp_store = memory");
+    ensureTables(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+// When two processes open a new file at once, SQLite does not wait for the other's lock before this switch.
+function switchToWal(db: DatabaseSync): void {
+  const deadlineMs = performance.now() + BUSY_MS;
+  for (;;) {
+    try {
+      // Prepared: only so Deno says whether a failure is a full disk.
+      return void db.prepare("pragma journal_mode = wal").all();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadlineMs) throw error;
+    }
+  }
+}
+
+// `check` writes to `room`; `reserve` is given up on a full disk; `dedup` is the socket monitor's.
+const TABLES = `
+  create table room (id integer primary key, filling blob not null);
+  create table reserve (id integer primary key, filling blob not null);
+  ${schema.replace(/\{id\}/g, "integer").replace(/\{(\w+)\}/g, "$1")} ${SQLITE_DEDUP_TABLE}
+  insert into meta (key, value) values ('version', '${VERSION}')`;
+
+/** Makes the tables of the state where there are none; errors: STATE_UNAVAILABLE for those of another version. */
+export function ensureTables(db: DatabaseSync): void {
+  db.prepare("begin immediate").run();
+  try {
+    if (!hasTables(db)) db.exec(TABLES);
+    db.prepare("commit").run();
+  } catch (error) {
+    if (db.isTransaction) db.exec("rollback");
+    throw error;
+  }
+}
+
+function hasTables(db: DatabaseSync): boolean {
+  const found = db.prepare("select name from sqlite_schema where name in ('meta', 'outbox')").all();
+  const isNew = found.length === 2;
+  const row = isNew ? db.prepare("select value from meta where key = 'version'").get() : undefined;
+  if (found.length === 0 || Number(row?.value) === VERSION) return found.length > 0;
+  const version = isNew ? `its version is ${row?.value}` : "it is of an opsctl before the first release";
+  throw new OpsError({
+    code: "STATE_UNAVAILABLE",
+    message: `Cannot use the state: ${version}, this opsctl knows ${VERSION}`,
+    hint: isNew
+      ? "Install the opsctl that made it, or a newer one"
+      : "Move state.db away, with its -wal and -shm: the service makes a new one",
+  });
+}
