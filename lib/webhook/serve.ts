@@ -1,5 +1,5 @@
 import { type Listener, listen } from "../platform/server/server.ts";
-import { type Dispatcher, type DispatcherParts, makeDispatcher } from "./delivery/dispatcher.ts";
+import { type Dispatcher, type DispatcherParts, makeDispatcher, type Pace } from "./delivery/dispatcher.ts";
 import { Fallback, type FallbackDependencies } from "./delivery/fallback.ts";
 import { Intake } from "./delivery/intake.ts";
 import { createAdminApp } from "./http/admin.ts";
@@ -10,7 +10,7 @@ import { OutageLog } from "./outage-log.ts";
 import { makeWatch, type Watch, type WatchClients } from "./watch/watch.ts";
 
 /** The options of the service's command line. */
-export type ServeOptions = DispatcherParts["pace"] & {
+export type ServeOptions = Pace & {
   host: string;
   port: number;
   /** 0: no second listener. */
@@ -18,7 +18,7 @@ export type ServeOptions = DispatcherParts["pace"] & {
 };
 
 /** What the service touches. */
-export type ServeDependencies = Omit<DispatcherParts, "pace" | "sources" | "onEnded"> &
+export type ServeDependencies = Omit<DispatcherParts, "sources" | "onEnded" | "onDelivered"> &
   Pick<FallbackDependencies, "openMemory"> & {
     authenticate: Authenticate;
     /** Called each time, so that a reload can replace them. */
@@ -93,19 +93,16 @@ function join(dependencies: ServeDependencies, pace: ServeOptions): Parts {
   const watch = makeWatch({
     ...{ ...dependencies, sources, clients: dependencies.watchClients },
     lane: {
-      pause: (reason) => dispatcher.pause("message", reason),
+      pause: async (reason) => dispatcher.pause("message", reason),
       resume: () => dispatcher.resume("message"),
       pausedBy: () => dispatcher.pauses.message,
     },
     isLeading: () => dispatcher.isLeading,
     isLeaderKnown: () => dispatcher.isLeaderKnown,
   });
-  const { message, ...others } = dependencies.attempts;
-  const dispatcher: Dispatcher = makeDispatcher({
-    ...{ ...dependencies, sources, pace },
-    attempts: { message: watch.watched(message), ...others },
-    onEnded: (state, rows, end) => fallback.ended(state, rows, end),
-  });
+  const attempts = { ...dependencies.attempts, message: watch.watched(dependencies.attempts.message) };
+  const onEnded: DispatcherParts["onEnded"] = (state, rows, end) => fallback.ended(state, rows, end);
+  const dispatcher: Dispatcher = makeDispatcher({ ...dependencies, sources, attempts, onEnded }, pace);
   const intake = new Intake({ ...dependencies, fallback, dispatcher, sleep });
   return { dispatcher, fallback, intake, watch, refusals: new RefusalLog(log, nowMs) };
 }

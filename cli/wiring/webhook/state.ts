@@ -31,7 +31,7 @@ export async function openState(
   async function openDatabase(url: Secret): Promise<Store> {
     const { openPostgresStore } = await import("../../../lib/webhook/store/postgres/store.ts");
     const limit = service?.storeLimitMs === undefined ? {} : { answerLimitMs: service.storeLimitMs };
-    return await openPostgresStore({ url, log, applicationName, mayBeAway: service !== undefined, ...limit });
+    return await openPostgresStore({ url, log, applicationName, mayBeUnavailable: service !== undefined, ...limit });
   }
 
   async function openFile(directory: string): Promise<Store> {

@@ -1,24 +1,20 @@
-import type { Log } from "../../platform/log/log.ts";
 import { withTimeout } from "../../platform/timeout.ts";
 import type { Alert } from "../alert/alert.ts";
 import { type Deliveries, type Placed, placedIn } from "../alert-answer.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import { OutageLog } from "../outage-log.ts";
 import type { AcceptedAlert, AcceptOutcome, AttemptEnd, OutboxLimits, State } from "../store/types.ts";
-import type { Source } from "./lane.ts";
+import type { DispatcherParts, Source } from "./dispatcher.ts";
+import { nameOf } from "./report.ts";
 
 /** What became of one post; of a refused one nothing was kept, unless it `mayBeKept`. */
 export type Acceptance = { placed: Placed[] } | Extract<AcceptOutcome, { refused: unknown }>;
 
 /** What degraded mode works with. */
-export type FallbackDependencies = {
-  durable: State;
+export type FallbackDependencies = Pick<DispatcherParts, "durable" | "log" | "monotonicMs" | "sleep"> & {
   openMemory: (limits: OutboxLimits) => State;
   inFlight: Deliveries["inFlight"];
   metrics: Pick<WebhookMetrics, "degradedSent">;
-  log: Log;
-  monotonicMs: () => number;
-  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
 /** An alert that was accepted in memory, until its post is answered with 200. */
@@ -29,9 +25,8 @@ type Memory = { state: State; isClosing: boolean; read: Set<string>; rows: Map<n
 
 /** What may be lost with this process: more than the rate limit lets out in hours. */
 const MEMORY_LIMITS: OutboxLimits = { rows: 10_000, bytes: 67_108_864 };
-const LOOK_MS = 1_000;
-/** How long a post waits for what the durable state knows, and a service that stops for its rows to be taken over. */
-const DURABLE_LIMIT_MS = 1_000;
+/** How often the durable state is tried; how long a post, and a service that stops, waits for it. */
+const DURABLE_MS = 1_000;
 /** How long a delivered alert is known to a repetition of its post. */
 const KNOWN_MS = 30 * 60_000;
 
@@ -53,10 +48,8 @@ export class Fallback {
 
   constructor(dependencies: FallbackDependencies) {
     this.#dependencies = dependencies;
-    this.#returns = new OutageLog({
-      ...dependencies,
-      problem: "The state does not take over what is in memory",
-    });
+    const problem = "The state does not take over what is in memory";
+    this.#returns = new OutageLog({ ...dependencies, problem });
   }
 
   /** The state in memory, for the lanes; none outside degraded mode. */
@@ -101,9 +94,8 @@ export class Fallback {
   /** Ends degraded mode when the durable state takes writes; resolves after `stop`. */
   async run(): Promise<void> {
     const { sleep, monotonicMs } = this.#dependencies;
-    const { signal } = this.#stopped;
-    while (!signal.aborted) {
-      await sleep(LOOK_MS, signal);
+    for (const { signal } = this.#stopped; !signal.aborted; ) {
+      await sleep(DURABLE_MS, signal);
       if (this.#memory !== null && !signal.aborted) await this.#tryReturn(this.#memory);
       for (const [key, { settledAtMs }] of this.#entries)
         if (settledAtMs !== null && monotonicMs() - settledAtMs >= KNOWN_MS) this.#entries.delete(key);
@@ -159,8 +151,8 @@ export class Fallback {
       entry.settledAtMs ??= this.#dependencies.monotonicMs();
       resolve();
     };
-    const placed = { ...placedIn(state, accepted), isDurable: false };
-    const entry: Entry = { ...placed, settled, settle, settledAtMs: null };
+    const waiting = { isDurable: false, settled, settle, settledAtMs: null };
+    const entry: Entry = { ...placedIn(state, accepted), ...waiting };
     this.#entries.set(keyOf(accepted.alert), entry);
     rows.set(accepted.messageRow, entry);
     if (accepted.issue.status === "first") rows.set(accepted.issue.row, entry);
@@ -178,37 +170,27 @@ export class Fallback {
   }
 
   #open(): Memory {
-    const { openMemory, log } = this.#dependencies;
-    const state = openMemory(MEMORY_LIMITS);
-    const memory: Memory = { state, isClosing: false, read: new Set(), rows: new Map() };
-    this.#memory = memory;
-    log.error("Degraded mode: alerts are delivered from memory, because the state takes none");
-    return memory;
+    const state = this.#dependencies.openMemory(MEMORY_LIMITS);
+    this.#memory = { state, isClosing: false, read: new Set(), rows: new Map() };
+    this.#dependencies.log.error("Degraded mode: the state takes no alerts, they are delivered from memory");
+    return this.#memory;
   }
 
   async #tryReturn(memory: Memory): Promise<void> {
-    try {
-      await this.#dependencies.durable.check();
-    } catch {
-      return;
-    }
+    const { durable, inFlight } = this.#dependencies;
+    if ((await durable.check().catch(nameOf)) !== undefined) return;
     memory.isClosing = true;
     try {
-      await this.#idle(memory.state);
+      let flights: Promise<unknown>[];
+      do {
+        const rows = await memory.state.listQueued(MEMORY_LIMITS.rows);
+        flights = rows.flatMap(({ id }) => inFlight(memory.state, id) ?? []);
+        await Promise.all(flights);
+      } while (flights.length > 0);
       await this.#exclusively(() => this.#adopt(memory));
     } catch (error) {
       memory.isClosing = false;
       this.#returns.failed({ cause: nameOf(error) });
-    }
-  }
-
-  /** Resolves when no attempt is on its way. */
-  async #idle(state: State): Promise<void> {
-    for (;;) {
-      const rows = await state.listQueued(MEMORY_LIMITS.rows);
-      const flights = rows.flatMap(({ id }) => this.#dependencies.inFlight(state, id) ?? []);
-      if (flights.length === 0) return;
-      await Promise.all(flights);
     }
   }
 
@@ -225,7 +207,6 @@ export class Fallback {
     await memory.state.close();
   }
 
-  /** One after the other. */
   #exclusively<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#turn.then(work);
     this.#turn = result.catch(() => {});
@@ -239,19 +220,11 @@ function keyOf({ fingerprint, status, startsAt, endsAt, firing }: Alert): string
 }
 
 /** What the durable state says within a second; null when it fails or takes longer. */
-async function inTime<T>(work: Promise<T>): Promise<T | null> {
-  const limit = { limitMs: DURABLE_LIMIT_MS };
-  return await withTimeout(
-    limit,
-    () => work.catch(() => null),
-    () => null,
-  );
+function inTime<T>(work: Promise<T>): Promise<T | null> {
+  const none = () => null;
+  return withTimeout({ limitMs: DURABLE_MS }, () => work.catch(none), none);
 }
 
 function isLost(outcome: Acceptance): boolean {
   return "refused" in outcome && outcome.refused === "state_unavailable" && outcome.mayBeKept !== true;
-}
-
-function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : typeof error;
 }

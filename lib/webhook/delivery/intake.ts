@@ -4,6 +4,7 @@ import { type AlertAnswer, answersOf, type Deliveries, type Placed } from "../al
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import { OutageLog } from "../outage-log.ts";
 import type { Acceptance, Fallback } from "./fallback.ts";
+import { nameOf } from "./report.ts";
 
 /** What accepting needs. */
 export type IntakeDependencies = {
@@ -116,7 +117,7 @@ export class Intake {
   }
 
   #refusedFor(posts: readonly Waiting[], error: unknown): Acceptance[] {
-    this.#failures.failed({ cause: error instanceof Error ? error.name : typeof error });
+    this.#failures.failed({ cause: nameOf(error) });
     return posts.map(() => ({ refused: "state_unavailable", mayBeKept: true }));
   }
 

@@ -63,6 +63,19 @@ describe("opsctl webhook serve", () => {
     expect([exitCode, stdout]).toEqual([0, ""]);
   });
 
+  test("a second SIGTERM cuts off no post in flight", async () => {
+    await using arena = await openWebhookArena();
+    arena.gateway.latencyMs = 1_500;
+    const service = await arena.start();
+    const answer = postAlerts(service.url, { alerts: [ALERT] });
+    await until("the message is on its way", () => arena.gateway.routes.send.calls.length === 1);
+    service.kill("SIGTERM");
+    await until("the service stops", () => service.log().includes("A signal asked the service to end"));
+    service.kill("SIGTERM");
+    expect(await answer).toMatchObject({ status: 200, json: { alerts: [{ whatsapp: "sent" }] } });
+    expect((await service.ended).exitCode).toBe(0);
+  });
+
   test("is killed and goes on: the next process delivers an accepted alert, and creates no second issue", async () => {
     await using arena = await openWebhookArena();
     arena.gateway.routes.send.script = () => ({ status: 502, text: "Bad Gateway" });

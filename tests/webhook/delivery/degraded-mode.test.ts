@@ -1,5 +1,5 @@
 /** Degraded mode: alerts that the store cannot keep are sent from memory, as senders, phone and tracker see it. */
-import { expect } from "bun:test";
+import { describe as describeBoth, expect } from "bun:test";
 import { requires } from "../../support/requires.ts";
 import {
   alertWith,
@@ -10,13 +10,21 @@ import {
   startDegraded,
   startFailing,
 } from "../support/failing-store.ts";
-import { alertOf, MINUTE_MS, type Service, START_MS } from "../support/start-service.ts";
+import { alertOf, MINUTE_MS, type Service } from "../support/start-service.ts";
+import { critical, mails, setGateway } from "../support/two-channels.ts";
 
 // The rules of degraded mode are those of the service; a full disk is the failing store that costs least time.
 const { test, describe } = requires("mount");
 
 const SENT = { status: 200, body: { durable: false } };
 const NOT_ALL_SENT = { status: 503, body: { error: { code: "state_unavailable" } } };
+const BAD_GATEWAY = { status: 502, text: "Bad Gateway" };
+const GATEWAY_TIMEOUT = { status: 504, text: "Gateway Timeout" };
+
+/** For this long a post waits at most, and a second for the step of the clock. */
+const LONGEST_S = 26;
+
+const messagesLine = (service: Service) => service.log.map(({ msg }) => msg);
 
 onFailingStores(
   "an alert that cannot be kept is sent and answered at once, also after a restart",
@@ -42,7 +50,7 @@ onFailingStores(
     expect(phone(service).toSorted()).toEqual(["a", "b"]);
     expect(service.tracker.issues).toHaveLength(1);
     // With that by which the store was lost.
-    expect(await service.metric("opsctl_webhook_sent_from_memory_total")).toBe(3);
+    expect(await service.metric("opsctl_webhook_degraded_sent_total")).toBe(3);
     expect(await service.metric("opsctl_webhook_alerts_accepted_total")).toBe(3);
     await service.restart();
     expect(await service.post([alertOf("c")])).toMatchObject(SENT);
@@ -51,38 +59,40 @@ onFailingStores(
     await service.advance(10_000);
     expect((await service.post([alertOf("d")])).body).not.toHaveProperty("durable");
     expect((await service.get("/readyz")).status).toBe(200);
-    const lines = service.log.map(({ msg }) => msg);
-    expect(lines.filter((msg) => msg.startsWith("Alerts are refused")).length).toBeGreaterThan(0);
-    expect(lines).toContain("Alerts are accepted again");
+    const lines = messagesLine(service);
+    expect(lines.filter((msg) => msg.startsWith("Degraded mode: ")).length).toBeGreaterThan(0);
+    expect(lines.filter((msg) => msg.startsWith("Degraded mode is over"))).toHaveLength(1);
+    expect(lines.filter((msg) => msg.includes("lost with this process"))).toEqual([]);
   },
 );
 
-describe("a post of which the gateway refuses one alert", () => {
+describe("a post that is repeated because one of its alerts was not sent", () => {
   test.each([
     [29, 1],
-    [31, 2],
-  ])(
-    "gets 503; when it comes again %d minutes later, what the gateway took is on the phone %d times",
-    async (minutes, times) => {
-      await using service = await startDegraded();
-      refuse(service, "bad");
-      expect(await service.post([alertOf("good"), alertOf("bad")])).toMatchObject(NOT_ALL_SENT);
-      service.gateway.routes.send.scriptByBody = null;
-      await service.advance(minutes * MINUTE_MS, MINUTE_MS);
-      expect(await service.post([alertOf("good"), alertOf("bad")])).toMatchObject(SENT);
-      expect(phone(service).toSorted()).toEqual(["bad", ...Array(times).fill("good")]);
-      // Its post has an answer now: one more is another notification.
-      expect(await service.post([alertOf("good")])).toMatchObject(SENT);
-      expect(phone(service).filter((name) => name === "good")).toHaveLength(times + 1);
-    },
-  );
+    [32, 2],
+  ])("after %d minutes what was sent is on the phone %d times", async (minutes, times) => {
+    await using service = await startDegraded();
+    refuse(service, "bad");
+    const post = () => service.post([alertOf("good"), alertOf("bad")]);
+    expect(await post()).toMatchObject(NOT_ALL_SENT);
+    expect(await post()).toMatchObject(NOT_ALL_SENT);
+    service.gateway.routes.send.scriptByBody = null;
+    await service.advance(minutes * MINUTE_MS, 10_000);
+    // It was tried again meanwhile, without another post.
+    expect(phone(service).toSorted()).toEqual(["bad", "good"]);
+    expect(await post()).toMatchObject(SENT);
+    expect(phone(service).toSorted()).toEqual([...Array(times).fill("bad"), ...Array(times).fill("good")]);
+    // Its post has an answer now: one more is another notification.
+    expect(await service.post([alertOf("good")])).toMatchObject(SENT);
+    expect(phone(service).filter((name) => name === "good")).toHaveLength(times + 1);
+  });
 });
 
-/** Four messages at once, then one in seven and a half seconds. */
-const SLOW = { messagesPerMinute: 12 };
+/** Three messages at once, then one in seven and a half seconds. */
+const SLOW = { messagesPerMinute: 8 };
 
 async function useUpBurst(service: Service): Promise<void> {
-  const posts = ["1", "2", "3"].map((name) => alertOf(name, { status: "resolved" }));
+  const posts = ["1", "2"].map((name) => alertOf(name, { status: "resolved" }));
   expect(await service.post(posts)).toMatchObject(SENT);
 }
 
@@ -96,29 +106,44 @@ describe("the messages", () => {
     expect(service.tracker.issues).toHaveLength(1);
   });
 
-  test("a firing, its end and another firing are three messages, with one issue", async () => {
+  test("a firing, its end and another firing are three messages in their order, with one issue", async () => {
     await using service = await startDegraded();
     const end = { status: "resolved", endsAt: "2026-11-16T14:00:00Z" };
     const later = { startsAt: "2026-11-16T14:10:00Z" };
-    await service.post([alertOf("a"), alertOf("a", end), alertOf("a", later)]);
-    expect(phone(service)).toHaveLength(3);
+    const { body } = await service.post([alertOf("a"), alertOf("a", end), alertOf("a", later)]);
+    expect(body.alerts.map(({ issue }) => issue)).toEqual(["created", "not_firing", "duplicate"]);
+    expect(service.messages.slice(1).map(({ text }) => [...text][0])).toEqual(["🟡", "✅", "🟡"]);
     expect(service.tracker.issues).toHaveLength(1);
   });
 
-  test("go at the pace, the most urgent first; a post that waits for 25 seconds gets 503, and its alerts are not sent later", async () => {
+  test("go at the pace, the most urgent first; a post that waits for 25 seconds gets 503, and its alerts are sent later, once", async () => {
     await using service = await startDegraded(SLOW);
     await useUpBurst(service);
     const before = service.messages.length;
     const severities = ["warning", "info", "critical", "high", "warning"];
-    const posts = severities.map((severity, at) => service.post([alertWith(`${severity}-${at}`, severity)]));
-    const statuses = (await Promise.all(posts)).map(({ status }) => status);
+    const alerts = severities.map((severity, at) => alertWith(`${severity}-${at}`, severity));
+    const statuses = (await Promise.all(alerts.map((alert) => service.post([alert])))).map(
+      ({ status }) => status,
+    );
     expect(statuses).toEqual([200, 503, 200, 200, 503]);
     await service.advance(MINUTE_MS);
     const sent = service.messages.slice(before);
-    expect(sent.map(({ name }) => name)).toEqual(["critical-2", "high-3", "warning-0"]);
+    const order = ["critical-2", "high-3", "warning-0", "warning-4", "info-1"];
+    expect(sent.map(({ name }) => name)).toEqual(order);
     const seconds = sent.map(({ second }) => second);
     for (const [at, second] of seconds.slice(1).entries())
       expect(second - seconds[at]!).toBeGreaterThanOrEqual(7);
+    expect(await service.post([alerts[1]])).toMatchObject(SENT);
+    expect(service.messages.slice(before)).toHaveLength(5);
+  });
+
+  test("are told together in a flood", async () => {
+    await using service = await startDegraded({ messagesPerMinute: 30, digestAfterSeconds: 60 });
+    const alerts = Array.from({ length: 100 }, (_, at) => alertOf(`a${at}`, { status: "resolved" }));
+    expect(await service.post(alerts)).toMatchObject(SENT);
+    expect(service.messages.length).toBeLessThan(20);
+    const texts = service.messages.map(({ text }) => text).join("\n");
+    for (let at = 0; at < 100; at += 1) expect(texts).toContain(`a${at}`);
   });
 
   test("are not tried while the phone is away: their post gets 503 within 25 seconds", async () => {
@@ -127,11 +152,14 @@ describe("the messages", () => {
     await service.advance(MINUTE_MS);
     const [before, sends] = [service.second, service.sends.length];
     expect(await service.post([alertOf("a")])).toMatchObject(NOT_ALL_SENT);
-    expect(service.second - before).toBeLessThanOrEqual(26);
+    expect(service.second - before).toBeLessThanOrEqual(LONGEST_S);
     expect(service.sends).toHaveLength(sends);
+    service.gateway.instances.set("ops", "open");
+    expect(await service.post([alertOf("a")])).toMatchObject(SENT);
+    expect(phone(service)).toEqual(["a"]);
   });
 
-  test("a large post goes out a part each time that it comes, until all of it has", async () => {
+  test("a large post that takes too long at the pace gets 200 when it is repeated, and each alert is sent once", async () => {
     await using service = await startDegraded({ messagesPerMinute: 60 });
     const alerts = Array.from({ length: 50 }, (_, at) => alertOf(`a${at}`));
     const statuses = [];
@@ -146,90 +174,117 @@ describe("the messages", () => {
     await useUpBurst(service);
     const crowd = await service.postOnly(Array.from({ length: 2_000 }, (_, at) => alertOf(`a${at}`)));
     expect(await service.post([alertWith("urgent", "critical")])).toMatchObject(SENT);
-    expect(service.messages.at(4)!.name).toBe("urgent");
+    expect(service.messages.at(3)!.name).toBe("urgent");
     expect(service.second).toBeLessThan(15);
     await service.advance(25_000);
     expect(await crowd.answer).toMatchObject(NOT_ALL_SENT);
   });
+
+  test("more alerts than memory is meant for get 503, and leave room for a critical one", async () => {
+    await using service = await startDegraded(SLOW);
+    await useUpBurst(service);
+    const resolved = { status: "resolved" };
+    const flood = (prefix: string) =>
+      Array.from({ length: 6_000 }, (_, at) => alertOf(`${prefix}${at}`, resolved));
+    const first = await service.postOnly(flood("a"));
+    const refused = await service.postOnly(flood("b"));
+    expect(await refused.answer).toMatchObject(NOT_ALL_SENT);
+    expect(await service.post([alertWith("urgent", "critical")])).toMatchObject(SENT);
+    await service.advance(25_000);
+    expect(await first.answer).toMatchObject(NOT_ALL_SENT);
+  });
 });
 
-/** Posts that come two minutes apart, while each send may have arrived and the gateway shows no message. */
-const MAYBE_SENT = [
-  { what: "gives no clear answer", answer: { status: 500, json: {} }, sends: 3 },
-  { what: "breaks off the connection", answer: "drop", sends: 3 },
-  { what: "is behind a proxy that answers 504", answer: { status: 504, text: "Gateway Timeout" }, sends: 5 },
-] as const;
-
 describe("an alert whose gateway takes it and", () => {
-  test.each(MAYBE_SENT)("$what is looked for before each send, $sends of five posts", async (row) => {
-    await using service = await startDegraded();
-    const { gateway } = service;
-    gateway.keepsMessages = false;
-    gateway.routes.send.script = () => ({ accept: row.answer });
-    const { calls: questions } = gateway.routes.messages;
-    for (let posts = 1; posts <= 5; posts += 1) {
-      const asked = questions.length;
-      expect(await service.post([alertOf("a")])).toMatchObject(NOT_ALL_SENT);
-      expect(questions.length > asked).toBe(posts > 1);
-      await service.advance(2 * MINUTE_MS, 10_000);
-    }
-    const texts = service.messages.filter(({ name }) => name === "a").map(({ text }) => text);
-    expect([texts.length, new Set(texts).size]).toEqual([row.sends, 1]);
-    gateway.keepsMessages = true;
-    const { instance, number, text, id, at } = gateway.accepted.at(-1)!;
-    gateway.kept.push({
-      ...{ instance, text, id },
-      remoteJid: `${number}@s.whatsapp.net`,
-      sentAt: Math.floor(at.getTime() / 1_000),
-    });
-    expect(await service.post([alertOf("a")])).toMatchObject(SENT);
-    expect(phone(service)).toHaveLength(row.sends);
-  });
-
   test.each([
-    { what: "a proxy answers 502", answer: { status: 502, text: "Bad Gateway" }, knownAfterS: 5 },
-    { what: "a proxy answers 504", answer: { status: 504, text: "Gateway Timeout" }, knownAfterS: 35 },
+    { what: "a proxy answers 502", answer: BAD_GATEWAY, knownAfterS: 5 },
+    { what: "a proxy answers 504", answer: GATEWAY_TIMEOUT, knownAfterS: 35 },
     { what: "the answer breaks off", answer: "drop", knownAfterS: 5 },
   ] as const)(
-    "$what is asked for it $knownAfterS seconds later, and what it has is not sent again",
+    "$what is looked up $knownAfterS seconds later, and what the gateway has is not sent again",
     async ({ answer, knownAfterS }) => {
       await using service = await startDegraded();
       service.gateway.routes.send.next({ accept: answer });
-      expect(await service.post([alertOf("a")])).toMatchObject(NOT_ALL_SENT);
-      const sentAt = service.second;
-      await service.advance(1_000);
-      const again = service.post([alertOf("a")]);
-      // Others do not wait for the question.
+      const first = await service.postOnly([alertOf("a")]);
+      // Others do not wait for the look-up.
       expect(await service.post([alertOf("b")])).toMatchObject(SENT);
+      const sentAt = service.second;
       const isInTime = knownAfterS < 25;
+      const again = service.post([alertOf("a")]);
+      expect(await service.patiently(first.answer)).toMatchObject(isInTime ? SENT : NOT_ALL_SENT);
       expect(await again).toMatchObject(isInTime ? SENT : NOT_ALL_SENT);
-      const { calls: questions } = service.gateway.routes.messages;
-      if (!isInTime) {
-        await service.advance(MINUTE_MS);
-        expect(questions).toHaveLength(0);
-        expect(await service.post([alertOf("a")])).toMatchObject(SENT);
-      }
-      const askedAt = (questions[0]!.at.getTime() - START_MS) / 1_000;
-      expect(askedAt - sentAt).toBeGreaterThanOrEqual(knownAfterS);
+      if (!isInTime) expect(await service.post([alertOf("a")])).toMatchObject(SENT);
+      expect(service.lookUps[0]! - sentAt).toBeGreaterThanOrEqual(knownAfterS);
       expect(phone(service).toSorted()).toEqual(["a", "b"]);
     },
   );
 
-  test("its proxy answers 502 is not sent again by a service that ends", async () => {
+  test("gives no clear answer is sent three times at most, and its post gets 503 each time", async () => {
     await using service = await startDegraded();
-    service.gateway.routes.send.next({ accept: { status: 502, text: "Bad Gateway" } });
-    await service.post([alertOf("a")]);
+    const { gateway } = service;
+    gateway.keepsMessages = false;
+    gateway.routes.send.script = () => ({ accept: { status: 500, json: {} } });
+    for (let posts = 1; posts <= 6; posts += 1) {
+      expect(await service.post([alertOf("a")])).toMatchObject(NOT_ALL_SENT);
+      await service.advance(MINUTE_MS);
+    }
+    const texts = service.messages.filter(({ name }) => name === "a").map(({ text }) => text);
+    expect([texts.length, new Set(texts).size]).toEqual([3, 1]);
+  });
+
+  test("its proxy answers 502 is not sent again by a service that ends, which says that it is lost", async () => {
+    await using service = await startDegraded();
+    service.gateway.routes.send.next({ accept: BAD_GATEWAY });
     const { answer } = await service.postOnly([alertOf("a")]);
     await service.end();
     expect(await answer).toMatchObject(NOT_ALL_SENT);
     expect(phone(service)).toEqual(["a"]);
+    expect(service.log.find(({ msg }) => msg.includes("lost with this process"))).toMatchObject({
+      level: "error",
+    });
+  });
+});
+
+describeBoth("a gateway that takes nothing, too", () => {
+  onFailingStores(
+    "every post gets its 503 within 25 seconds, and each alert goes out later, exactly once",
+    async (store) => {
+      await using service = await startDegraded({ store, peerLimitMs: 200 });
+      service.gateway.routes.send.script = () => "hang";
+      const posts = Array.from({ length: 12 }, (_, at) => [alertOf(`a${at}`)]);
+      const before = service.second;
+      const answers = await Promise.all(posts.map((post) => service.post(post)));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+      expect(service.second - before).toBeLessThanOrEqual(LONGEST_S);
+      service.gateway.routes.send.script = null;
+      // A sender repeats what got 503: some before the gateway is back in force, some after the store is.
+      const repeated = posts.slice(0, 4).map((post) => service.post(post));
+      await service.patiently(Promise.all(repeated));
+      service.restoreStore();
+      await service.advance(10_000);
+      const later = await Promise.all(posts.slice(4, 8).map((post) => service.post(post)));
+      expect(new Set(later.map(({ status }) => status))).toEqual(new Set([200]));
+      await service.advance(15 * MINUTE_MS, 5_000);
+      expect(phone(service).toSorted()).toEqual(posts.map((_, at) => `a${at}`).toSorted());
+      expect(service.tracker.issues).toHaveLength(12);
+    },
+  );
+
+  onFailingStores("a critical alert goes out by the fallback e-mail", async (store) => {
+    await using service = await startDegraded({ store, email: true });
+    setGateway(service, "away");
+    const before = service.second;
+    expect((await service.post([critical("urgent")])).status).toBe(503);
+    await service.advance(4 * MINUTE_MS, store === "postgres" ? 30_000 : 5_000);
+    expect(mails(service).map(({ alerts }) => alerts)).toEqual([["urgent"]]);
+    expect(mails(service)[0]!.second - before).toBeLessThanOrEqual(240);
   });
 });
 
 describe("the issue of an alert that cannot be kept", () => {
   const post = async (service: Service) => (await service.post([alertOf("a")])).body.alerts[0]!;
 
-  test("is made once in 30 minutes", async () => {
+  test("is created once in 30 minutes", async () => {
     await using service = await startDegraded();
     const { issueId, issue } = await post(service);
     expect(issue).toBe("created");
@@ -240,7 +295,7 @@ describe("the issue of an alert that cannot be kept", () => {
     expect(service.tracker.issues).toHaveLength(2);
   });
 
-  test("is not made where a full disk still shows the one before, whose link the message has", async () => {
+  test("is not created where a full disk still shows the one before, whose link the message has", async () => {
     await using service = await startFailing();
     await post(service);
     await loseStore(service);
@@ -250,25 +305,32 @@ describe("the issue of an alert that cannot be kept", () => {
     expect(service.messages.at(-1)!.text).toContain(issues[0]!.url);
   });
 
-  test("holds up no answer while the tracker gives none", async () => {
+  test("delays the answer by five seconds at most while the tracker gives none", async () => {
     await using service = await startDegraded();
     service.tracker.routes.graphql.script = () => "hang";
     const before = service.second;
-    expect(await post(service)).toMatchObject({ whatsapp: "sent", issue: "failed" });
-    expect(service.second - before).toBeLessThanOrEqual(25);
+    expect(await post(service)).toMatchObject({ whatsapp: "sent", issue: "queued" });
+    expect(service.second - before).toBeLessThanOrEqual(6);
   });
 
   test.each(["drop", { status: 500, json: {} }, { accept: "drop" }] as const)(
-    "is tried again by the next firing after %j, and there is one",
+    "is tried again after %j, and there is one",
     async (fault) => {
       await using service = await startDegraded();
       const { tracker } = service;
       tracker.routes.graphql.script = () => fault;
-      expect(await post(service)).toMatchObject({ whatsapp: "sent", issue: "failed" });
+      expect(await post(service)).toMatchObject({ whatsapp: "sent", issue: "queued" });
       tracker.routes.graphql.script = null;
       await service.advance(MINUTE_MS);
-      expect(await post(service)).toMatchObject({ whatsapp: "sent", issue: "created" });
       expect(tracker.issues).toHaveLength(1);
+      expect(await post(service)).toMatchObject({ issue: "duplicate", issueId: tracker.issues[0]!.id });
     },
   );
+
+  test("that the tracker refuses is refused in the answer, and the next firing tries again", async () => {
+    await using service = await startDegraded();
+    service.tracker.routes.graphql.next({ status: 401, json: {} });
+    expect(await post(service)).toMatchObject({ whatsapp: "sent", issue: "refused" });
+    expect(await post(service)).toMatchObject({ issue: "created" });
+  });
 });

@@ -1,0 +1,97 @@
+/** How posts are committed and answered when the store or the dispatcher misbehaves, which no service does on demand. */
+import { describe, expect, test } from "bun:test";
+import { setImmediate as turn } from "node:timers/promises";
+import type { Alert } from "../../../lib/webhook/alert/alert.ts";
+import { type Deliveries, placedIn } from "../../../lib/webhook/alert-answer.ts";
+import type { Acceptance } from "../../../lib/webhook/delivery/fallback.ts";
+import { Intake } from "../../../lib/webhook/delivery/intake.ts";
+import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
+import type { State } from "../../../lib/webhook/store/types.ts";
+import { silentLog } from "../../support/silent-log.ts";
+import { sampleAlert } from "../support/sample-alert.ts";
+import { testClock } from "../support/test-clock.ts";
+
+const STATE = {} as State;
+const IDLE: Deliveries = { look: async () => {}, inFlight: () => null };
+
+type Accept = (posts: readonly (readonly Alert[])[]) => Promise<Acceptance[]>;
+
+/** Keeps everything. */
+const keep: Accept = async (posts) =>
+  posts.map((alerts) => ({
+    placed: alerts.map((alert) =>
+      placedIn(STATE, { alert, messageRow: 1, isRepeat: false, issue: { status: "not_firing" } }),
+    ),
+  }));
+
+function intakeWith(accept: Accept, dispatcher: Deliveries = IDLE) {
+  const clock = testClock(0);
+  const intake = new Intake({
+    fallback: { accept, answered() {} },
+    dispatcher,
+    metrics: createWebhookMetrics({ version: "test" }),
+    log: silentLog,
+    monotonicMs: clock.nowMs,
+    sleep: (ms, signal) => clock.sleep(ms, signal).catch(() => {}),
+  });
+  return { intake, clock };
+}
+
+const alerts = (count: number): Alert[] => Array.from({ length: count }, () => sampleAlert());
+
+describe("Intake", () => {
+  test("a commit that throws refuses its posts, and the next posts are taken", async () => {
+    let calls = 0;
+    const { intake } = intakeWith(async (posts) => {
+      calls += 1;
+      if (calls === 1) throw new Error("a fault");
+      return await keep(posts);
+    });
+    expect(await Promise.all([intake.take(alerts(1)), intake.take(alerts(2))])).toEqual([null, null]);
+    expect(await intake.take(alerts(1))).toHaveLength(1);
+    await intake.stop();
+    expect(await intake.take(alerts(1))).toBeNull();
+  });
+
+  const forever = new Promise<never>(() => {});
+  test.each<[string, Deliveries]>([
+    ["looks for rows", { look: () => forever, inFlight: () => null }],
+    ["sends", { look: async () => {}, inFlight: () => forever }],
+  ])("is answered five seconds after the commit while the dispatcher %s", async (_what, dispatcher) => {
+    const { intake, clock } = intakeWith(keep, dispatcher);
+    let isAnswered = false;
+    const answer = intake.take(alerts(1)).finally(() => {
+      isAnswered = true;
+    });
+    await clock.advance(4_999);
+    expect(isAnswered).toBe(false);
+    await clock.advance(1);
+    expect(await answer).toMatchObject([{ whatsapp: "queued" }]);
+  });
+
+  test("a small post waits for one large post at most", async () => {
+    const sizes: number[][] = [];
+    const { intake } = intakeWith(async (posts) => {
+      sizes.push(posts.map(({ length }) => length));
+      await turn();
+      return await keep(posts);
+    });
+    const large = Array.from({ length: 4 }, () => intake.take(alerts(300)));
+    await turn();
+    await Promise.all([...large, intake.take(alerts(1)), intake.take(alerts(2))]);
+    expect(sizes).toEqual([[300], [1, 2], [300], [300], [300]]);
+  });
+
+  test("of more posts than can wait the last are refused at once", async () => {
+    const opened = Promise.withResolvers<void>();
+    const { intake } = intakeWith(async (posts) => {
+      await opened.promise;
+      return await keep(posts);
+    });
+    const posts = Array.from({ length: 11_000 }, () => intake.take(alerts(1)));
+    expect(await posts.at(-1)!).toBeNull();
+    opened.resolve();
+    const answers = await Promise.all(posts);
+    expect(answers.filter((answer) => answer === null)).toHaveLength(1_000);
+  });
+});
