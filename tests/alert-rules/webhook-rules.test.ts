@@ -20,8 +20,8 @@ const UIDS: string[] = [STOPPED, STUCK, GIVEN_UP, GATEWAY, UNACKNOWLEDGED];
 const STANDBY = 'instance="standby",job="opsctl-webhook"';
 const [WHATSAPP, COMMENT] = ['kind="whatsapp"', 'kind="comment"'];
 
-const LEADING = webhookSeries("leading");
-const STANDS_BY = webhookSeries("leading", "", STANDBY);
+const LEADER = webhookSeries("leader");
+const STANDS_BY = webhookSeries("leader", "", STANDBY);
 const SENT = webhookSeries("sent_total", WHATSAPP);
 const OLDEST = webhookSeries("oldest_undelivered_age_seconds", WHATSAPP);
 const OPEN = webhookSeries("gateway_open");
@@ -53,7 +53,7 @@ const isStopped = (minute: number, isFiring: boolean) => ({
   at: `${minute}m`,
   fires: { [STOPPED]: isFiring },
 });
-const nobodyLeads = { ...healthy, [LEADING]: spans([10, 1], [30, 0]), [STANDS_BY]: always(0) };
+const nobodyLeads = { ...healthy, [LEADER]: spans([10, 1], [30, 0]), [STANDS_BY]: always(0) };
 /** Nothing is sent from minute 10 on; the oldest row is of minute 10. */
 const halted = {
   ...healthy,
@@ -74,7 +74,7 @@ const comments = {
   [webhookSeries("dead", COMMENT)]: always(3),
 };
 
-const undelivered = (["dead", "in_doubt"] as const).flatMap((metric) =>
+const undelivered = (["dead", "unknown"] as const).flatMap((metric) =>
   ["whatsapp", "issue"].map((kind): Row => {
     const series = { ...healthy, [webhookSeries(metric, `kind="${kind}"`)]: spans([5, 0], [5, 1], [30, 0]) };
     const expected = [ringing(4), valued(5, GIVEN_UP, 1, GIVEN_UP), ringing(9, GIVEN_UP), ringing(10)];
@@ -144,7 +144,7 @@ requires("promtool").test.each<Row>([
     {
       [webhookSeries("dead", WHATSAPP)]: always(2),
       [webhookSeries("dead", WHATSAPP, STANDBY)]: always(2),
-      [LEADING]: always(1),
+      [LEADER]: always(1),
     },
     [{ at: "5m", fires: { [GIVEN_UP]: true }, values: { [GIVEN_UP]: 2 } }],
   ],
@@ -169,7 +169,7 @@ requires("promtool").test.each<Row>([
     "bears a restart, after which the service leads and knows a minute later",
     {
       ...healthy,
-      [LEADING]: spans([10, 1], [1, 0], [29, 1]),
+      [LEADER]: spans([10, 1], [1, 0], [29, 1]),
       [NEWEST]: spans([5, 0], [5, 3], [2, "stale"], [28, 3]),
     },
     [ringing(14), ringing(15, UNACKNOWLEDGED), ringing(30, UNACKNOWLEDGED)],

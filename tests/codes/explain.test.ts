@@ -50,11 +50,11 @@ describe("codes", () => {
   });
 
   test.each([
-    "delivery_in_doubt",
+    "send_unknown",
     "gateway_aborted",
     "state_unavailable",
     "alert_unreadable",
-    "issue_given_up",
+    "issue_dead",
   ])("explains %s, which a row of the alert webhook may have from opsctl itself", (code) => {
     expect(codes.explain(code).map((each) => each.section)).toContain("The alert webhook");
   });

@@ -22,7 +22,7 @@ export async function startHost(stage: Stage): Promise<Host> {
   stage.onClose(() => email.stop());
   step("Another webhook, on a small disk and with a second way out");
   say(
-    "Its second channel is an e-mail provider, a stand-in like gateway and tracker. The installed unit says --digest-after 120 and makes 300 issues an hour; these numbers keep the demo short.",
+    "Its fallback channel is an e-mail provider, a stand-in like gateway and tracker. The installed unit says --digest-after 120 and makes 300 issues an hour; these numbers keep the demo short.",
   );
   showCommand(["webhook", "serve", ...ARGS]);
   const env = {

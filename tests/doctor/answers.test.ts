@@ -51,7 +51,7 @@ const DOORS: Door[] = [
     answers: EMAIL_KEY_ANSWERS,
   },
   {
-    check: ["webhook", "second channel"],
+    check: ["webhook", "fallback channel"],
     variable: "ALERT_EMAIL_API_URL",
     route: ({ email }) => email.routes.domains,
     answers: EMAIL_KEY_ANSWERS,

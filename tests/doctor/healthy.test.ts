@@ -64,7 +64,14 @@ describe("runDoctor() on a healthy host", () => {
       "host time zone",
     ]);
     expect(namesOf("webhook")).toEqual([
-      ...[...asAccount, "secrets", "messaging gateway", "second channel", "issue tracker", "state directory"],
+      ...[
+        ...asAccount,
+        "secrets",
+        "messaging gateway",
+        "fallback channel",
+        "issue tracker",
+        "state directory",
+      ],
       ...["unit", "status"],
     ]);
     expect(namesOf("collect-metrics")).toEqual([

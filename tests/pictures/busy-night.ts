@@ -1,10 +1,11 @@
-import type { PageFacts } from "../../lib/webhook/http/page/read-page.ts";
+import type { PageFacts } from "../../lib/webhook/page/facts.ts";
 import type { DeadRow, RecentAlert } from "../../lib/webhook/store/types.ts";
 
 /** The moment at which the page is read: 03:12:05 in São Paulo. */
 const NOW_MS = Date.parse("2026-03-02T06:12:05Z");
 const MINUTE_MS = 60_000;
-const NO_ROWS = { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeMs: null };
+const NO_ROWS = { queued: 0, dead: 0, unknown: 0, oldestQueuedAgeMs: null };
+const LANE = { pausedBy: null, paceAheadMs: 0 };
 const minutesAgo = (minutes: number) => NOW_MS - minutes * MINUTE_MS;
 
 /** What the status page shows after a night with something of everything. */
@@ -12,8 +13,8 @@ export function busyNight(): PageFacts {
   return {
     nowMs: NOW_MS,
     isStopping: false,
-    isLeading: true,
-    stops: { message: null, issue: null, comment: null },
+    isLeader: true,
+    pauses: { message: null, issue: null, comment: null },
     watch: {
       gatewayOpen: true,
       gatewayForMs: 180 * MINUTE_MS,
@@ -31,7 +32,7 @@ export function busyNight(): PageFacts {
     secretRefusedAtMs: null,
     state: {
       stats: {
-        message: { queued: 3, dead: 1, inDoubt: 1, oldestQueuedAgeMs: 4.5 * MINUTE_MS },
+        message: { queued: 3, dead: 1, unknown: 1, oldestQueuedAgeMs: 4.5 * MINUTE_MS },
         issue: NO_ROWS,
         comment: NO_ROWS,
         queuedBytes: 0,
@@ -39,13 +40,13 @@ export function busyNight(): PageFacts {
         reserveBytes: 33_554_432,
       },
       canAccept: true,
-      holds: { message: null, issue: null, comment: null },
-      lost: [
-        lostRow({ status: "in_doubt", alertname: "SSH Brute Force", code: "gateway_timeout", attempts: 3 }),
-        lostRow({ status: "dead", alertname: "Traefik RAM Alta", code: "gateway_unreachable", attempts: 41 }),
+      lanes: { message: LANE, issue: LANE, comment: LANE },
+      dead: [
+        deadRow({ status: "unknown", alertname: "SSH Brute Force", code: "gateway_timeout", attempts: 3 }),
+        deadRow({ status: "dead", alertname: "Traefik RAM Alta", code: "gateway_unreachable", attempts: 41 }),
       ],
       hours: Array.from({ length: 192 }, (_, at) => (at % 7 === 0 ? (at * 5) % 9 : at === 150 ? 42 : 0)),
-      movedAside: null,
+      isQuarantined: false,
       recent: recentAlerts(),
     },
   };
@@ -79,7 +80,7 @@ function recentAlerts(): RecentAlert[] {
     alert(63, { name: "VPS Load Average Alto", severity: "warning" }, {}, link("OPS-6/load")),
     alert(
       ...([9 * 60, { name: "SSH Brute Force", squad: "security" }] as const),
-      { status: "in_doubt", code: "gateway_timeout", endedAtMs: minutesAgo(530), isEmailed: true },
+      { status: "unknown", code: "gateway_timeout", endedAtMs: minutesAgo(530), isEmailed: true },
       disk,
     ),
     alert(
@@ -90,7 +91,7 @@ function recentAlerts(): RecentAlert[] {
   ];
 }
 
-/** A critical alert of so many minutes ago that was told at once, but for what is given. */
+/** A critical alert of so many minutes ago that was delivered at once, but for what is given. */
 function alert(
   minutes: number,
   shown: Partial<RecentAlert["shown"]>,
@@ -112,7 +113,7 @@ function alert(
   };
 }
 
-function lostRow(row: Pick<DeadRow, "status" | "alertname" | "code" | "attempts">): DeadRow {
+function deadRow(row: Pick<DeadRow, "status" | "alertname" | "code" | "attempts">): DeadRow {
   return {
     ...{ id: 9, kind: "message", digest: null, fingerprint: "f9", squad: "infra" },
     ...{ acceptedAt: "2026-02-27T21:04:00Z", diedAt: "2026-02-28T21:09:00Z", ...row },

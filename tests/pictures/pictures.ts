@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { renderPage } from "../../lib/webhook/http/page/render-page.ts";
+import { renderPage } from "../../lib/webhook/page/render.ts";
 import { renderEmail } from "../../lib/weekly/email/render.ts";
 import { PAYLOADS } from "../fixtures/payloads.ts";
 import { type ShownPage, startChromium, type View } from "../support/chromium.ts";

@@ -9,7 +9,7 @@ import { statusDependencies } from "./support/dependencies.ts";
 const NOW = Date.parse("2026-11-23T12:00:00Z");
 const MINUTE = 60_000;
 const CRON = "grep opsctl /etc/cron.d/opsctl; systemctl status cron; ls -l /var/log/opsctl";
-const NOTHING = { queued: 0, dead: 0, inDoubt: 0, oldestQueuedAgeSeconds: null };
+const NOTHING = { queued: 0, dead: 0, unknown: 0, oldestQueuedAgeSeconds: null };
 
 let host: Host;
 beforeAll(async () => {
@@ -55,7 +55,7 @@ describe("status of the webhook", () => {
     ["a gateway that was not asked yet", { gatewayOpen: null }, "up; nothing queued", null],
     [
       "a service that does not lead",
-      { leading: false },
+      { leader: false },
       "up, another host delivers; gateway connected; nothing queued",
       null,
     ],
@@ -72,8 +72,8 @@ describe("status of the webhook", () => {
       "sudo opsctl webhook queue list",
     ],
     [
-      "what was given up",
-      { message: { ...NOTHING, dead: 2 }, issue: { ...NOTHING, dead: 1, inDoubt: 1 } },
+      "what is undelivered or unknown",
+      { message: { ...NOTHING, dead: 2 }, issue: { ...NOTHING, dead: 1, unknown: 1 } },
       "up; gateway connected; nothing queued | 2 messages not delivered (OUTBOX_DEAD) | " +
         "1 issue not delivered (OUTBOX_DEAD) | 1 issue unknown: it may have arrived (OUTBOX_UNKNOWN)",
       "sudo opsctl webhook dead list",
@@ -103,8 +103,8 @@ describe("status of the webhook", () => {
     if (changes?.message === null) expect((await look("webhook")).facts).toMatchObject({ outbox: null });
   });
 
-  test("names what it holds, and why", async () => {
-    serve({ holds: { message: "gateway_unauthorized", issue: null, comment: "tracker_forbidden" } });
+  test("names what is paused, and why", async () => {
+    serve({ paused: { message: "gateway_unauthorized", issue: null, comment: "tracker_forbidden" } });
     expect(await look("webhook")).toMatchObject({
       status: "attention",
       lines: [
@@ -116,7 +116,7 @@ describe("status of the webhook", () => {
     });
   });
 
-  test("shows that the last post from elsewhere had another secret, without calling it a fault", async () => {
+  test("shows that the last request from another host had another secret, without calling it a fault", async () => {
     serve({ posts: { acceptedAt: null, secretRefusedAt: "2026-11-23T11:58:00.000Z" } });
     const { status, lines } = await look("webhook");
     expect([status, lines[1]]).toEqual(["ok", expect.stringContaining("2026-11-23T11:58:00.000Z")]);

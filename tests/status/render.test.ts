@@ -18,7 +18,7 @@ const REPORTS: PartReport[] = [
   { part: "weekly", ...ok(["week of 2026-11-16: clean, 6 owners"]) },
   {
     part: "webhook",
-    ...attention(["up", "holds its issues: tracker_forbidden"], "sudo opsctl doctor webhook"),
+    ...attention(["up", "issues are paused (tracker_forbidden)"], "sudo opsctl doctor webhook"),
   },
   {
     ...{ part: "collector", status: "unknown", lines: ["its settings cannot be read"] },
@@ -33,7 +33,7 @@ describe("renderStatus()", () => {
       [
         "  ok    weekly          week of 2026-11-16: clean, 6 owners",
         "  LOOK  webhook         up",
-        "                        holds its issues: tracker_forbidden",
+        "                        issues are paused (tracker_forbidden)",
         "                        -> sudo opsctl doctor webhook",
         "  ?     collector       its settings cannot be read",
         "                        -> sudo opsctl status",

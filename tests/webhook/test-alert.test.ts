@@ -31,7 +31,6 @@ const send = () =>
       state: null,
       waitMs: 0,
       sleep: async () => {},
-      monotonicMs: () => 0,
     },
     { withIssue: true },
   );
@@ -41,9 +40,8 @@ describe("sendTestAlert()", () => {
     created: /^Issue {5}created$/m,
     duplicate: /^Issue {5}accepted, not created yet$/m,
     queued: /^Issue {5}accepted, not created yet$/m,
-    refused: /^Issue {5}refused by the tracker\n {10}-> opsctl webhook dead list has the reason$/m,
-    failed: /^Issue {5}given up$/m,
-    not_firing: /^Issue {5}none was asked for$/m,
+    refused: /^Issue {5}refused by Linear\n {10}-> opsctl webhook dead list has the reason$/m,
+    not_firing: /^Issue {5}skipped \(--without-issue\)$/m,
   };
   test.each(Object.entries(ISSUES))("understands every answer about the issue: %s", async (issue, line) => {
     const alert = { whatsapp: "sent", issue, durable: false };
@@ -62,7 +60,7 @@ describe("sendTestAlert()", () => {
 
   test.each<[string, () => Response, RegExp, RegExp]>([
     [
-      "a state that is away",
+      "a state that is unavailable",
       refused(503, "state_unavailable"),
       /HTTP 503 \(state_unavailable\)$/,
       /journalctl/,

@@ -19,7 +19,7 @@ const TRACKER = {
 export const WEBHOOK_CHECKS: readonly Check[] = [
   alertGatewayCheck(of),
   checkWithSettings(
-    { command: of, name: "second channel", service: "the e-mail provider" },
+    { command: of, name: "fallback channel", service: "the e-mail provider" },
     { optional: ["ALERT_EMAIL_TO", "ALERT_EMAIL_FROM", "ALERT_EMAIL_API_KEY", "ALERT_EMAIL_API_URL"] },
     async (settings, context, signal) => {
       const { ALERT_EMAIL_TO: to, ALERT_EMAIL_FROM: from, ALERT_EMAIL_API_KEY: apiKey } = settings;

@@ -14,13 +14,15 @@ html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{padding:16px;background:var(--page);color:var(--ink);overflow-wrap:anywhere;
 font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,Helvetica,Arial,sans-serif}
 main{max-width:1080px;margin:0 auto}
-h1{font-size:28px;line-height:36px}h1::before{content:"";display:inline-block;width:18px;height:18px;margin:0 12px 0 0;border-radius:50%;background:currentColor}
+h1{font-size:28px;line-height:36px}
+h1::before{content:"";display:inline-block;width:18px;height:18px;margin:0 12px 0 0;border-radius:50%;background:currentColor}
 h2{display:flex;flex-wrap:wrap;justify-content:space-between;align-items:baseline;gap:0 12px;margin:0 0 10px;font-size:15px;line-height:22px}
 code{font:13px/1.45 ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace}
 a{color:var(--link);text-underline-offset:2px}
 .panel{background:var(--panel);border:1px solid var(--line);border-radius:12px;padding:16px;margin:0 0 12px}
 .note,small,th,dt,td code,.when{color:var(--muted)}
-.note{font-size:14px;font-weight:400}header p{margin:8px 0 0;color:var(--ink)}code:empty{display:none}header code{padding:1px 7px;border-radius:6px;background:var(--panel)}
+.note{font-size:14px;font-weight:400}header p{margin:8px 0 0;color:var(--ink)}code:empty{display:none}
+header code{display:inline-block;padding:1px 7px;border-radius:6px;background:var(--panel)}
 header.panel{border-color:transparent}.panel.ok,.tag.ok{background:var(--ok-back);color:var(--ok)}
 .panel.warn,.tag.warn{background:var(--warn-back);color:var(--warn)}
 .panel.bad,.tag.bad{background:var(--bad-back);color:var(--bad)}
@@ -33,7 +35,8 @@ color:var(--muted);overflow-wrap:normal}
 .plot li{padding:0 0 0 3px;border-left:1px solid var(--line)}
 table{width:100%;border-collapse:collapse;font-size:15px;line-height:21px}
 th,td{padding:9px 12px 9px 0;text-align:left;vertical-align:top}
-th{padding-top:0;font-size:13px}td{border-top:1px solid var(--line)}.when{white-space:nowrap;font-variant-numeric:tabular-nums}.what{position:relative;width:55%;overflow:hidden}
+th{padding-top:0;font-size:13px}td{border-top:1px solid var(--line)}
+.when{white-space:nowrap;font-variant-numeric:tabular-nums}.what{position:relative;width:55%;overflow:hidden}
 small{display:block;font-size:13px;line-height:19px}.what[class*=" "]{padding-left:18px}
 .what[class*=" "]::before{content:"";position:absolute;left:0;top:15px;width:10px;height:10px;border-radius:50%;background:var(--grey)}
 .what.critical::before{background:var(--red)}.what.high::before{background:var(--orange)}

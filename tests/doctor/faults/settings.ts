@@ -84,7 +84,7 @@ export const SETTINGS: Faults = {
     about: "TRIGGER_SECRET",
     spoil: (host) => host.put("secrets/TRIGGER_SECRET", "one-canary\ntwo-canary"),
   },
-  "a key of the second channel that cannot be read says nothing of its addresses": {
+  "a key of the fallback channel that cannot be read says nothing of its addresses": {
     finds: ["webhook", "configuration", "warn", "PREREQUISITE_FAILED"],
     about: "ALERT_EMAIL_API_KEY cannot be read, see secrets",
     spoil: (host) => host.put("secrets/ALERT_EMAIL_API_KEY", "re_canary_alert", 0o644),
@@ -94,7 +94,7 @@ export const SETTINGS: Faults = {
     about: "Cannot use directory ~/secrets: ~/secrets has mode 0775",
     spoil: ({ path }) => chmodSync(path("secrets"), 0o775),
   },
-  "a key of the second channel without its addresses": {
+  "a key of the fallback channel without its addresses": {
     finds: ["webhook", "configuration", "fail", "CONFIG_INVALID"],
     about: "ALERT_EMAIL_TO is missing",
     spoil: (host) => host.put("secrets/ALERT_EMAIL_API_KEY", "re_canary_alert"),

@@ -50,18 +50,18 @@ export const WEBHOOK: Faults = {
       host.setting("socket-monitor", "OPSCTL_WEBHOOK_ENV_FILE", host.path("etc/webhook.env"));
     },
   },
-  "the second channel's key is refused": {
-    finds: ["webhook", "second channel", "fail", "email_api_key_invalid"],
+  "the key of the fallback channel is refused": {
+    finds: ["webhook", "fallback channel", "fail", "email_api_key_invalid"],
     about: "Correct ALERT_EMAIL_API_KEY",
-    spoil: (host) => setSecondChannel(host, "canary-wrong-key"),
+    spoil: (host) => setFallback(host, "canary-wrong-key"),
   },
-  "half a second channel is set up": {
+  "half a fallback channel is set up": {
     finds: ["webhook", "configuration", "fail", "CONFIG_INVALID"],
     about: "ALERT_EMAIL_FROM is missing",
     spoil: (host) => host.setting("webhook", "ALERT_EMAIL_TO", "ops@client.example"),
   },
-  "there is no second channel": {
-    finds: ["webhook", "second channel", "warn", "FALLBACK_CHANNEL_MISSING"],
+  "there is no fallback channel": {
+    finds: ["webhook", "fallback channel", "warn", "FALLBACK_CHANNEL_MISSING"],
     spoil() {},
   },
   "a unit still hands the service its settings": {
@@ -92,17 +92,17 @@ export const WEBHOOK: Faults = {
     spoil: (host) =>
       host.setting("webhook", "MESSAGING_API_URL", host.gateway.url.replace("http:", "https:")),
   },
-  "the service holds its messages for want of a licence": {
+  "the service pauses its messages for want of a licence": {
     finds: ["webhook", "status", "fail", "gateway_license_required"],
     about: "Activate the gateway's licence",
     spoil: (host) => {
-      host.service.health.holds = { message: "gateway_license_required", issue: null };
+      host.service.health.paused = { message: "gateway_license_required", issue: null, comment: null };
     },
   },
-  "the service holds its messages because Meta refuses the account": {
+  "the service pauses its messages because Meta refuses the account": {
     finds: ["webhook", "status", "fail", "meta_190"],
     spoil: (host) => {
-      host.service.health.holds = { message: "meta_190", issue: null };
+      host.service.health.paused = { message: "meta_190", issue: null, comment: null };
     },
   },
   "a secret stands in the environment file": {
@@ -128,26 +128,26 @@ export const WEBHOOK: Faults = {
     finds: ["webhook", "state directory", "fail", "FILE_UNTRUSTED"],
     spoil: ({ path }) => chmodSync(path("state"), 0o775),
   },
-  "alerts were given up": {
+  "alerts are undelivered": {
     finds: ["webhook", "status", "warn", "OUTBOX_DEAD"],
     about: "3 messages not delivered -> Retry all with opsctl webhook dead retry --all; first see them:",
     spoil: (host) => {
-      host.service.health.message = { queued: 1, dead: 3, oldestQueuedAgeSeconds: 4 };
+      host.service.health.message = { queued: 1, dead: 3, unknown: 0, oldestQueuedAgeSeconds: 4 };
     },
   },
   "it is not known whether messages were sent": {
     finds: ["webhook", "status", "warn", "OUTBOX_UNKNOWN"],
     about: "2 messages",
     spoil: (host) => {
-      host.service.health.message = { queued: 0, dead: 0, inDoubt: 2, oldestQueuedAgeSeconds: null };
+      host.service.health.message = { queued: 0, dead: 0, unknown: 2, oldestQueuedAgeSeconds: null };
     },
   },
-  "issues were given up, and a message that --all would send again has an unknown result": {
+  "issues are undelivered, and a message that --all would send again has an unknown result": {
     finds: ["webhook", "status", "warn", "OUTBOX_DEAD"],
     about: "Retry each with opsctl webhook dead retry --row <id>",
     spoil: (host) => {
-      host.service.health.message = { queued: 0, dead: 0, inDoubt: 1, oldestQueuedAgeSeconds: null };
-      host.service.health.issue = { queued: 0, dead: 3, inDoubt: 0, oldestQueuedAgeSeconds: null };
+      host.service.health.message = { queued: 0, dead: 0, unknown: 1, oldestQueuedAgeSeconds: null };
+      host.service.health.issue = { queued: 0, dead: 3, unknown: 0, oldestQueuedAgeSeconds: null };
     },
   },
   "the service cannot count its queue": {
@@ -158,14 +158,14 @@ export const WEBHOOK: Faults = {
     finds: ["webhook", "status", "warn", "OUTBOX_DELAYED"],
     about: "2 queued, the oldest for 20 min",
     spoil: (host) => {
-      host.service.health.issue = { queued: 2, dead: 0, oldestQueuedAgeSeconds: 1200 };
+      host.service.health.issue = { queued: 2, dead: 0, unknown: 0, oldestQueuedAgeSeconds: 1200 };
     },
   },
-  "the service holds its messages": {
+  "the service pauses its messages": {
     finds: ["webhook", "status", "fail", "gateway_unauthorized"],
     about: "Correct MESSAGING_API_KEY",
     spoil: (host) => {
-      host.service.health.holds = { message: "gateway_unauthorized", issue: null };
+      host.service.health.paused = { message: "gateway_unauthorized", issue: null, comment: null };
     },
   },
   "the platform has another secret": {
@@ -268,7 +268,7 @@ export const WEBHOOK: Faults = {
   },
 };
 
-function setSecondChannel(host: Host, key: string): void {
+function setFallback(host: Host, key: string): void {
   host.setting("webhook", "ALERT_EMAIL_TO", "ops@client.example");
   host.setting("webhook", "ALERT_EMAIL_FROM", "alarm@mail.example");
   host.setting("webhook", "ALERT_EMAIL_API_KEY", key);

@@ -68,7 +68,7 @@ export type Host = {
   application: Application;
   /** The admin port of a running webhook. */
   service: StandIn<"ready" | "health"> & {
-    health: { holds: object; message: object; issue: object; posts?: object };
+    health: { paused: object; message: object; issue: object; comment: object; posts?: object };
   };
   peers: StandIn<string>[];
   path(...parts: string[]): string;
@@ -342,11 +342,12 @@ export function zoneFile(rule: string): string {
 }
 
 async function startService(): Promise<Host["service"]> {
-  const idle = { queued: 0, dead: 0, oldestQueuedAgeSeconds: null };
+  const idle = { queued: 0, dead: 0, unknown: 0, oldestQueuedAgeSeconds: null };
   const health: Host["service"]["health"] = {
-    holds: { message: null, issue: null },
+    paused: { message: null, issue: null, comment: null },
     message: idle,
     issue: idle,
+    comment: idle,
   };
   const answer = (json: () => object) => async () => ({ status: 200, json: json() });
   const standIn = await startStandIn(

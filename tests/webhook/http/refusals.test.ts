@@ -131,7 +131,7 @@ describe("the last post from outside", () => {
 
   test("is shown on the page when it brought another secret, until one is accepted", async () => {
     await using service = await startService();
-    const isShown = async () => (await service.get("/")).text.includes("foi recusado: tem outro segredo");
+    const isShown = async () => (await service.get("/")).text.includes("foi recusada: o segredo não confere");
     await say(service, post([PROXY]));
     expect(await isShown()).toBe(true);
     await service.advance(1_000);
@@ -157,7 +157,7 @@ onFailingStores(
     service.gateway.routes.send.script = null;
     await service.advance(30 * MINUTE_MS, 10_000);
     expect(await service.operator.queued()).toEqual([]);
-    expect((await service.health()).message).toMatchObject({ queued: 0, dead: 0, inDoubt: 0 });
+    expect((await service.health()).message).toMatchObject({ queued: 0, dead: 0, unknown: 0 });
     expect(service.messages).toEqual([]);
     // Posted again it is kept, and sent once.
     const again = await service.post(alerts);

@@ -41,22 +41,22 @@ describe("/metrics", () => {
     );
     expect(families).toEqual([
       ...["requests_total counter", "request_duration_seconds histogram", "alerts_accepted_total counter"],
-      ...["alerts_rejected_total counter", "duplicates_total counter", "sent_from_memory_total counter"],
+      ...["alerts_rejected_total counter", "duplicates_total counter", "degraded_sent_total counter"],
       ...[
         "previous_secret_total counter",
         "sent_total counter",
         "failed_total counter",
         "dead_total counter",
       ],
-      ...["delivery_latency_seconds histogram", "queued gauge", "dead gauge", "in_doubt gauge"],
-      ...["oldest_undelivered_age_seconds gauge", "held gauge", "reserve_bytes gauge", "gateway_open gauge"],
-      ...["pending_messages gauge", "newest_unacknowledged_messages gauge", "leading gauge"],
-      ...["state_moved_aside gauge", "state_unreadable gauge", "build_info gauge"],
+      ...["delivery_latency_seconds histogram", "queued gauge", "dead gauge", "unknown gauge"],
+      ...["oldest_undelivered_age_seconds gauge", "paused gauge", "gateway_open gauge"],
+      ...["pending_messages gauge", "newest_unacknowledged_messages gauge", "leader gauge"],
+      ...["reserve_bytes gauge", "state_quarantined gauge", "state_unreadable gauge", "build_info gauge"],
     ]);
     const before = samplesOf(text);
     const set = Object.entries(before).filter(([, value]) => value !== 0);
     expect(Object.fromEntries(set)).toEqual({
-      ...{ gateway_open: 1, leading: 1, [`build_info{version=${VERSION}}`]: 1 },
+      ...{ gateway_open: 1, leader: 1, [`build_info{version=${VERSION}}`]: 1 },
     });
     await service.post([alertOf("a"), alertOf("a"), alertOf("b", { status: "resolved" })]);
     await service.advance(MINUTE_MS);
@@ -64,7 +64,7 @@ describe("/metrics", () => {
     expect(added).toEqual([]);
   });
 
-  test("counts requests, alerts and what becomes of them", async () => {
+  test("counts requests, alerts and their results", async () => {
     await using service = await startService({ previousSecret: "the one before" });
     const post = (secret: string) =>
       fetch(service.url, {
@@ -92,7 +92,7 @@ describe("/metrics", () => {
     expect(await service.metric("opsctl_webhook_request_duration_seconds_count")).toBe(5);
   });
 
-  test("shows what waits, for how long, what is dead, and which channel is paused", async () => {
+  test("shows what is queued, for how long, what is dead, and which kind is paused", async () => {
     await using service = await startService({ key: "wrong" });
     service.tracker.routes.graphql.script = () =>
       trackerError(400, "refused", { type: "invalid input", code: "INPUT_ERROR", userError: true });
@@ -102,8 +102,8 @@ describe("/metrics", () => {
       ...{
         "queued{kind=whatsapp}": 1,
         "queued{kind=issue}": 0,
-        "held{kind=whatsapp}": 1,
-        "held{kind=issue}": 0,
+        "paused{kind=whatsapp}": 1,
+        "paused{kind=issue}": 0,
       },
       ...{
         "oldest_undelivered_age_seconds{kind=whatsapp}": 90.5,
@@ -135,20 +135,20 @@ describe("/metrics", () => {
       (le) => samples[`delivery_latency_seconds_bucket{kind=whatsapp,le=${le}}`],
     );
     expect([under, over]).toEqual([0, 1]);
-    expect(samples).toMatchObject({ "in_doubt{kind=whatsapp}": 1, "dead{kind=whatsapp}": 0 });
+    expect(samples).toMatchObject({ "unknown{kind=whatsapp}": 1, "dead{kind=whatsapp}": 0 });
   });
 
-  test("shows a state file that was moved aside, and a gateway that is not connected", async () => {
+  test("shows a state file that was quarantined, and a gateway that is not connected", async () => {
     await using service = await startService();
     service.gateway.instances.set("ops", "close");
     await service.end();
     writeFileSync(join(service.directory, "state.db"), "garbage ".repeat(2_000));
     await service.restart();
     await service.advance(2 * MINUTE_MS);
-    expect(samplesOf(await metricsOf(service))).toMatchObject({ state_moved_aside: 1, gateway_open: 0 });
+    expect(samplesOf(await metricsOf(service))).toMatchObject({ state_quarantined: 1, gateway_open: 0 });
   });
 
-  test("says that the store cannot be read, shows nothing of it, and not who leads", async () => {
+  test("says that the store cannot be read, shows nothing of it, and not the leader", async () => {
     await using service = await startService({ store: "postgres", canFail: true, storeLimitMs: 300 });
     const namesOf = async () =>
       new Set(
@@ -159,15 +159,9 @@ describe("/metrics", () => {
     const before = await namesOf();
     service.failStore();
     const absent = [...before.difference(await namesOf())].map((name) => name.replace("opsctl_webhook_", ""));
-    expect(absent.sort()).toEqual([
-      "dead",
-      "in_doubt",
-      "leading",
-      "oldest_undelivered_age_seconds",
-      "queued",
-    ]);
+    expect(absent.sort()).toEqual(["dead", "leader", "oldest_undelivered_age_seconds", "queued", "unknown"]);
     expect(await service.metric("opsctl_webhook_state_unreadable")).toBe(1);
-    expect(await service.metric('opsctl_webhook_held{kind="whatsapp"}')).toBe(0);
+    expect(await service.metric('opsctl_webhook_paused{kind="whatsapp"}')).toBe(0);
   });
 
   requires("promtool").test(

@@ -1,9 +1,9 @@
 /** The status page as a browser shows it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { trackerError } from "../../../standins/tracker.ts";
-import { type Chromium, findChromium, startChromium, type View } from "../../../support/chromium.ts";
-import { requires } from "../../../support/requires.ts";
-import { alertOf, type Service, startService } from "../../support/start-service.ts";
+import { trackerError } from "../../standins/tracker.ts";
+import { type Chromium, findChromium, startChromium, type View } from "../../support/chromium.ts";
+import { requires } from "../../support/requires.ts";
+import { alertOf, type Service, startService } from "../support/start-service.ts";
 
 const EVIL = [
   `<script>document.title="taken"</script><img src=x onerror="document.title='taken'">`,

@@ -4,18 +4,18 @@ import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { trackerError } from "../../../standins/tracker.ts";
-import { contrast } from "../../../support/contrast.ts";
-import { requires } from "../../../support/requires.ts";
-import { hostileText } from "../../support/alert.ts";
-import { PHONE } from "../../support/settings.ts";
+import { trackerError } from "../../standins/tracker.ts";
+import { contrast } from "../../support/contrast.ts";
+import { requires } from "../../support/requires.ts";
+import { hostileText } from "../support/alert.ts";
+import { PHONE } from "../support/settings.ts";
 import {
   alertOf,
   MINUTE_MS,
   type Service,
   type ServiceOptions,
   startService,
-} from "../../support/start-service.ts";
+} from "../support/start-service.ts";
 
 /** What a person reads: without markup and style, each run of blanks one. */
 function readOf(page: string): string {
@@ -60,15 +60,14 @@ const ROWS: Row[] = [
     happens: (service) => service.advance(2 * MINUTE_MS),
     verdict: "Tudo em ordem",
     says: [
-      ...["Nada parado, nada recusado, nada desistido.", /Instância do gateway conectada há \d min/],
+      ...["Nada parado, recusado ou perdido.", /Instância do gateway conectada há \d min/],
       ...[
         "WhatsApp em dia",
         "Na fila 0",
-        "Última entrega nenhuma desde a partida",
+        "Última entrega nenhuma desde a inicialização",
         "Nenhum alerta até agora.",
       ],
     ],
-    saysNot: ["Comentários"],
   },
   {
     name: "an alert that was sent, with the link of its issue",
@@ -111,7 +110,7 @@ const ROWS: Row[] = [
     happens: (service) => service.post([alertOf("Disco")]),
     verdict: "Com problema",
     says: [
-      /O gateway recusa as mensagens (agora|há \d s) \(gateway_unauthorized\): tudo espera\. O que fazer: opsctl doctor webhook/,
+      "O gateway recusa as mensagens (gateway_unauthorized): o envio está pausado. O que fazer: opsctl doctor webhook",
       ...["WhatsApp recusa", /na fila há \S+( s| de 1 s)? gateway_unauthorized/],
     ],
   },
@@ -128,7 +127,7 @@ const ROWS: Row[] = [
     says: ["A mensagem mais antiga espera há 11 min."],
   },
   {
-    name: "a critical alert that waits, which stands for the slow message, and went out by e-mail",
+    name: "a critical alert that waits, shown in place of the slow message, and was e-mailed",
     options: { email: true },
     happens: (service) => waiting(service, critical("Disco"), 4),
     verdict: "Com problema",
@@ -145,14 +144,14 @@ const ROWS: Row[] = [
     },
     verdict: "Atenção",
     says: [
-      "2 desistidos: não são mais tentados. Tentar de novo: opsctl webhook dead retry --all",
-      "Desistidos e em dúvida opsctl webhook dead list",
-      /11:01 RAM issue · infra desistido tracker_input_refused 1 tentativa 11:00 Disco issue/,
-      "enviada em menos de 1 s desistida tracker_input_refused",
+      "2 não entregues e 0 incertos: não há novas tentativas.",
+      "Não entregues ou incertos opsctl webhook dead list",
+      /11:01 RAM issue · infra não entregue tracker_input_refused 1 tentativa 11:00 Disco issue/,
+      "enviada em menos de 1 s não entregue tracker_input_refused",
     ],
   },
   {
-    name: "a message with an unknown result, which is never sent again without a look-up",
+    name: "a message with an unknown result",
     happens: async (service) => {
       service.gateway.keepsMessages = false;
       service.gateway.routes.send.script = () => ({ accept: "drop" });
@@ -161,9 +160,9 @@ const ROWS: Row[] = [
     },
     verdict: "Atenção",
     says: [
-      "1 em dúvida: não são mais tentados. O que está em dúvida pode já ter chegado: olhe antes o telefone.",
-      "Quais são: opsctl webhook dead list",
-      /em dúvida \w+ \d tentativas/,
+      "0 não entregues e 1 incerto: não há novas tentativas. Um incerto pode ter chegado: confira o celular antes.",
+      "Para ver e decidir: opsctl webhook dead list",
+      /incerto \w+ \d tentativas/,
     ],
     saysNot: ["dead retry"],
   },
@@ -177,14 +176,14 @@ const ROWS: Row[] = [
     says: ["Instância do gateway desconectada", "O gateway recusa as mensagens"],
   },
   {
-    name: "a state file that was moved aside",
+    name: "a state file that was quarantined",
     happens: async (service) => {
       await service.end();
       writeFileSync(join(service.directory, "state.db"), "garbage ".repeat(2_000));
       await service.restart();
     },
     verdict: "Atenção",
-    says: ["O arquivo de estado não pôde ser lido na partida e foi guardado ao lado."],
+    says: ["O arquivo de estado não pôde ser lido na inicialização e foi renomeado."],
   },
 ];
 
@@ -208,8 +207,10 @@ describe("the status page shows", () => {
     expect(status).toBe(503);
     expect(text).toContain("<title>Com problema · alarme</title>");
     const read = readOf(text);
-    expect(read).toContain("O estado não responde: não se sabe o que espera. O log diz por quê: journalctl");
-    expect(read).toContain("Na fila não se sabe Última entrega");
+    expect(read).toContain(
+      "O banco do webhook não responde: não dá para saber o que está na fila. O log diz por quê: journalctl",
+    );
+    expect(read).toContain("Na fila desconhecido Última entrega");
     expect(read).not.toContain("DATABASE");
   });
 
@@ -260,7 +261,7 @@ describe("the status page", () => {
       const labels = { alertname: text, severity: text, instance: text, ruleGroup: text };
       await service.post([alertOf({ labels })]);
       const shown = await page(service);
-      const rows = `${newestRow(shown)}${/Desistidos e em dúvida[\s\S]*?<tbody>\n(<tr>[\s\S]*?<\/tr>)/.exec(shown)![1]}`;
+      const rows = `${newestRow(shown)}${/Não entregues ou incertos[\s\S]*?<tbody>\n(<tr>[\s\S]*?<\/tr>)/.exec(shown)![1]}`;
       return rows.match(/<\/?[a-z!][^>]*>/gi)!.map((tag) => tag.replace(/".*?"/g, ""));
     };
     const plain = await tagsOf("x");

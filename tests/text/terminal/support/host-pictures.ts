@@ -115,7 +115,7 @@ const FINDINGS: Finding[] = [
     ["configuration", pass("every setting is there and valid")],
     ["status", REFUSED],
     [
-      "second channel",
+      "fallback channel",
       notSetUp(
         "a ping, by whose absence a check elsewhere notices that this host is gone",
         command(

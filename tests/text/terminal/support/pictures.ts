@@ -12,7 +12,7 @@ import { renderShown } from "../../../../lib/reports/render-show.ts";
 import { renderStatus } from "../../../../lib/reports/render-status.ts";
 import { timelineOf } from "../../../../lib/reports/timeline.ts";
 import type { Screen } from "../../../../lib/text/terminal/screen.ts";
-import { renderDead } from "../../../../lib/webhook/render-dead.ts";
+import { renderDead } from "../../../../lib/webhook/render-rows.ts";
 import type { DeadRow } from "../../../../lib/webhook/store/types.ts";
 import { HOST_PICTURES } from "./host-pictures.ts";
 import { IDS } from "./ids.ts";
@@ -196,7 +196,7 @@ const DEAD: DeadRow[] = [
     ...{ acceptedAt: "2026-11-22T08:00:00.000Z", diedAt: "2026-11-23T08:00:00.123Z" },
   },
   {
-    ...{ id: 1_204, kind: "issue", status: "in_doubt", digest: null, alertname: HOSTILE },
+    ...{ id: 1_204, kind: "issue", status: "unknown", digest: null, alertname: HOSTILE },
     ...{ fingerprint: "b".repeat(64), squad: "plataforma e dados", attempts: 3, code: "linear_timeout" },
     ...{ acceptedAt: "2026-11-22T08:00:00.000Z", diedAt: "2026-11-22T09:12:00.000Z" },
   },
