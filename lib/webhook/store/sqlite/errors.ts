@@ -7,12 +7,10 @@ export const isDamaged = resultIs([11, 26], /image is malformed|not a database|m
 /** Whether a row itself was refused: a constraint, or a value of another type. */
 export const isRefusedRow = resultIs([19, 20], /constraint failed|datatype mismatch|cannot store/);
 
-/** Whether the system lets nothing be written there: a disk mounted so, or a unit of systemd that closes it. */
-export const isReadOnly = resultIs([8], /attempt to write a readonly database/, ["EROFS"]);
-
 /** Whether the disk failed to read or to write. */
 export const isFailed = resultIs([10], /disk I\/O error/, ["EIO"]);
 
+const isReadOnly = resultIs([8], /attempt to write a readonly database/, ["EROFS"]);
 const isFull = resultIs([13], /database or disk is full/, ["ENOSPC", "EDQUOT"]);
 /** SQLITE_IOERR_WRITE, which a used-up quota gives, and SQLITE_IOERR_SHMSIZE. */
 const FULL_IO: readonly unknown[] = [778, 4_874];

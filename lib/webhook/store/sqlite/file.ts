@@ -17,16 +17,24 @@ const BUSY_MS = 2_000;
 /** How long to wait for a process that replaces a damaged file, or for those that have one open. */
 const LOCK_MS = 2_000;
 
-/** How to open the state's file; `check` is the pragma that looks at its pages first, null for none. */
-export type StateFileOptions = {
-  directory: string;
-  nowMs: () => number;
-  log: Log;
-  check: "quick_check" | "integrity_check" | null;
-};
+/** The pragma that looks at the pages of a file first; null for none. */
+export type Check = "quick_check" | "integrity_check" | null;
 
-/** The open file. `quarantined`: where a damaged one was moved to. `leave` ends its share of the lock alone. */
-export type StateFile = { db: DatabaseSync; quarantined: string | null; leave(): void; close(): void };
+type Options = { directory: string; nowMs: () => number; log: Log; check: Check };
+
+/**
+ * The open file.
+ *
+ * Shape: `quarantined` is where a damaged one was moved to. `isInPlace` says whether the file and its log are still at
+ *        their paths; if not, it is left instead of closed, with all that its log has in it.
+ */
+export type StateFile = {
+  db: DatabaseSync;
+  quarantined: string | null;
+  isInPlace(): boolean;
+  leave(): void;
+  close(): void;
+};
 
 /**
  * Opens `state.db` in the directory, or makes it.
@@ -36,92 +44,93 @@ export type StateFile = { db: DatabaseSync; quarantined: string | null; leave():
  *            file that was moved. No file is opened where another account could have put a file or a link.
  * Errors:    STATE_UNAVAILABLE.
  */
-export function openStateFile(options: StateFileOptions): StateFile {
+export function openStateFile(options: Options): StateFile {
   const { directory } = options;
   const path = join(directory, "state.db");
   try {
     const found = statSync(directory, { throwIfNoEntry: false });
-    if (found?.isDirectory() !== true)
-      throw new Error(found === undefined ? "the directory is missing" : "it is not a directory");
+    if (found === undefined) throw new Error("the directory is missing");
+    if (!found.isDirectory()) throw new Error("it is not a directory");
     const inode = inodeOf(path);
     try {
-      return openShared(path, options);
+      return openShared(path, options.check);
     } catch (error) {
       if (!isDamaged(error)) throw error;
     }
     const quarantined = replaceAlone(path, inode, options);
-    return { ...openShared(path, options), quarantined };
+    return { ...openShared(path, options.check), quarantined };
   } catch (error) {
     if (error instanceof OpsError && error.code !== "FILE_UNTRUSTED") throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw unavailable(directory, isDamaged(error) ? IN_USE : reason, error);
+    const inUse = "it is damaged, and another process has it open";
+    throw unavailable(directory, isDamaged(error) ? inUse : reason, error);
   }
 }
 
-const IN_USE = "it is damaged, and another process has it open";
-
-/** Which file is at a path. */
-export function inodeOf(path: string): string {
+function inodeOf(path: string): string {
   const found = statSync(path, { throwIfNoEntry: false, bigint: true });
   return `${found?.dev} ${found?.ino}`;
 }
 
-function openShared(path: string, { check }: StateFileOptions): StateFile {
+/** When SQLite closes a database, it removes the log at its path, which by then may be that of another file. */
+const left: DatabaseSync[] = [];
+
+function openShared(path: string, check: Check): StateFile {
   const lock = tryFileLock(lockOf(path), { shared: true, waitMs: LOCK_MS });
   if (lock === null) throw new Error("another process replaces a damaged file");
-  const leave = () => lock.release();
   try {
-    const db = openDatabase(path);
-    const close = () => {
-      db.close();
-      leave();
+    const db = openDatabase(path, check);
+    const inodes = () => inodeOf(path) + inodeOf(`${path}-wal`);
+    const opened = inodes();
+    return {
+      db,
+      quarantined: null,
+      isInPlace: () => inodes() === opened,
+      leave() {
+        db.prepare("pragma wal_checkpoint(passive)").get();
+        left.push(db);
+        lock.release();
+      },
+      close() {
+        db.close();
+        lock.release();
+      },
     };
-    try {
-      if (check === null || Object.values(db.prepare(`pragma ${check}(1)`).get() ?? {})[0] === "ok")
-        return { db, quarantined: null, leave, close };
-      throw Object.assign(new Error("the file is damaged"), { code: "ERR_SQLITE_ERROR", errcode: 11 });
-    } catch (error) {
-      db.close();
-      throw error;
-    }
   } catch (error) {
-    leave();
+    lock.release();
     throw error;
   }
 }
 
 const lockOf = (path: string) => join(dirname(path), "state.lock");
 
-/** Null when other processes use the damaged file, or one of them has replaced it meanwhile. */
-function replaceAlone(path: string, inode: string, options: StateFileOptions): string | null {
+/** Moves a damaged file away; null when another process uses it still, or has done that meanwhile. */
+function replaceAlone(path: string, inode: string, { nowMs, log }: Options): string | null {
   const lock = tryFileLock(lockOf(path), { waitMs: LOCK_MS });
   try {
-    return lock === null || inodeOf(path) !== inode ? null : replaceDamaged(path, options);
+    if (lock === null || inodeOf(path) !== inode) return null;
+    const replacement = `${path}.salvaged`;
+    for (const suffix of SUFFIXES) rmSync(replacement + suffix, { force: true });
+    const db = openDatabase(replacement, null);
+    const kept = salvage(path, db);
+    db.close();
+    const quarantined = `${path}.damaged-${new Date(nowMs()).toISOString().replace(/[-:.]/g, "")}`;
+    for (const suffix of SUFFIXES)
+      if (existsSync(path + suffix)) renameSync(path + suffix, quarantined + suffix);
+    renameSync(replacement, path);
+    const problem = "The state file was damaged: it is quarantined, and what could be read of it was kept";
+    log.error(problem, { quarantined, ...kept });
+    return quarantined;
   } finally {
     lock?.release();
   }
-}
-
-function replaceDamaged(path: string, { nowMs, log }: StateFileOptions): string {
-  const replacement = `${path}.salvaged`;
-  for (const suffix of SUFFIXES) rmSync(replacement + suffix, { force: true });
-  const db = openDatabase(replacement);
-  const kept = salvage(path, db);
-  db.close();
-  const quarantined = `${path}.damaged-${new Date(nowMs()).toISOString().replace(/[-:.]/g, "")}`;
-  for (const suffix of SUFFIXES)
-    if (existsSync(path + suffix)) renameSync(path + suffix, quarantined + suffix);
-  renameSync(replacement, path);
-  const problem = "The state file was damaged: it is quarantined, and what could be read of it was kept";
-  log.error(problem, { quarantined, ...kept });
-  return quarantined;
 }
 
 /** The file itself last: when the process is killed before, the next one finds it damaged again. */
 const SUFFIXES = ["-wal", "-shm", ""];
 
 /** A database with the tables of the state that several processes use at once and that keeps every commit. */
-function openDatabase(path: string): DatabaseSync {
+function openDatabase(path: string, check: Check): DatabaseSync {
   requireOwnDatabase(path);
   createPrivately(path);
   const db = new DatabaseSync(path, { timeout: BUSY_MS });
@@ -132,7 +141,8 @@ function openDatabase(path: string): DatabaseSync {
     // The disk that temporary files would need may be full.
     db.exec("pragma synchronous = full; pragma journal_size_limit = 67108864; pragma temp_store = memory");
     ensureTables(db);
-    return db;
+    if (check === null || Object.values(db.prepare(`pragma ${check}(1)`).get() ?? {})[0] === "ok") return db;
+    throw Object.assign(new Error("The file is damaged"), { code: "ERR_SQLITE_ERROR", errcode: 11 });
   } catch (error) {
     db.close();
     throw error;
