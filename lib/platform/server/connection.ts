@@ -5,15 +5,8 @@ import { Duplex } from "node:stream";
 
 /** How much the parser gets first of what arrives: a few small requests at most begin before one is refused. */
 const FIRST_BYTES = 256;
-/** How long what has reached its limit stays, so that what arrived while the process was busy is read. */
-const UNREAD_MS = 10;
 
-/**
- * How long a connection may stay in a state, in milliseconds.
- *
- * Shape: `head`: the head of a request has to arrive; `idle`: it was served and rests; `closing`: it has had its last
- *        answer.
- */
+/** For how many milliseconds a connection may wait for a request's head, be idle, or stay after its last answer. */
 export type StateLimits = Record<"head" | "idle" | "closing", number>;
 
 /** Where a request came from: the address at the other end of its connection, null when it has gone. */
@@ -66,21 +59,17 @@ export class Connection extends Duplex {
   }
 
   /** Deno sets a time limit after each answer; here the limits are those of the states. */
-  setTimeout(): this {
-    return this;
-  }
+  setTimeout = (): this => this;
 
   /** Closes the connection unless it enters another state within that time. */
   closeAfter(limitMs: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#timer = setTimeout(() => this.destroy(), UNREAD_MS);
-    }, limitMs);
+    this.#timer = setTimeout(() => this.destroy(), limitMs);
   }
 
-  /** The parser has read the head of a request: `answer` is called after those before it. */
+  /** The parser has read the head of a request: `answer` is called after those before it; a failure closes. */
   begin(message: IncomingMessage | null, answer: () => Promise<void> | void): void {
-    if (this.#begun.push({ message, answer }) === 1) void this.#work();
+    if (this.#begun.push({ message, answer }) === 1) this.#work().catch(() => this.destroy());
   }
 
   /** The parser cannot read on: in the body of a request, which is refused at once, or behind all that were begun. */

@@ -10,15 +10,16 @@ const NOT_FETCHED = /^(CONNECT|TRACE|TRACK)$/i;
  *            path is exactly the one that was sent: one that a URL parser would tidy (`/a/../b`) is percent-encoded and
  *            matches no route. A header that was sent twice has both values, joined by a comma. A method that a
  *            `Request` cannot have becomes `OPTIONS`. `onBodyWanted` is called before each read of the body.
- * Source:    RFC 9112, sections 2.3 and 3.2, read 2026-11-22.
+ * Source:    RFC 9112, sections 2.3 and 3.2, read 2026-11-22; RFC 9110, section 10.1.1.
  */
 export function webRequest(
   message: IncomingMessage,
   onBodyWanted: (isFirst: boolean) => void,
-): Request | 400 | 505 {
+): Request | 400 | 417 | 505 {
   const { httpVersion, headersDistinct, method = "GET", url = "/" } = message;
   if (httpVersion !== "1.0" && httpVersion !== "1.1") return 505;
-  const { host = [] } = headersDistinct;
+  const { host = [], expect = [] } = headersDistinct;
+  if (expect.some((value) => value.toLowerCase() !== "100-continue")) return 417;
   if (host.length > 1 || (host.length === 0 && httpVersion === "1.1")) return 400;
   const hasBody = method !== "GET" && method !== "HEAD";
   const headers = Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(", ")]);
@@ -40,22 +41,15 @@ function urlOf(target: string): string {
   return URL.parse(url)?.href === url ? url : `http://localhost/${encodeURIComponent(path.toWellFormed())}`;
 }
 
-function bodyOf(
-  message: IncomingMessage,
-  onBodyWanted: (isFirst: boolean) => void,
-): ReadableStream<Uint8Array> {
+function bodyOf(message: IncomingMessage, onBodyWanted: (isFirst: boolean) => void): ReadableStream {
   let pieces: AsyncIterator<Uint8Array> | undefined;
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        onBodyWanted(pieces === undefined);
-        // A body that is not read to its end must not end the connection before its answer.
-        pieces ??= message.iterator({ destroyOnReturn: false });
-        const { value, done } = await pieces.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-    },
-    { highWaterMark: 0 },
-  );
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    onBodyWanted(pieces === undefined);
+    // A body that is not read to its end must not end the connection before its answer.
+    pieces ??= message.iterator({ destroyOnReturn: false });
+    const { value, done } = await pieces.next();
+    if (done) controller.close();
+    else controller.enqueue(value);
+  };
+  return new ReadableStream({ pull }, { highWaterMark: 0 });
 }

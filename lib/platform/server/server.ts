@@ -1,10 +1,6 @@
 import { Buffer } from "node:buffer";
-import {
-  createServer as createParser,
-  type IncomingMessage,
-  type ServerResponse,
-  STATUS_CODES,
-} from "node:http";
+import { once } from "node:events";
+import * as http from "node:http";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { OpsError } from "../errors.ts";
 import { Connection, type Origin, type StateLimits } from "./connection.ts";
@@ -19,25 +15,18 @@ export type Fetch = (request: Request, origin: Origin) => Response | Promise<Res
 /** A server that listens; `stop` lets requests in flight finish within `graceMs`, then closes the rest. */
 export type Listener = { port: number; stop(graceMs: number): Promise<void> };
 
-/**
- * What a server may hold, and what it calls when that is not enough.
- *
- * Shape: `connections` open at once; `statesMs` replace the usual time limits; `onCrowded` is called when a connection
- *        is closed because there are too many; `onMalformed` for each request that is no proper HTTP, which `fetch`
- *        never sees.
- */
+/** How many connections may be open, and for how long in a state; both have defaults. */
 export type ServerLimits = {
   connections: number;
   statesMs: Partial<StateLimits>;
+  /** A connection is closed because there are too many. */
   onCrowded: () => void;
+  /** A request is no proper HTTP; `fetch` does not see it. */
   onMalformed: (status: number, origin: Origin) => void;
 };
 
-/**
- * An idle connection rests for longer than proxies keep theirs, so that they close first: a request that meets a
- * connection which is being closed is lost, and no proxy sends a POST twice. Most keep theirs for 60 or 90 seconds,
- * Caddy for 120, Google's load balancers for 600.
- */
+// An idle connection is kept for longer than proxies keep theirs (60 to 600 s), so that they close first: a request that
+// meets a connection which is being closed is lost, and no proxy sends a POST twice.
 const STATES_MS = { head: 10_000, idle: 660_000, closing: 1_000 };
 /** How long an open connection may take to bring a request while the server ends. */
 const LAST_REQUEST_MS = 1_000;
@@ -48,9 +37,8 @@ const MAX_HEAD_BYTES = 16_384;
  *
  * Behaviour: node:net listens and node:http parses, on both runtimes: a listening node:http, Bun.serve and Deno.serve
  *            read on without limit, and Bun's take no descriptor. A connection ends with its first answer that is not a
- *            2xx. When all connections are taken, a new one takes the place of the oldest one that has brought no
- *            request, else of the oldest one that rests; where all are at work, the new one is closed. Stopping does
- *            not close a socket that was handed over: its holder keeps what arrives.
+ *            2xx. When all are taken, a new one replaces the oldest without a request, else the oldest idle one, else
+ *            it is closed. A socket that was handed over stays open: its holder keeps what arrives.
  * Errors:    LISTEN_FAILED.
  */
 export async function listen({
@@ -60,18 +48,16 @@ export async function listen({
 }: ListenAddress & { fetch: Fetch; limits?: Partial<ServerLimits> }): Promise<Listener> {
   const connections = new Set<Connection>();
   let isEnding = false;
-  const parser = createParser({
-    keepAliveTimeout: STATES_MS.idle,
-    maxHeaderSize: MAX_HEAD_BYTES,
-    requireHostHeader: false,
-  });
+  const parser = http.createServer({ maxHeaderSize: MAX_HEAD_BYTES, requireHostHeader: false });
+  parser.keepAliveTimeout = STATES_MS.idle;
+  const connectionOf = ({ socket }: { socket: unknown }) => socket as Connection;
   const refuse = (connection: Connection, status: number) => {
-    const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0`;
+    const head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0`;
     connection.end(`${head}\r\n\r\n`);
     onMalformed(status, connection.origin);
   };
-  const onRequest = (message: IncomingMessage, answer: ServerResponse) => {
-    const connection = message.socket as unknown as Connection;
+  const onRequest = (message: http.IncomingMessage, answer: http.ServerResponse) => {
+    const connection = connectionOf(message);
     // A sender that leaves is no failure of ours; without these listeners it would end the process.
     message.on("error", () => {});
     answer.on("error", () => {});
@@ -82,21 +68,13 @@ export async function listen({
     connection.begin(message, async () => {
       const request = webRequest(message, onBodyWanted);
       if (typeof request === "number") return refuse(connection, request);
-      try {
-        const response = await fetch(request, connection.origin);
-        await send(response, { message, answer, connection, isEnding });
-      } catch {
-        connection.destroy();
-      }
+      const response = await fetch(request, connection.origin);
+      await send(response, answer, () => isEnding || !response.ok || !message.complete);
     });
   };
-  parser.on("request", onRequest).on("checkContinue", onRequest);
-  parser.on("checkExpectation", (message) => {
-    const connection = message.socket as unknown as Connection;
-    connection.begin(message, () => refuse(connection, 417));
-  });
+  parser.on("request", onRequest).on("checkContinue", onRequest).on("checkExpectation", onRequest);
   parser.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
-    const connection = socket as unknown as Connection;
+    const connection = connectionOf({ socket });
     const status = code === "HPE_HEADER_OVERFLOW" ? 431 : 400;
     if (!socket.writable || !code.startsWith("HPE_")) socket.destroy();
     else connection.breakOff(() => refuse(connection, status));
@@ -104,8 +82,7 @@ export async function listen({
   const server = await openSocket(address, (socket) => {
     if (connections.size >= most) {
       onCrowded();
-      const oldest = (...states: string[]) =>
-        connections.values().find(({ state }) => states.includes(state));
+      const oldest = (...of: string[]) => connections.values().find(({ state }) => of.includes(state));
       const spare = oldest("head", "closing") ?? oldest("idle");
       if (spare === undefined) return void socket.destroy();
       spare.destroy();
@@ -125,35 +102,27 @@ export async function listen({
       isEnding = true;
       const closed = new Promise((resolve) => server.close(resolve));
       for (const connection of connections)
-        if (connection.state === "head" || connection.state === "idle")
-          connection.closeAfter(LAST_REQUEST_MS);
-      const limit = setTimeout(() => {
-        for (const connection of connections) connection.destroy();
-      }, graceMs);
+        if (["head", "idle"].includes(connection.state)) connection.closeAfter(LAST_REQUEST_MS);
+      const limit = setTimeout(() => connections.forEach((connection) => void connection.destroy()), graceMs);
       await closed;
       clearTimeout(limit);
     },
   };
 }
 
-/** Sends the answer whole; it is the connection's last one unless it is a 2xx to a request that arrived whole. */
-async function send(
-  response: Response,
-  to: { message: IncomingMessage; answer: ServerResponse; connection: Connection; isEnding: boolean },
-): Promise<void> {
-  const { message, answer, connection, isEnding } = to;
+/** Sends the answer whole, and closes the connection behind it when it `isLast`. */
+async function send(response: Response, answer: http.ServerResponse, isLast: () => boolean): Promise<void> {
   const body = await response.text();
-  const { promise: sent, resolve } = Promise.withResolvers<void>();
-  answer.once("close", resolve);
-  connection.cork();
+  const sent = once(answer, "close");
+  answer.req.socket.cork();
   answer.writeHead(response.status, {
     ...Object.fromEntries(response.headers),
     // RFC 9110, section 8.6: a 204 has none.
     ...(response.status === 204 ? {} : { "content-length": String(Buffer.byteLength(body)) }),
-    ...(isEnding || !response.ok || !message.complete ? { connection: "close" } : {}),
+    ...(isLast() ? { connection: "close" } : {}),
   });
   answer.end(body);
-  connection.uncork();
+  answer.req.socket.uncork();
   await sent;
 }
 
@@ -163,19 +132,15 @@ const HINTS: Record<string, string> = {
   EADDRNOTAVAIL: "The host must be an address of this machine, or 0.0.0.0",
 };
 
-function openSocket(
-  { host, port, fd }: ListenAddress,
-  onConnection: (socket: Socket) => void,
-): Promise<Server> {
-  const { promise, resolve, reject } = Promise.withResolvers<Server>();
-  const server = createServer({ allowHalfOpen: true, noDelay: true }, onConnection);
-  server.on("error", (cause: NodeJS.ErrnoException) => {
-    const { code = "the runtime refused" } = cause;
-    const where = fd === undefined ? `${host}:${port}` : `descriptor ${fd}`;
-    const message = `Cannot listen on ${where}: ${code}`;
-    const hint = HINTS[code] ?? "Check the address, the port and the unit's socket";
-    reject(new OpsError({ code: "LISTEN_FAILED", message, hint, cause }));
+function openSocket({ host, port, fd }: ListenAddress, onOpen: (socket: Socket) => void): Promise<Server> {
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, onOpen);
+  return new Promise((resolve, reject) => {
+    server.on("error", (cause: NodeJS.ErrnoException) => {
+      const { code = "the runtime refused" } = cause;
+      const message = `Cannot listen on ${fd === undefined ? `${host}:${port}` : `descriptor ${fd}`}: ${code}`;
+      const hint = HINTS[code] ?? "Check the address, the port and the unit's socket";
+      reject(new OpsError({ code: "LISTEN_FAILED", message, hint, cause }));
+    });
+    server.listen(fd === undefined ? { host, port } : { fd }, () => resolve(server));
   });
-  server.listen(fd === undefined ? { host, port } : { fd }, () => resolve(server));
-  return promise;
 }
