@@ -7,7 +7,7 @@ import { Secret } from "../../lib/platform/secrets/secret.ts";
 import { evolutionClient } from "../../lib/providers/evolution/client.ts";
 import { resolveInstance } from "../../lib/providers/evolution/instance.ts";
 import { monitorSockets, type SocketMonitorDependencies } from "../../lib/sockets/run.ts";
-import { openSqliteDedup } from "../../lib/webhook/state/sqlite/state.ts";
+import { openSqliteDedup } from "../../lib/webhook/store/sqlite/store.ts";
 import { type Gateway, startGateway } from "../standins/gateway.ts";
 import { refusedPort } from "../standins/raw-peer.ts";
 import { silentLog } from "../support/silent-log.ts";

@@ -30,7 +30,7 @@ export function openSocketMonitorDependencies(
     readLoadAverage,
     readProxyMemory: () => readProxyMemory(join(config.TEXTFILE_DIR, METRICS_FILE), Date.now()),
     async openDedup() {
-      const { openSqliteDedup } = await import("../../../lib/webhook/state/sqlite/state.ts");
+      const { openSqliteDedup } = await import("../../../lib/webhook/store/sqlite/store.ts");
       const directory = stateDirectoryOf(config.OPSCTL_STATE_DIR, env);
       return await openSqliteDedup({ directory, nowMs: Date.now, log });
     },
