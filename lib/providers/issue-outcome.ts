@@ -7,7 +7,7 @@
 export type NewIssue = { id: string; title: string; description: string; priority: 0 | 1 | 2 | 3 | 4 };
 
 /**
- * What became of a creation.
+ * The outcome of a creation.
  *
  * Shape: `created` also when an earlier call created it with the same id; its link may be unknown. `refused` is final;
  *        `stopsChannel` says that the tracker refuses us, not this issue. `throttled` and `unknown` may be repeated
@@ -22,7 +22,7 @@ export type IssueOutcome =
 /** One comment on an issue; both ids are version 4 UUIDs chosen by us, `body` is markdown. */
 export type NewComment = { id: string; issueId: string; body: string };
 
-/** What became of a comment; `created` also when an earlier call made it with the same id. Else as `IssueOutcome`. */
+/** The outcome of a comment; `created` also when an earlier call made it with the same id. Else as `IssueOutcome`. */
 export type CommentOutcome = { status: "created"; id: string } | Exclude<IssueOutcome, { status: "created" }>;
 
 /** An issue tracker; calls never throw. */

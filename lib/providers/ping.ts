@@ -1,7 +1,7 @@
 import { callPeer } from "../platform/http/call-peer.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 
-/** What became of a ping; `code` is a word of ours or a status, never a part of the address. */
+/** The outcome of a ping; `code` is a word of ours or a status, never a part of the address. */
 export type PingOutcome = { status: "sent" } | { status: "failed"; code: string };
 
 /** Tells that all is well, or that it is not; never throws. */

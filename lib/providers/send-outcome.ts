@@ -1,12 +1,12 @@
 import type { CallProblem, CallResult } from "../platform/http/call-peer.ts";
 
 /**
- * What became of a report's message.
+ * The outcome of a send.
  *
  * Shape: `sent` carries the provider's id; `failed`: proved not accepted; `throttled`: not accepted either, and may be
  *        repeated under the same claim; `unknown`: may have been accepted, so no code sends it again. `stopsChannel`
  *        says that the refusal is about the channel, not about this message; `channel` is a fault of the channel that
- *        was found after a send in doubt. `isOutage` when something before the provider answered in its place, or the
+ *        was found after an unknown send. `isOutage` when something before the provider answered in its place, or the
  *        provider says that it was cut off before it sent.
  */
 export type SendOutcome =

@@ -71,7 +71,7 @@ const KNOWN: Readonly<Record<string, (names: GatewayNames) => GatewayAdvice>> = 
     fix: `Activate the gateway's licence: open /manager/login below ${url} in a browser`,
   }),
   gateway_request_invalid: ({ key }) => ({
-    problem: "the question cannot be put: the instance's name or the key holds what no request may hold",
+    problem: "the request cannot be made: the instance's name or the key has characters that none may have",
     fix: `Correct the instance's name or ${key}`,
   }),
   gateway_unreachable: ({ url }) => ({
@@ -104,7 +104,7 @@ function notTheGateway(what: string, { url }: GatewayNames): GatewayAdvice {
 }
 
 /**
- * What to tell a person about a code of the gateway's, or null for one that has no advice of its own.
+ * The advice on a code of the gateway's, or null for one without.
  *
  * Shape: `cause`, where it is known, is the code behind `sem_instancia_gateway`, and decides.
  */

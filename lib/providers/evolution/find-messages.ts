@@ -20,7 +20,7 @@ export type KeptMessage = {
   statuses: string[];
 };
 
-/** Whose messages, null for those to anyone, and of which time; both bounds are included. */
+/** Recipient, null for anyone, and time of the messages; both bounds are included. */
 export type MessageQuestion = {
   instanceName: string;
   remoteJid: string | null;

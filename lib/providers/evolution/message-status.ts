@@ -2,7 +2,7 @@ import type { GatewayOptions } from "./call.ts";
 import { callFindMessages, failureOf, pageOf } from "./find-messages.ts";
 
 /**
- * What became of a message that the gateway has sent, as far as it kept that.
+ * The acknowledgement of a sent message, as far as the gateway keeps it.
  *
  * Shape: `settled`: WhatsApp took it; `returned`: it gave it back with an error; `pending`: it said neither; `absent`:
  *        the gateway knows no such message; `unknown`: it gave no usable answer.
@@ -14,7 +14,7 @@ export type MessageStatus =
   | { status: "absent" }
   | { status: "unknown"; code: string };
 
-/** Asks what became of one message, by its id; never throws, sends nothing and changes nothing. */
+/** Asks for the status of one message, by its id; never throws, sends nothing and changes nothing. */
 export type AskMessageStatus = (
   message: { instanceName: string; id: string },
   signal?: AbortSignal,
@@ -27,10 +27,10 @@ const MESSAGE_STATUS_TIMEOUT_MS = 10_000;
 const SETTLED: ReadonlySet<string> = new Set(["SERVER_ACK", "DELIVERY_ACK", "READ", "PLAYED", "DELETED"]);
 
 /**
- * Asks the gateway what became of a message, by `POST /chat/findMessages` with its exact id.
+ * Asks the gateway for the status of a message, by `POST /chat/findMessages` with its exact id.
  *
  * Behaviour: a kept message without any acknowledgement is pending, also where the gateway keeps no acknowledgements:
- *            the caller can only tell by messages that have one.
+ *            the caller can only know by messages that have one.
  * Errors:    none thrown; the codes of the gateway.
  * Source:    github.com/EvolutionAPI/evolution-api at 3454bec (2.3.6), channel.service.ts, read 2026-11-21.
  */

@@ -4,7 +4,7 @@ import { codeOfCall, messageIdOf, PROXY_OUTAGES, type SendOutcome } from "../sen
 import { metaErrorCode, metaVerdict } from "./meta-error.ts";
 import { DATABASE_BACK_AFTER_MS, DATABASE_FAILED, failedBeforeSend, gatewayRefusal } from "./refusal.ts";
 
-/** What became of a text, told from the gateway's answer alone. */
+/** The outcome of a send, by the gateway's answer alone. */
 export function outcomeOf(result: CallResult): SendOutcome {
   const code = codeOfCall("gateway", result);
   switch (result.status) {
@@ -59,7 +59,7 @@ function outageIn(answer: PeerAnswer | null): Pick<SendOutcome & { status: "unkn
 
 /**
  * A refusal of the account by Meta inside an error of the gateway. The gateway may have failed after the send, so the
- * message stays in doubt; the account is refused all the same.
+ * message stays unknown; the account is refused all the same.
  */
 function channelFaultIn(answer: PeerAnswer | null): Pick<SendOutcome & { status: "unknown" }, "channel"> {
   const message = member(member(answer?.json, "response"), "message");

@@ -58,7 +58,7 @@ function missing(message: unknown): GatewayRefusal | null {
 /** The code of a gateway that cannot ask its own database. */
 export const DATABASE_FAILED = "gateway_database_failed";
 
-/** How long to leave such a gateway alone: a database that was started anew is back within a minute. */
+/** How long to leave such a gateway alone: a database that restarts is back within a minute. */
 export const DATABASE_BACK_AFTER_MS = 10_000;
 
 /** What is read before a send: the instance by the guard, the rest by the check of the number. */

@@ -18,7 +18,7 @@ const WAY = "via";
 const OF_THE_SOURCE: ReadonlySet<string> = new Set(["rulename", "datasource_uid", "ref_id"]);
 
 /**
- * What tells an alert from its neighbours of the same rule: its instance, else host, project or job, else its first two
+ * What distinguishes an alert from others of its rule: its instance, else host, project or job, else its first two
  * labels that not every alert has, without the way by which it comes; empty when there is none.
  *
  * Shape:  the sender's text, of any length and not made safe for any output; never a name of the data source.
@@ -27,10 +27,10 @@ const OF_THE_SOURCE: ReadonlySet<string> = new Set(["rulename", "datasource_uid"
 export function aboutAlert({ labels }: Pick<Alert, "labels">): string {
   for (const name of TELLING) if (Object.hasOwn(labels, name) && labels[name] !== "") return labels[name]!;
   const isTrouble = datasourceTrouble(labels) !== null;
-  const tells = (name: string) =>
+  const isTelling = (name: string) =>
     !COMMON_LABELS.has(name) && name !== WAY && !(isTrouble && OF_THE_SOURCE.has(name));
   return Object.entries(labels)
-    .filter(([name, value]) => value !== "" && tells(name))
+    .filter(([name, value]) => value !== "" && isTelling(name))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .slice(0, 2)
     .map(([, value]) => value)

@@ -6,11 +6,11 @@ import { readStateReason } from "./state-reason.ts";
 import { readAlertTime } from "./time.ts";
 import { readValue } from "./value.ts";
 
-/** No text that is made of an alert shows more; looking through megabytes would hold up everything else. */
+/** No text that is made of an alert shows more; looking through megabytes would block everything else. */
 const MAX_TEXT_UNITS = 65_536;
-/** Of all labels, and of all annotations: forty alerts are told in one message, and all of them are in memory then. */
+/** Of all labels, and of all annotations: a digest has forty alerts in memory at once. */
 const MAX_RECORD_UNITS = 4 * MAX_TEXT_UNITS;
-/** What an alert is known and told by; these count first. */
+/** What identifies and describes an alert; these count first. */
 const READ_FIRST = [
   ...["alertname", "rulename", "severity", "ruleGroup", "instance"],
   ...["summary", "description", "Error", "grafana_state_reason", "unit"],

@@ -10,8 +10,7 @@ const STATE_REASONS = ["NoData", "MissingSeries", "Error", "Paused", "Updated", 
 export type StateReason = (typeof STATE_REASONS)[number];
 
 /**
- * The reason in the platform's annotation, of which there may be several: `NoData, KeepLast`; null for none that is
- * known.
+ * The reason in the platform's annotation, which may list several: `NoData, KeepLast`; null without a known one.
  */
 export function readStateReason(annotation: string | undefined): StateReason | null {
   const reasons = (annotation ?? "").split(",", 10).map((reason) => reason.trim());

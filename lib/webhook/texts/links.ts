@@ -7,7 +7,7 @@ const FORMATTING = /[*~`]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g;
  * A link that a person may follow, as plain ASCII without blanks and angle brackets; null for anything else.
  *
  * Behaviour: http and https only, at most 1,000 units. A link with a name or a password in it is not shown: it leads
- *            elsewhere than it seems to, or tells a secret.
+ *            elsewhere than it seems to, or contains a secret.
  */
 export function webLink(text: string | null): string | null {
   if (text === null || text.length > MAX_UNITS) return null;

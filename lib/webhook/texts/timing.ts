@@ -5,7 +5,7 @@ import { durationText } from "./duration.ts";
 /** From this wait on a message says that it is late. */
 const LATE_MS = 2 * 60_000;
 
-/** An alert's times, and whether the platform tells it again. */
+/** An alert's times, and whether the platform sends it again. */
 export type Times = Pick<Alert, "status" | "firing" | "startsAt" | "endsAt">;
 
 /**

@@ -21,13 +21,13 @@ const REST_UNITS = 40;
 /** What a digest needs of a row. */
 export type DigestRow = Pick<DueRow, "alert" | "isRepeat" | "waitedMs">;
 
-/** The alerts that one line tells, in the order in which they came: those of one fingerprint and the same labels. */
+/** The rows of one line, in order of arrival: alerts of one fingerprint and the same labels. */
 type Line = readonly DigestRow[];
 
 /**
  * One WhatsApp message for several alerts: counts by rule, then a line for each alert.
  *
- * Shape:     marker, name, what tells it apart, time; the first 40 lines, in at most 4,000 UTF-16 units.
+ * Shape:     marker, name, what distinguishes it, time; the first 40 lines, in at most 4,000 UTF-16 units.
  * Behaviour: alerts of one fingerprint, as a firing one and its end, share a line, which shows the last state. Two
  *            lines of different labels are different. The sender's texts cannot make a line, formatting or a link.
  * Source:    design of the alarm, Floods stay readable.

@@ -12,7 +12,7 @@ export const MAX_SEVERITY_UNITS = 60;
 const NAMES_RULE =
   /\/alerting\/grafana\/[^/?]+\/view|[?&]matcher=(?:_|%5F){2}alert_rule_uid(?:_|%5F){2}(?:%3D|=)/i;
 
-/** What stands between two labels, and so must not be inside one that is to be told from others. */
+/** What separates two labels; one that contains it looks like two. */
 const BETWEEN = "·";
 
 /** Sixteen letters that make no words and no telephone numbers. */

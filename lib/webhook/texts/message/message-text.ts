@@ -22,7 +22,7 @@ const MIN_UNITS = 300;
 /** What a message says besides its alert. */
 export type MessageContext = {
   issueUrl: string | null;
-  /** The platform tells again what it told before. */
+  /** The platform sends the alert again. */
   isRepeat: boolean;
   nowMs: number;
   /** For how long the alert waited to be sent. */
@@ -40,7 +40,7 @@ const LIKE_OURS =
 /**
  * The WhatsApp message of an alert.
  *
- * Shape:     what it is and where; how bad, for whom and since when; the sender's summary and description; its labels,
+ * Shape:     what it is and where; severity, squad and since when; the sender's summary and description; its labels,
  *            value and links under our own words; the description is quoted line by line. At most 4,000 UTF-16 units.
  * Behaviour: the sender's texts cannot make a line of ours or formatting, and labels no link. Description, summary,
  *            labels, value and name are shortened, in this order, and then links left out. Messages of different labels
