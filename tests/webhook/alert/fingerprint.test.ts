@@ -2,13 +2,20 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import fc from "fast-check";
-import { fingerprintOf } from "../../../lib/webhook/alert/fingerprint.ts";
+import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
+
+/** The fingerprint of an alert as a sender writes it. */
+function fingerprintOf(alert: { fingerprint?: unknown; labels: Record<string, string> }): string {
+  const parsed = parseAlerts({ alerts: [alert] });
+  if (!("alerts" in parsed)) throw new Error("The alert is refused");
+  return parsed.alerts[0]!.fingerprint;
+}
 
 const md5 = (text: string) => createHash("md5").update(text, "utf8").digest("hex");
 const labelled = (labels: Record<string, string>) => fingerprintOf({ labels });
 const FALLBACK = md5("A\n" + '{"alertname":"A"}');
 
-describe("fingerprintOf() with the sender's", () => {
+describe("parseAlerts() of a sender's fingerprint", () => {
   test.each(["5c1f0e9a77b3d2e4", "x", " a b ", "ação", "😀", "a".repeat(200)])("%p is it", (fingerprint) => {
     expect(fingerprintOf({ fingerprint, labels: { a: "b" } })).toBe(fingerprint);
   });
@@ -31,7 +38,7 @@ describe("fingerprintOf() with the sender's", () => {
   });
 });
 
-describe("fingerprintOf() without one", () => {
+describe("parseAlerts() makes a fingerprint that", () => {
   test("is the MD5 of name, newline and canonical labels", () => {
     expect(labelled({ severity: "high", alertname: "Disco", é: "1", B: '"' })).toBe(
       md5('Disco\n{"B":"\\"","alertname":"Disco","severity":"high","é":"1"}'),

@@ -1,13 +1,16 @@
+/** When an alert began and ended, on the second line of its message. */
 import { describe, expect, test } from "bun:test";
-import { timing } from "../../../lib/webhook/texts/timing.ts";
-import { alertWith } from "../support/alert.ts";
+import { renderMessage } from "../../../../lib/webhook/texts/message/message-text.ts";
+import { alertWith } from "../../support/alert.ts";
+import { AT_ONCE } from "../../support/golden-parts.ts";
 
 const at = (text: string) => Date.parse(text);
-const resolved = { status: "resolved", firing: false };
+const timesOf = (parts: Parameters<typeof alertWith>[0], nowMs: number, isRepeat = false) =>
+  renderMessage(alertWith({ severity: null, ...parts }), { ...AT_ONCE, nowMs, isRepeat }).split("\n")[1];
 
-describe("timing() of an alert that fires", () => {
+describe("renderMessage() of an alert that fires", () => {
   const of = (startsAt: string | null, now: string, isRepeat = false) =>
-    timing(alertWith({ startsAt }), { isRepeat, nowMs: at(now) });
+    timesOf({ startsAt }, at(now), isRepeat);
 
   test.each([
     ["2026-03-02T21:10:00Z", "2026-03-02T21:15:59Z", "desde 18:10 (há 5 min)"],
@@ -25,22 +28,19 @@ describe("timing() of an alert that fires", () => {
     ["ontem", "2026-03-02T03:00:00Z", null],
     [null, "2026-03-02T03:00:00Z", null],
   ])("since %p, at %p: %p", (startsAt, now, text) => {
-    expect<string | null>(of(startsAt, now)).toBe(text);
+    expect(of(startsAt, now)).toBe(text === null ? "infra" : `infra · ${text}`);
   });
 
   test("an alert that is repeated says that it goes on", () => {
     expect(of("2026-03-02T21:10:00Z", "2026-03-03T01:12:00Z", true)).toBe(
-      "continua desde 18:10 (há 4 h 2 min)",
+      "infra · continua desde 18:10 (há 4 h 2 min)",
     );
   });
 });
 
-describe("timing() of a resolved alert", () => {
+describe("renderMessage() of a resolved alert", () => {
   const of = (startsAt: string | null, endsAt: string | null) =>
-    timing(alertWith({ ...resolved, startsAt, endsAt }), {
-      isRepeat: false,
-      nowMs: at("2026-03-02T22:00:00Z"),
-    });
+    timesOf({ status: "resolved", firing: false, startsAt, endsAt }, at("2026-03-02T22:00:00Z"));
 
   test.each([
     ["2026-03-02T21:10:00Z", "2026-03-02T21:52:59Z", "durou 42 min (18:10 a 18:52)"],
@@ -54,6 +54,6 @@ describe("timing() of a resolved alert", () => {
     [null, "2026-03-02T21:10:00Z", "terminou 18:10"],
     [null, null, null],
   ])("from %p to %p: %p", (startsAt, endsAt, text) => {
-    expect<string | null>(of(startsAt, endsAt)).toBe(text);
+    expect(of(startsAt, endsAt)).toBe(`Resolvido · infra${text === null ? "" : ` · ${text}`}`);
   });
 });

@@ -1,8 +1,14 @@
+/** The value of an alert, in its message. */
 import { describe, expect, test } from "bun:test";
-import type { Unit } from "../../../lib/webhook/alert/alert.ts";
-import { valueText } from "../../../lib/webhook/texts/value-text.ts";
+import type { Unit } from "../../../../lib/webhook/alert/alert.ts";
+import { renderMessage } from "../../../../lib/webhook/texts/message/message-text.ts";
+import { alertWith } from "../../support/alert.ts";
+import { AT_ONCE } from "../../support/golden-parts.ts";
 
-describe("valueText()", () => {
+const valueIn = (parts: { value: string | null; unit?: Unit | null }) =>
+  /^Valor: (.*)$/m.exec(renderMessage(alertWith(parts), AT_ONCE))?.[1] ?? null;
+
+describe("renderMessage() shows the value", () => {
   test.each<[string, Unit | null, string]>([
     ["11.2", "percent", "11,2 %"],
     ["9", "percent", "9 %"],
@@ -25,11 +31,11 @@ describe("valueText()", () => {
     ["muito alto", "bytes", "muito alto"],
     ["B=1, C", null, "B=1, C"],
   ])("%p in %p is %p", (value, unit, text) => {
-    expect(valueText({ value, unit })).toBe(text);
+    expect(valueIn({ value, unit })).toBe(text);
   });
 
   test("is null without a value, and needs no unit", () => {
-    expect(valueText({ value: null, unit: "bytes" })).toBeNull();
-    expect(valueText({ value: "17" })).toBe("17");
+    expect(valueIn({ value: null, unit: "bytes" })).toBeNull();
+    expect(valueIn({ value: "17" })).toBe("17");
   });
 });
