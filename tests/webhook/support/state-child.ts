@@ -1,11 +1,17 @@
 /** A process that uses the state of a directory; its first argument is its role. */
 import { createInterface } from "node:readline";
-import { openSqliteDedup, openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
+import { outboxOn } from "../../../lib/webhook/store/outbox.ts";
+import { openSqliteDedup, openSqliteStore } from "../../../lib/webhook/store/sqlite/store.ts";
+import { OUTBOX_LIMITS } from "../../../lib/webhook/store/types.ts";
 import { silentLog } from "../../support/silent-log.ts";
 import { sampleAlert } from "./sample-alert.ts";
 
 const [role, directory = ""] = process.argv.slice(2);
 const options = { directory, nowMs: Date.now, log: silentLog };
+const openState = async (reserve?: { rows: number; rowBytes: number }) =>
+  outboxOn(await openSqliteStore({ ...options, ...(reserve && { reserve }) }), {
+    ...{ limits: OUTBOX_LIMITS, comments: false, log: silentLog },
+  });
 const say = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 
@@ -16,7 +22,7 @@ if (role === "open") await openAndSay();
 
 /** Prints the number of each alert as soon as it has been accepted. */
 async function acceptForEver(): Promise<void> {
-  const state = await openSqliteState(options);
+  const state = await openState();
   say(await state.lead());
   for (let at = 0; ; at += 1) {
     const [outcome] = await state.accept([[sampleAlert({ fingerprint: `f${at}` })]]);
@@ -27,8 +33,7 @@ async function acceptForEver(): Promise<void> {
 
 /** Makes a reserve, waits for a line of input, and prints the row of each message as soon as it has been accepted. */
 async function acceptFromReserve(): Promise<void> {
-  const reserve = { rows: 16, rowBytes: 2 ** 18, logBytes: 2 ** 24 };
-  const state = await openSqliteState({ ...options, reserve });
+  const state = await openState({ rows: 16, rowBytes: 2 ** 18 });
   await state.prune();
   say("ready");
   await lines.next();
@@ -55,12 +60,12 @@ async function openAndSay(): Promise<void> {
   say("ready");
   await lines.next();
   try {
-    const state = await openSqliteState(options);
+    const state = await openState();
     await state.check();
     const { message } = await state.stats();
     const [outcome] = await state.accept([[sampleAlert({ fingerprint: `of ${process.pid}` })]]);
     say({
-      movedAside: state.movedAside,
+      quarantined: state.quarantined,
       queued: message.queued,
       isAccepted: outcome && "accepted" in outcome,
     });

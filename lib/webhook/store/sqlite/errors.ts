@@ -10,7 +10,8 @@ export const isRefusedRow = resultIs([19, 20], /constraint failed|datatype misma
 /** Whether the disk failed to read or to write. */
 export const isFailed = resultIs([10], /disk I\/O error/, ["EIO"]);
 
-const isReadOnly = resultIs([8], /attempt to write a readonly database/, ["EROFS"]);
+/** SQLITE_CANTOPEN, too, where a file that is there may not be written to. */
+const isReadOnly = resultIs([8, 14], /readonly database|unable to open database file/, ["EROFS"]);
 const isFull = resultIs([13], /database or disk is full/, ["ENOSPC", "EDQUOT"]);
 /** SQLITE_IOERR_WRITE, which a used-up quota gives, and SQLITE_IOERR_SHMSIZE. */
 const FULL_IO: readonly unknown[] = [778, 4_874];

@@ -20,6 +20,8 @@ const LOW_PAGES = 256;
 const KEPT_PAGES = 4_096;
 /** Pages given back in one step. */
 const STEP_PAGES = 256;
+/** What a small batch of alerts needs. */
+const FEW_PAGES = 64;
 const NO_LIMIT = 4_294_967_294;
 /** Twice as many rows are given up in each attempt: all of them in so many. */
 const MOST_ATTEMPTS = 8;
@@ -35,7 +37,12 @@ const MOST_ATTEMPTS = 8;
  *            that no other file can take.
  * Errors:    those of SQLite but a full disk.
  */
-export type Reserve = { prepare(): void; release(attempt: number): boolean; upkeep(): Generator<void> };
+export type Reserve = {
+  prepare(): void;
+  release(attempt: number): boolean;
+  upkeep(): Generator<void>;
+  isDiskShort(): boolean;
+};
 
 /** The reserve of the database in `path`. */
 export function reserveOf(
@@ -79,12 +86,15 @@ export function reserveOf(
   };
   limitGrowth();
   return {
+    isDiskShort: () => !hasRoom(GROWTH_BYTES),
     prepare() {
       if (freePages() < LOW_PAGES) grow(GROWTH_BYTES);
     },
     release(attempt) {
       checkpoint();
       if (attempt >= MOST_ATTEMPTS) return false;
+      // The log was at its end, not the file: it begins again.
+      if (attempt === 0 && freePages() >= FEW_PAGES) return true;
       if (grow(GROWTH_BYTES * MARGIN ** attempt)) return true;
       const isReleased = rows() > 0 && remove(2 ** attempt);
       if (isReleased) say("warn", USED);

@@ -5,7 +5,9 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { exitStatusOf } from "../../../../cli/framework/exit-status.ts";
-import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
+import { outboxOn } from "../../../../lib/webhook/store/outbox.ts";
+import { openSqliteStore } from "../../../../lib/webhook/store/sqlite/store.ts";
+import { OUTBOX_LIMITS } from "../../../../lib/webhook/store/types.ts";
 import { requires } from "../../../support/requires.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 import { smallDisk } from "../../../support/small-disk.ts";
@@ -21,8 +23,11 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-const open = (folder = directory) =>
-  openSqliteState({ directory: folder, nowMs: () => START_MS, log: silentLog });
+async function open(folder = directory) {
+  const reserve = { rows: 1, rowBytes: 4_096 };
+  const store = await openSqliteStore({ directory: folder, nowMs: () => START_MS, log: silentLog, reserve });
+  return outboxOn(store, { limits: OUTBOX_LIMITS, comments: false, log: silentLog });
+}
 
 describe("a state whose directory", () => {
   test("is missing or none names it, as something to be made ready", async () => {

@@ -3,7 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
+import { outboxOn } from "../../../../lib/webhook/store/outbox.ts";
+import { openSqliteStore } from "../../../../lib/webhook/store/sqlite/store.ts";
+import { OUTBOX_LIMITS } from "../../../../lib/webhook/store/types.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 import { dueIds } from "../../support/state-fixture.ts";
 import { type StateProcess, startStateProcess } from "../../support/state-process.ts";
@@ -26,7 +28,10 @@ function start(...args: Parameters<typeof startStateProcess>): StateProcess {
   return child;
 }
 
-const open = () => openSqliteState({ directory, nowMs: Date.now, log: silentLog });
+const open = async () =>
+  outboxOn(await openSqliteStore({ directory, nowMs: Date.now, log: silentLog }), {
+    ...{ limits: OUTBOX_LIMITS, comments: false, log: silentLog },
+  });
 
 test("a process killed right after an acceptance has lost nothing, and frees the role of the one that delivers", async () => {
   const child = start("accept", directory);
@@ -72,7 +77,7 @@ describe("processes on one file", () => {
     for (const rival of rivals) expect(await rival.next()).toBe("ready");
     for (const rival of rivals) rival.write();
     const answers = (await Promise.all(rivals.map((rival) => rival.next()))) as OpenAnswer[];
-    expect(answers.filter(({ movedAside }) => movedAside !== null)).toHaveLength(1);
+    expect(answers.filter(({ quarantined }) => quarantined !== null)).toHaveLength(1);
     expect(answers.every(({ isAccepted }) => isAccepted)).toBe(true);
     const state = await open();
     expect((await state.stats()).message.queued).toBe(2);
@@ -81,4 +86,4 @@ describe("processes on one file", () => {
   });
 });
 
-type OpenAnswer = { movedAside: string | null; isAccepted: boolean };
+type OpenAnswer = { quarantined: string | null; isAccepted: boolean };
