@@ -1,5 +1,4 @@
 import type { Log } from "../../../lib/platform/log/log.ts";
-import type { Secret } from "../../../lib/platform/secrets/secret.ts";
 import type { StateConfig } from "../../../lib/webhook/config.ts";
 import { outboxOn } from "../../../lib/webhook/store/outbox.ts";
 import type { Store } from "../../../lib/webhook/store/sql.ts";
@@ -25,19 +24,17 @@ export async function openState(
   applicationName: string,
   { limits = OUTBOX_LIMITS, comments = false, service }: StateOptions = {},
 ): Promise<State> {
-  const opening = "url" in config ? openDatabase(config.url) : openFile(config.directory);
-  return outboxOn(await opening, { limits, comments, log });
+  const mayBeUnavailable = service !== undefined;
+  return outboxOn(await openStore(), { limits, comments, log });
 
-  async function openDatabase(url: Secret): Promise<Store> {
+  async function openStore(): Promise<Store> {
+    if ("directory" in config) {
+      const { openSqliteStore } = await import("../../../lib/webhook/store/sqlite/store.ts");
+      return await openSqliteStore({ ...{ nowMs: Date.now, ...service, ...config }, log, mayBeUnavailable });
+    }
     const { openPostgresStore } = await import("../../../lib/webhook/store/postgres/store.ts");
     const limit = service?.storeLimitMs === undefined ? {} : { answerLimitMs: service.storeLimitMs };
-    return await openPostgresStore({ url, log, applicationName, mayBeUnavailable: service !== undefined, ...limit });
-  }
-
-  async function openFile(directory: string): Promise<Store> {
-    const { openSqliteStore } = await import("../../../lib/webhook/store/sqlite/store.ts");
-    const { nowMs = Date.now, reserve } = service ?? {};
-    return await openSqliteStore({ directory, nowMs, log, ...(reserve && { reserve }) });
+    return await openPostgresStore({ ...{ ...config, ...limit }, log, applicationName, mayBeUnavailable });
   }
 }
 

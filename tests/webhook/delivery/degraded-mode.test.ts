@@ -10,6 +10,7 @@ import {
   startDegraded,
   startFailing,
 } from "../support/failing-store.ts";
+import { TOKEN } from "../support/settings.ts";
 import { alertOf, MINUTE_MS, type Service } from "../support/start-service.ts";
 import { critical, mails, setGateway } from "../support/two-channels.ts";
 
@@ -138,10 +139,10 @@ describe("the messages", () => {
   });
 
   test("are told together in a flood", async () => {
-    await using service = await startDegraded({ messagesPerMinute: 30, digestAfterSeconds: 60 });
+    await using service = await startDegraded({ messagesPerMinute: 30, digestAfterSeconds: 20 });
     const alerts = Array.from({ length: 100 }, (_, at) => alertOf(`a${at}`, { status: "resolved" }));
     expect(await service.post(alerts)).toMatchObject(SENT);
-    expect(service.messages.length).toBeLessThan(20);
+    expect(service.messages.length).toBeLessThan(10);
     const texts = service.messages.map(({ text }) => text).join("\n");
     for (let at = 0; at < 100; at += 1) expect(texts).toContain(`a${at}`);
   });
@@ -257,9 +258,8 @@ describeBoth("a gateway that takes nothing, too", () => {
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
       expect(service.second - before).toBeLessThanOrEqual(LONGEST_S);
       service.gateway.routes.send.script = null;
-      // A sender repeats what got 503: some before the gateway is back in force, some after the store is.
-      const repeated = posts.slice(0, 4).map((post) => service.post(post));
-      await service.patiently(Promise.all(repeated));
+      // A sender repeats what got 503: some posts before the store is back, some after that.
+      await Promise.all(posts.slice(0, 4).map((post) => service.post(post)));
       service.restoreStore();
       await service.advance(10_000);
       const later = await Promise.all(posts.slice(4, 8).map((post) => service.post(post)));
@@ -328,9 +328,9 @@ describe("the issue of an alert that cannot be kept", () => {
   );
 
   test("that the tracker refuses is refused in the answer, and the next firing tries again", async () => {
-    await using service = await startDegraded();
-    service.tracker.routes.graphql.next({ status: 401, json: {} });
+    await using service = await startDegraded({ token: "lin_api_wrong" });
     expect(await post(service)).toMatchObject({ whatsapp: "sent", issue: "refused" });
+    await service.reload({ token: TOKEN });
     expect(await post(service)).toMatchObject({ issue: "created" });
   });
 });
