@@ -136,7 +136,7 @@ function openDatabase(path: string, check: Check): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: BUSY_MS });
   try {
     // Before the first page is written: later only a vacuum changes it.
-    db.prepare("pragma auto_vacuum = incremental").all();
+    if (statSync(path).size === 0) db.prepare("pragma auto_vacuum = incremental").all();
     switchToWal(db);
     // The disk that temporary files would need may be full.
     db.exec("pragma synchronous = full; pragma journal_size_limit = 67108864; pragma temp_store = memory");

@@ -2,7 +2,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import type { Table } from "../sql.ts";
 
 /** After so many failed reads the rest of a table is given up, so that the service starts within seconds. */
-const MOST_FAILURES = 100_000;
+const MOST_FAILURES = 20_000;
 /** More than any row's number, for a table whose last row cannot be read. */
 const LAST_ROW = 2 ** 40;
 
@@ -15,7 +15,7 @@ const LAST_ROW = 2 ** 40;
  */
 export function salvage(path: string, into: DatabaseSync): Record<Table, number> {
   const copied = { alert: 0, outbox: 0, meta: 0, hour: 0 };
-  const damaged = readable(() => new DatabaseSync(path));
+  const damaged = readable(() => new DatabaseSync(path, { defensive: false }));
   // Else SQLite reads nothing of a file that is shorter than its header says.
   readable(() => damaged?.exec("pragma writable_schema = on"));
   into.exec("begin immediate");

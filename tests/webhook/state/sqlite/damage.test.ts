@@ -17,8 +17,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { State } from "../../../../lib/webhook/state/contract.ts";
-import { openSqliteDedup, openSqliteState } from "../../../../lib/webhook/state/sqlite/state.ts";
+import { outboxOn } from "../../../../lib/webhook/store/outbox.ts";
+import { openSqliteDedup, openSqliteStore } from "../../../../lib/webhook/store/sqlite/store.ts";
+import { OUTBOX_LIMITS, type State } from "../../../../lib/webhook/store/types.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
@@ -31,16 +32,20 @@ import {
   ISSUE_URL,
   issueRowOf,
   MINUTE_MS,
+  NO_NOTE,
   onlyDue,
+  retryAfter,
   START_MS,
+  start,
+  tryOnce,
 } from "../../support/state-fixture.ts";
-import { startStateProcess } from "../../support/state-process.ts";
 
 const PAGE = 4_096;
 const ALERTS = 200;
 /** Longer than a page: a row of its own pages, which can be broken alone. */
 const LONG = "x".repeat(3_000);
-const DAMAGED = "The state file was damaged: it was moved aside, and what could be read of it was kept";
+const DAMAGED = "The state file was damaged: it is quarantined, and what could be read of it was kept";
+const REMOVED = "The state file or its log was removed or replaced while it was in use: it is opened again";
 
 let directory: string;
 let path: string;
@@ -59,7 +64,10 @@ function options() {
   return { directory, nowMs: () => nowMs, log };
 }
 
-const open = () => openSqliteState({ ...options(), comments: true });
+async function open(): Promise<State> {
+  const { log } = options();
+  return outboxOn(await openSqliteStore(options()), { limits: OUTBOX_LIMITS, comments: true, log });
+}
 
 /** A closed file with a good number of firing alerts, the first one delivered. */
 async function fill(): Promise<void> {
@@ -68,7 +76,7 @@ async function fill(): Promise<void> {
     sampleAlert({ fingerprint: `f${at}`, description: "x".repeat(500) }),
   );
   const [first] = await acceptAll(state, ...alerts);
-  await state.settle(first!.messageRow, DELIVERED);
+  await state.finish(first!.messageRow, DELIVERED);
   await state.close();
 }
 
@@ -84,8 +92,8 @@ function breakPageOf(text: string): void {
 const breakRows = () => breakPageOf("Load acima de 15");
 
 async function expectQuarantined(state: State): Promise<void> {
-  expect(state.movedAside).toStartWith(`${path}.damaged-20261116T140000Z`);
-  expect(existsSync(state.movedAside!)).toBe(true);
+  expect(state.quarantined).toStartWith(`${path}.damaged-20261116T140000250Z`);
+  expect(existsSync(state.quarantined!)).toBe(true);
   expect(errors).toContain(DAMAGED);
   await state.check();
   await acceptOne(state, sampleAlert({ fingerprint: "new" }));
@@ -99,7 +107,7 @@ describe("a damaged state file", () => {
     await expectQuarantined(state);
     await state.close();
     const again = await open();
-    expect(again.movedAside).toBeNull();
+    expect(again.quarantined).toBeNull();
     expect((await again.stats()).message.queued).toBe(1);
     await again.close();
   });
@@ -107,7 +115,7 @@ describe("a damaged state file", () => {
   test("is none when it is empty", async () => {
     writeFileSync(path, "");
     const state = await open();
-    expect(state.movedAside).toBeNull();
+    expect(state.quarantined).toBeNull();
     await acceptOne(state, sampleAlert());
     await state.close();
   });
@@ -130,9 +138,9 @@ describe("a damaged state file", () => {
     // A page has about three rows of this size.
     expect(message.queued + issue.queued).toBeGreaterThan(2 * ALERTS - 20);
     expect(message.queued + issue.queued).toBeLessThan(2 * ALERTS);
-    expect((await state.latest("f0")).message?.status).toBe("delivered");
     const due = await dueRows(state, "message", { limit: 3 });
     expect(due.map(({ alert }) => alert.fingerprint)).toEqual(["f1", "f2", "f3"]);
+    expect((await state.recent(1_000)).at(-1)?.message.status).toBe("delivered");
     expect((await acceptOne(state, sampleAlert({ fingerprint: "f5" }))).issue.status).toBe("duplicate");
     const ids = await dueIds(state, "message", { limit: 1_000 });
     // Not the number of a lost row, which a process may still settle.
@@ -147,39 +155,40 @@ describe("a damaged state file", () => {
     );
     const rows = (await acceptAll(state, ...alerts)).map(({ messageRow }) => messageRow);
     const [kept, a, pad, lost, b] = rows as [number, number, number, number, number];
-    await state.begin(kept, { text: "two", members: [a] });
-    await state.begin(lost, { text: "two others", members: [b] });
+    const maybe = retryAfter(0, { ambiguous: 1, mayHaveArrived: true });
+    await tryOnce(state, kept, maybe, start("two", [a]));
+    await tryOnce(state, lost, maybe, start("two others", [b]));
     await state.close();
     breakPageOf("lost-marker");
     const again = await open();
     await expectQuarantined(again);
-    const due = (await dueRows(again, "message")).map(({ id, text, members }) => [id, text, members]);
+    const due = (await dueRows(again, "message")).map(({ id, sent, members }) => [id, sent?.text, members]);
     expect(due.slice(0, 3)).toEqual([
       [kept, "two", [a]],
-      [pad, null, []],
-      [b, null, []],
+      [pad, undefined, []],
+      [b, undefined, []],
     ]);
     await again.close();
   });
 
-  test("keeps comments, holds, hours, and what is firing", async () => {
+  test("keeps comments, paused lanes, hours, and what is firing", async () => {
     const state = await open();
     const firing = await acceptOne(state, sampleAlert());
     await acceptOne(state, resolvedAlert());
     await acceptOne(state, sampleAlert({ fingerprint: "still firing" }));
     await acceptOne(state, resolvedAlert({ fingerprint: "broken", description: `broken-marker ${LONG}` }));
-    await state.hold("message", "sem_instancia_gateway");
-    await state.begin(firing.messageRow, { text: "text" });
+    await state.pauseLane("message", "sem_instancia_gateway");
+    const content = { text: "text", note: NO_NOTE };
+    await state.begin({ id: firing.messageRow, attempts: 0 }, { content, members: [], paceAheadMs: 9_000 });
     await state.close();
     breakPageOf("broken-marker");
     const again = await open();
-    expect(again.movedAside).not.toBeNull();
+    expect(again.quarantined).not.toBeNull();
     expect(await dueIds(again, "comment")).toEqual([]);
-    await again.settle(issueRowOf(firing), CREATED);
+    await again.finish(issueRowOf(firing), CREATED);
     expect((await onlyDue(again, "comment")).issueUrl).toBe(ISSUE_URL);
-    expect((await again.holds()).message).toEqual({ code: "sem_instancia_gateway", sinceMs: START_MS });
+    expect((await again.lanes()).message).toEqual({ pausedBy: "sem_instancia_gateway", paceAheadMs: 9_000 });
     expect(await again.hourly(1)).toEqual([4]);
-    expect(await again.begunWithin("message", 1_000)).toBe(1);
     const repeated = await acceptOne(again, sampleAlert({ fingerprint: "still firing" }));
     expect(repeated.isRepeat).toBe(true);
     await again.close();
@@ -196,7 +205,8 @@ describe("a damaged state file", () => {
     breakRows();
     const again = await open();
     await expectQuarantined(again);
-    expect((await again.latest("in the log")).message?.status).toBe("queued");
+    const due = await dueRows(again, "message", { limit: 1_000 });
+    expect(due.map(({ alert }) => alert.fingerprint)).toContain("in the log");
     await again.close();
   });
 
@@ -210,10 +220,10 @@ describe("a damaged state file", () => {
     close();
     const alerts = [sampleAlert({ fingerprint: "late" })];
     expect(await state.accept([alerts])).toEqual([{ refused: "state_unavailable" }]);
-    expect(state.movedAside).toBeNull();
+    expect(state.quarantined).toBeNull();
     expect(await state.accept([alerts])).toMatchObject([{ accepted: [{ issue: { status: "first" } }] }]);
     await expectQuarantined(state);
-    expect((await state.latest("f1")).message?.status).toBe("queued");
+    expect((await state.stats()).message.queued).toBeGreaterThan(ALERTS - 20);
     await state.close();
   });
 
@@ -230,61 +240,59 @@ describe("a damaged state file", () => {
   });
 });
 
-describe("a state file that is taken away while it is in use", () => {
+describe("a state file that is in use", () => {
   test.each([false, true])(
-    "loses nothing that is accepted from then on; replaced: %p",
+    "is noticed to be gone, and a new one keeps what is accepted from then on; replaced: %p",
     async (isReplaced) => {
       const state = await open();
       await acceptOne(state, sampleAlert());
       const files = readdirSync(directory).filter((name) => name.startsWith("state.db"));
       for (const name of files) renameSync(join(directory, name), join(directory, `old-${name}`));
-      if (isReplaced) await (await open()).close();
+      const other = isReplaced ? await open() : null;
+      const kept = other && (await acceptOne(other, sampleAlert({ fingerprint: "other" }))).messageRow;
       nowMs += MINUTE_MS;
       const late = await acceptOne(state, sampleAlert({ fingerprint: "late" }));
-      // As the next process opens it after a kill, while this one is not closed.
+      expect(errors).toEqual([REMOVED]);
+      await state.close();
+      await other?.close();
       const next = await open();
-      expect(await dueIds(next, "message")).toContain(late.messageRow);
+      expect(await dueIds(next, "message")).toEqual([...(kept ? [kept] : []), late.messageRow]);
       expect(statSync(path).mode & 0o777).toBe(0o600);
       await next.close();
-      await state.close();
     },
   );
 
-  test("leaves a missing log, which is reported once at the next start", async () => {
-    const child = startStateProcess("accept", directory);
-    for (let at = 0; at < 5; at += 1) await child.next();
-    await child.kill();
-    await (await open()).close();
-    expect(errors).toEqual([]);
-    const other = startStateProcess("accept", directory);
-    for (let at = 0; at < 5; at += 1) await other.next();
-    await other.kill();
+  test("loses nothing when its log is removed", async () => {
+    const state = await open();
+    const first = await acceptOne(state, sampleAlert());
     rmSync(`${path}-wal`);
-    for (let start = 0; start < 2; start += 1) await (await open()).close();
-    expect(errors).toEqual([
-      "The log of the state file is missing: alerts that were accepted last may be lost",
-    ]);
+    nowMs += MINUTE_MS;
+    const late = await acceptOne(state, sampleAlert({ fingerprint: "late" }));
+    expect(errors).toEqual([REMOVED]);
+    const next = await open();
+    expect(await dueIds(next, "message")).toEqual([first.messageRow, late.messageRow]);
+    await next.close();
+    await state.close();
   });
 });
 
-test("a state file of a newer version is refused, and left as it is", async () => {
-  await (await open()).close();
-  const version = versionOf();
-  const db = new DatabaseSync(path);
-  db.exec(`pragma user_version = ${version + 1}`);
-  db.close();
-  await expect(open()).rejects.toMatchObject({
-    code: "STATE_UNAVAILABLE",
-    message: `Cannot use the state: its version is ${version + 1}, this opsctl knows ${version}`,
-    hint: expect.stringContaining("newer"),
+describe("a state file", () => {
+  test.each([
+    ["of a newer version", "update meta set value = '2' where key = 'version'", "its version is 2", "newer"],
+    ["of a version before the first release", "drop table meta", "before the first release", "Move state.db"],
+  ])("%s is refused, and left as it is", async (_name, change, message, hint) => {
+    await (await open()).close();
+    const db = new DatabaseSync(path);
+    db.exec(change);
+    db.close();
+    const before = readFileSync(path);
+    for (const opening of [open, () => openSqliteDedup(options())])
+      await expect(opening()).rejects.toMatchObject({
+        code: "STATE_UNAVAILABLE",
+        message: expect.stringContaining(message),
+        hint: expect.stringContaining(hint),
+      });
+    expect(readFileSync(path)).toEqual(before);
+    expect(readdirSync(directory).filter((name) => name.includes("damaged"))).toEqual([]);
   });
-  expect(versionOf()).toBe(version + 1);
-  expect(readdirSync(directory).filter((name) => name.includes("damaged"))).toEqual([]);
 });
-
-function versionOf(): number {
-  const db = new DatabaseSync(path, { readOnly: true });
-  const version = Number(db.prepare("pragma user_version").get()?.user_version);
-  db.close();
-  return version;
-}
