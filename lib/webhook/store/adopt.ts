@@ -1,5 +1,6 @@
 import { countAlerts, takeIds } from "./accept.ts";
 import { addToNote } from "./attempts.ts";
+import { paceAheadOf, readMeta } from "./reads.ts";
 import { allRecords, recordsOf, saveRecords } from "./records.ts";
 import type { Sql, SqlRow } from "./sql.ts";
 import { type AlertRecord, type Contents, OUTBOX_KINDS } from "./types.ts";
@@ -47,14 +48,11 @@ export async function adoptContents(
   for (const { hour, alerts: count } of hours) await countAlerts(sql, hour, count);
   await addToNote(sql, { emailed: Number(meta.emailed ?? 0), undelivered: Number(meta.undelivered ?? 0) });
   for (const kind of OUTBOX_KINDS) {
-    const pace = meta[`pace:${kind}`];
-    if (pace === undefined || Number(pace) <= nowMs) continue;
-    await sql.run(
-      `insert into {meta} as old (key, value) values ($1, $2)
-      on conflict (key) do update set value = excluded.value
-        where cast(old.value as bigint) < cast(excluded.value as bigint)`,
-      [`pace:${kind}`, pace],
-    );
+    const key = `pace:${kind}`;
+    const pace = meta[key] ?? null;
+    if (paceAheadOf(pace, nowMs) <= paceAheadOf(await readMeta(sql, key), nowMs)) continue;
+    const replace = "on conflict (key) do update set value = excluded.value";
+    await sql.insert("meta", ["key", "value"], [[key, pace]], replace);
   }
   return taken.filter(({ state }) => state === "queued");
 }

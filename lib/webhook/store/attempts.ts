@@ -44,9 +44,9 @@ export async function beginAttempt(
   if (members.length > 0) await tell(sql, id, [...new Set(members)]);
   if (paceAheadMs === null) return;
   await sql.run(
-    `insert into {meta} as old (key, value) values ($1, cast(cast({now} + $2 as bigint) as text))
+    `insert into {meta} as old (key, value) values ($1, cast({now} as text) || ' ' || cast($2 as text))
     on conflict (key) do update set value = excluded.value`,
-    [`pace:${String(begun.kind)}`, Math.ceil(paceAheadMs)],
+    [`pace:${String(begun.kind)}`, String(Math.ceil(paceAheadMs))],
   );
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { takeIds } from "./accept.ts";
-import { recordsOf, releaseClaim } from "./records.ts";
+import { recordsOf, releaseClaim, saveRecords } from "./records.ts";
 import { inList, type Sql, type SqlRow, type Store } from "./sql.ts";
 import { shownOf } from "./stored.ts";
 import { type DeadRow, ISSUE_TTL_MS, type OutboxKind, type QueuedRow } from "./types.ts";
@@ -81,17 +81,24 @@ export async function retryDead(store: Store, ids: readonly number[] | null): Pr
         values,
       );
       const { nowMs } = await takeIds(sql, 0);
-      const revived: number[] = [];
-      for (const row of rows) if (await mayRevive(sql, row, nowMs)) revived.push(Number(row.id));
-      const list = inList(revived);
-      return await sql.run(
-        `update {outbox} set state = 'queued', attempts = 0, due_at = 0, waits_since = {now}, begun_at = null,
-        first_begun_at = null, ended_at = null, code = null, tried_ms = 0, ambiguous = 0, sending = 0, content = null,
-        digest = null
-      where id in (${list.marks})`,
-        list.values,
+      const [comments = [], others = []] = [true, false].map((is) =>
+        rows.filter(({ kind }) => (kind === "comment") === is),
       );
+      return (await revive(sql, others, nowMs)) + (await revive(sql, comments, nowMs));
     },
+  );
+}
+
+async function revive(sql: Sql, rows: readonly SqlRow[], nowMs: number): Promise<number> {
+  const revived: number[] = [];
+  for (const row of rows) if (await mayRevive(sql, row, nowMs)) revived.push(Number(row.id));
+  const { marks, values } = inList(revived);
+  return await sql.run(
+    `update {outbox} set state = 'queued', attempts = 0, due_at = 0, waits_since = {now}, begun_at = null,
+      first_begun_at = null, ended_at = null, code = null, tried_ms = 0, ambiguous = 0, sending = 0, content = null,
+      digest = null
+    where id in (${marks})`,
+    values,
   );
 }
 
@@ -104,10 +111,9 @@ async function mayRevive(sql: Sql, { kind, fingerprint, issue_id }: SqlRow, nowM
   const [known] = await recordsOf(sql, [String(fingerprint)]);
   const isClaimed = known?.issueId != null && known.claimUntilMs > nowMs;
   if (isClaimed && known.issueId !== issue_id) return false;
-  await sql.run(
-    "update {alert} set issue_id = $1, issue_url = null, claim_until = $2 where fingerprint = $3",
-    [issue_id!, nowMs + ISSUE_TTL_MS, fingerprint!],
-  );
+  const unseen = { fingerprint: String(fingerprint), isFiring: false, startsAt: null, seenAtMs: nowMs };
+  const claim = { issueId: String(issue_id), issueUrl: null, claimUntilMs: nowMs + ISSUE_TTL_MS };
+  await saveRecords(sql, [{ ...(known ?? unseen), ...claim }]);
   return true;
 }
 

@@ -23,6 +23,7 @@ import {
 } from "./reads.ts";
 import { recordsOf } from "./records.ts";
 import { CommitUnknown, inList, type Sql, type Store } from "./sql.ts";
+import { storableText } from "./stored.ts";
 import type { AcceptOutcome, AttemptEnd, DueRow, OutboxLimits, State } from "./types.ts";
 
 /** Time added to the limit of a transaction for each alert: one post can have twenty thousand. */
@@ -73,7 +74,7 @@ export function outboxOn(
     heldReferences: async (kind, references) =>
       references.length === 0 ? new Set() : await read((sql) => readHeld(sql, kind, references)),
     lanes: () => read(readLanes),
-    pauseLane: (kind, code) => setMeta(store, `paused:${kind}`, code),
+    pauseLane: (kind, code) => setMeta(store, `paused:${kind}`, code && storableText(code)),
     async stats() {
       return { ...(await read(readStats)), reserveBytes: await store.reserveBytes() };
     },

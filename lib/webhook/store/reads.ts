@@ -168,6 +168,15 @@ export async function readNote(sql: Sql): Promise<RecoveryNote> {
   return { emailed, undelivered: Number((await readMeta(sql, "undelivered")) ?? 0) };
 }
 
+/**
+ * For how long a rate limit is used up, of the instant and the time that an attempt left: also over a clock that was set
+ * back no longer than it was then.
+ */
+export function paceAheadOf(kept: string | null, nowMs: number): number {
+  const [atMs = 0, aheadMs = 0] = (kept ?? "").split(" ").map(Number);
+  return Math.min(aheadMs, Math.max(0, atMs + aheadMs - nowMs));
+}
+
 /** What is kept of each lane; see `State.lanes`. */
 export async function readLanes(sql: Sql): Promise<Record<OutboxKind, LaneState>> {
   const rows = await sql.all("select key, value, {now} as now from {meta}");
@@ -175,7 +184,7 @@ export async function readLanes(sql: Sql): Promise<Record<OutboxKind, LaneState>
   const now = Number(rows[0]?.now ?? 0);
   const laneOf = (kind: OutboxKind): LaneState => ({
     pausedBy: byKey.get(`paused:${kind}`) ?? null,
-    paceAheadMs: Math.max(0, Number(byKey.get(`pace:${kind}`) ?? 0) - now),
+    paceAheadMs: paceAheadOf(byKey.get(`pace:${kind}`) ?? null, now),
   });
   return Object.fromEntries(OUTBOX_KINDS.map((kind) => [kind, laneOf(kind)])) as Record<
     OutboxKind,
