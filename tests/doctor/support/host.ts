@@ -22,7 +22,7 @@ import { checksFor } from "../../../lib/doctor/checks/all.ts";
 import type { CommandName, DoctorDependencies, Finding } from "../../../lib/doctor/context.ts";
 import { runDoctor } from "../../../lib/doctor/run.ts";
 import { COMMAND_NAMES } from "../../../lib/platform/config/settings-table.ts";
-import { openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
+import { openSqliteStore } from "../../../lib/webhook/store/sqlite/store.ts";
 import { loose } from "../../alert-rules/support/documents.ts";
 import { pointOf } from "../../alert-rules/support/platform.ts";
 import { type Application, startApplication } from "../../standins/application.ts";
@@ -116,7 +116,7 @@ export async function openHost(): Promise<Host> {
   for (const [name, value] of Object.entries(CANARIES))
     if (name !== "MESSAGING_API_KEY") put(`secrets/${name}`, value);
   furnish({ put, path });
-  await (await openSqliteState({ directory: path("state"), nowMs: Date.now, log: silentLog })).close();
+  await (await openSqliteStore({ directory: path("state"), nowMs: Date.now, log: silentLog })).close();
 
   const host: Host = {
     ...{ folder, db, ...named, peers },
