@@ -82,7 +82,7 @@ async function expectNormalAgain(arena: WebhookArena, { url, adminUrl }: Serving
   expect(json).toMatchObject({ alerts: [{ issue: "duplicate" }] });
   await until("its message is out", () => timesOf(sentNames(arena), "Disco Raiz Baixo") === 2);
   const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
-  const fromMemory = Number(/^opsctl_webhook_sent_from_memory_total (\d+)$/m.exec(metrics)?.[1]);
+  const fromMemory = Number(/^opsctl_webhook_degraded_sent_total (\d+)$/m.exec(metrics)?.[1]);
   expect(fromMemory).toBeGreaterThanOrEqual(FROM_MEMORY);
 }
 

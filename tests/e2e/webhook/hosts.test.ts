@@ -42,13 +42,13 @@ describe("two opsctl webhook serve with OPSCTL_STATE_URL", () => {
     const env = { OPSCTL_STATE_URL: db.url };
     const first = await arena.start({ env });
     const second = await arena.start({ env });
-    const isLeading = async (url: string) =>
-      /^opsctl_webhook_leading 1$/m.test(await (await fetch(`${url}/metrics`)).text());
+    const isLeader = async (url: string) =>
+      /^opsctl_webhook_leader 1$/m.test(await (await fetch(`${url}/metrics`)).text());
     await until(
       "one of them leads",
-      async () => (await isLeading(first.adminUrl)) || (await isLeading(second.adminUrl)),
+      async () => (await isLeader(first.adminUrl)) || (await isLeader(second.adminUrl)),
     );
-    const [leader, other] = (await isLeading(first.adminUrl)) ? [first, second] : [second, first];
+    const [leader, other] = (await isLeader(first.adminUrl)) ? [first, second] : [second, first];
     leader.kill("SIGKILL");
     await leader.ended;
     const { json } = await postAlerts(other.url, { alerts: [alertOf("after the kill")] });

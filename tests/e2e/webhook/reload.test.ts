@@ -2,7 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
+import { outboxOn } from "../../../lib/webhook/store/outbox.ts";
+import { openSqliteStore } from "../../../lib/webhook/store/sqlite/store.ts";
+import { OUTBOX_LIMITS } from "../../../lib/webhook/store/types.ts";
 import { startEmailProvider } from "../../standins/email-provider.ts";
 import { startPing } from "../../standins/ping.ts";
 import { freePort } from "../../support/free-port.ts";
@@ -15,8 +17,8 @@ import { logLines, opsctl } from "../support/opsctl.ts";
 import { openWebhookArena, type Serving, type WebhookArena } from "../support/serve.ts";
 
 const NEW_SECRET = "canary-webhook-secret-of-tomorrow";
-const TAKEN = "The settings were read again and are in force";
-const REFUSED = "The settings were read again and not taken";
+const TAKEN = "Configuration reloaded";
+const REFUSED = "Configuration reload failed";
 
 /** The lines of the settings file; `changes` puts others in their place, null takes one out. */
 function fileOf({ env }: WebhookArena, changes: Record<string, string | null> = {}): string {
@@ -158,7 +160,7 @@ describe("opsctl webhook serve", () => {
     await post(service, SECRET);
     await until(
       "messages are held",
-      async () => (await metric(service, 'opsctl_webhook_held{kind="whatsapp"}')) === 1,
+      async () => (await metric(service, 'opsctl_webhook_paused{kind="whatsapp"}')) === 1,
     );
     putFile(arena);
     await reload(service, TAKEN);
@@ -180,13 +182,14 @@ describe("opsctl webhook serve", () => {
     await Promise.all([check.stop(), next.stop()]);
   });
 
-  test("takes a second channel: what WhatsApp has not taken for minutes is e-mailed then", async () => {
+  test("takes a fallback channel: what WhatsApp has not taken for minutes is e-mailed then", async () => {
     await using arena = await openWebhookArena();
     const provider = await startEmailProvider({ apiKey: "canary-email-key" });
     arena.gateway.routes.send.script = () => "drop_unread";
     const minutesAgo = Date.now() - 4 * 60_000;
     const { directory } = arena;
-    const state = await openSqliteState({ directory, nowMs: () => minutesAgo, log: silentLog });
+    const store = await openSqliteStore({ directory, nowMs: () => minutesAgo, log: silentLog });
+    const state = outboxOn(store, { limits: OUTBOX_LIMITS, comments: false, log: silentLog });
     await acceptAll(state, sampleAlert({ severity: "critical" }));
     await state.close();
     putFile(arena);

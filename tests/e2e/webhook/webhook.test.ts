@@ -126,12 +126,12 @@ describe("opsctl webhook serve whose alert ends, or whose phone is not paired", 
     const { json } = await postAlerts(service.url, { alerts: [ALERT] });
     expect(json).toMatchObject({ alerts: [{ whatsapp: "queued", issue: "created" }] });
     const health = await (await fetch(`${service.adminUrl}/healthz`)).json();
-    expect(health).toMatchObject({ status: "ok", holds: { message: "sem_instancia_gateway", issue: null } });
+    expect(health).toMatchObject({ status: "ok", paused: { message: "sem_instancia_gateway", issue: null } });
     const told = { kind: "message", code: "sem_instancia_gateway", cause: "instance_close" };
     const lines = service
       .log()
       .split("\n")
-      .filter((line) => line.includes("The peer refuses us"));
+      .filter((line) => line.includes("Sending paused"));
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ level: "error", ...told }]);
     arena.gateway.instances.set("ops", "open");
     await until("the message is sent", () => arena.gateway.accepted.length === 1);
@@ -193,7 +193,7 @@ describe("opsctl webhook serve", () => {
     expect(service.log()).toMatch(/"level":"error".*state\.db/);
     expect((await postAlerts(service.url, { alerts: [ALERT] })).status).toBe(200);
     expect(await (await fetch(`${service.adminUrl}/metrics`)).text()).toMatch(
-      /^opsctl_webhook_state_moved_aside 1$/m,
+      /^opsctl_webhook_state_quarantined 1$/m,
     );
   });
 
@@ -245,7 +245,7 @@ describe("opsctl webhook test", () => {
       service.url,
       "--without-issue",
     ]);
-    expect([exitCode, stdout]).toEqual([0, "WhatsApp  sent\nIssue     none was asked for\n"]);
+    expect([exitCode, stdout]).toEqual([0, "WhatsApp  sent\nIssue     skipped (--without-issue)\n"]);
     expect(arena.tracker.issues).toEqual([]);
   });
 
@@ -325,7 +325,7 @@ describe("opsctl webhook queue", () => {
   test("lists what waits in the order in which it goes out, and removes it while the service runs", async () => {
     await using arena = await openWebhookArena();
     const empty = await beside(arena, ["webhook", "queue", "list"]);
-    expect([empty.exitCode, empty.stdout]).toEqual([0, "Nothing waits.\n"]);
+    expect([empty.exitCode, empty.stdout]).toEqual([0, "Nothing is queued.\n"]);
     arena.gateway.routes.send.script = () => ({ status: 502, text: "Bad Gateway" });
     const service = await arena.start();
     const alert = (fingerprint: string, severity: string) => ({
@@ -353,15 +353,15 @@ describe("opsctl webhook queue", () => {
     expect((await beside(arena, ["webhook", "queue", "drop"])).exitCode).toBe(2);
     const all = await beside(arena, ["webhook", "queue", "drop", "--all", "--json"]);
     expect(all.json).toMatchObject({ count: 2 });
-    expect((await beside(arena, ["webhook", "queue", "list"])).stdout).toBe("Nothing waits.\n");
+    expect((await beside(arena, ["webhook", "queue", "list"])).stdout).toBe("Nothing is queued.\n");
   });
 });
 
 describe("opsctl webhook dead", () => {
-  test("lists nothing, and finds no row, where nothing was given up", async () => {
+  test("lists nothing, and finds no row, where nothing is undelivered", async () => {
     await using arena = await openWebhookArena();
     const list = await beside(arena, ["webhook", "dead", "list"]);
-    expect([list.exitCode, list.stdout]).toEqual([0, "Nothing was given up.\n"]);
+    expect([list.exitCode, list.stdout]).toEqual([0, "Nothing is undelivered or unknown.\n"]);
     const retry = await beside(arena, ["webhook", "dead", "retry", "--row", "7", "--json"]);
     expect([retry.exitCode, retry.json.error]).toMatchObject([1, { code: "DEAD_ROW_NOT_FOUND" }]);
     expect((await beside(arena, ["webhook", "dead", "drop", "--all", "--json"])).json).toMatchObject({
