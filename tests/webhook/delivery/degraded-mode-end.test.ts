@@ -73,6 +73,7 @@ describe("a post that is repeated", () => {
     expect((await service.post([alertOf("a")])).status).toBe(503);
     await service.advance(3 * MINUTE_MS);
     service.restoreStore();
+    await service.advance(2_000);
     expect((await service.post([alertOf("a")])).status).toBe(200);
     await service.advance(5 * MINUTE_MS);
     expect(phone(service)).toEqual(["a", "a", "a"]);
@@ -85,11 +86,13 @@ describe("posts that wait for the gateway", () => {
     await using service = await startDegraded({ store, peerLimitMs: 1_000 });
     service.gateway.routes.send.next({ accept: "hang" });
     const { answer } = await service.postOnly([alertOf("a")]);
-    expect(phone(service)).toEqual(["a"]);
+    const again = await service.postOnly([alertOf("a"), alertOf("b")]);
+    expect(phone(service).toSorted()).toEqual(["a", "b"]);
     service.restoreStore();
     await service.advance(10_000);
-    expect((await service.post(["a", "b", "c"].map((name) => alertOf(name)))).status).toBe(200);
     expect((await answer).status).toBe(200);
+    expect((await again.answer).status).toBe(200);
+    expect((await service.post([alertOf("c")])).status).toBe(200);
     await service.advance(3 * MINUTE_MS);
     expect(phone(service).toSorted()).toEqual(["a", "b", "c"]);
   });
@@ -104,7 +107,7 @@ describe("posts that wait for the gateway", () => {
     expect(body).not.toHaveProperty("durable");
     expect(body.alerts.map(({ whatsapp }) => whatsapp)).toEqual(["sent", "sent", "queued", "queued"]);
     await service.advance(2 * MINUTE_MS);
-    expect(service.messages.slice(1).map(({ name }) => name)).toEqual(["a", "b", "c", "d"]);
+    expect(phone(service).slice(2)).toEqual(["c", "d"]);
     const seconds = service.messages.slice(3).map(({ second }) => second);
     expect(seconds[0]!).toBeGreaterThanOrEqual(6);
     expect(seconds[1]! - seconds[0]!).toBeGreaterThanOrEqual(6);
