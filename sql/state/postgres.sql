@@ -11,6 +11,8 @@ create function opsctl_state.now_ms() returns bigint language sql stable
 return floor(extract(epoch from statement_timestamp()) * 1000)::bigint;
 
 {tables}
+-- Statistics are made while few rows wait; a minute later all may: plans must not rely on there being none.
+alter table opsctl_state.outbox alter column state set statistics 0;
 
 -- Hosted platforms grant what is new to roles of theirs: take that back.
 do $$ declare v_role text; begin
