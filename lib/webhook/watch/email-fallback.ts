@@ -60,12 +60,12 @@ export class EmailFallback {
     const { clients, monotonicMs } = this.#dependencies;
     const { email } = clients();
     if (email === null) return;
-    const found = this.#ours().map(async (state) => [state, await this.#read(state)] as const);
-    this.#found = new Map(await Promise.all(found));
     try {
       await this.#record();
-      await this.#recall();
     } finally {
+      const found = this.#ours().map(async (state) => [state, await this.#read(state)] as const);
+      this.#found = new Map(await Promise.all(found));
+      await this.#recall();
       if (monotonicMs() >= this.#nextAtMs && !signal.aborted) await this.#send(email, signal);
     }
   }

@@ -28,20 +28,20 @@ const problem = async (more: Record<string, string>): Promise<string> =>
 
 describe("the settings of the watch", () => {
   test("are off where there are none, empty ones included", async () => {
-    const off = { secondChannel: null, pingUrl: null };
+    const off = { fallback: null, pingUrl: null };
     expect(await load({})).toMatchObject(off);
     const empty = { ALERT_EMAIL_TO: " ", ALERT_EMAIL_API_KEY: "", OPSCTL_PING_URL: "" };
     expect(await load(empty)).toMatchObject(off);
   });
 
-  test("the settings of the second channel are all there, or none", async () => {
-    const { secondChannel } = await load(EMAIL);
-    expect(secondChannel).toMatchObject({
+  test("the settings of the fallback e-mail are all there, or none", async () => {
+    const { fallback } = await load(EMAIL);
+    expect(fallback).toMatchObject({
       apiUrl: "https://api.resend.com",
       from: "alarm@mail.example",
       to: "ops@client.example",
     });
-    expect(secondChannel!.apiKey.open()).toBe("canary-email-key");
+    expect(fallback!.apiKey.open()).toBe("canary-email-key");
     const names = Object.keys(EMAIL) as (keyof typeof EMAIL)[];
     for (const left of names) {
       const { [left]: _, ...rest } = EMAIL;
@@ -51,7 +51,7 @@ describe("the settings of the watch", () => {
     }
   });
 
-  test("the settings of the second channel are named with all other problems at once", async () => {
+  test("the settings of the fallback e-mail are named with all other problems at once", async () => {
     const message = await problem({ ALERT_EMAIL_TO: "ops", MESSAGING_PHONE: "7" });
     for (const name of ["ALERT_EMAIL_TO", "ALERT_EMAIL_FROM", "ALERT_EMAIL_API_KEY", "MESSAGING_PHONE"])
       expect(message).toContain(`  ${name}: `);
@@ -62,7 +62,7 @@ describe("the settings of the watch", () => {
     writeFileSync(join(secrets, "ALERT_EMAIL_API_KEY"), "canary-file-key\n", { mode: 0o600 });
     const { ALERT_EMAIL_API_KEY: _, ...addresses } = EMAIL;
     const inFile = { OPSCTL_SECRETS_DIR: secrets };
-    expect((await load({ ...addresses, ...inFile })).secondChannel!.apiKey.open()).toBe("canary-file-key");
+    expect((await load({ ...addresses, ...inFile })).fallback!.apiKey.open()).toBe("canary-file-key");
     const message = await problem({ ...inFile, MESSAGING_PHONE: "7" });
     expect(message).toContain("MESSAGING_PHONE: ");
     expect(message).toContain("ALERT_EMAIL_TO: is missing");

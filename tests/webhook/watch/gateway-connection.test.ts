@@ -1,4 +1,4 @@
-/** The gateway's connection to WhatsApp: the service asks for it, holds messages meanwhile, and sends them afterwards. */
+/** The gateway's connection to WhatsApp: the service asks for it, pauses messages meanwhile, and sends them afterwards. */
 import { describe, expect, test } from "bun:test";
 import { alertOf, MINUTE_MS, type Service, startService } from "../support/start-service.ts";
 import { setGateway } from "../support/two-channels.ts";
@@ -6,7 +6,7 @@ import { setGateway } from "../support/two-channels.ts";
 const NOT_OPEN = "sem_instancia_gateway";
 
 const gauge = (service: Service) => service.metric("opsctl_webhook_gateway_open");
-const held = async (service: Service) => (await service.health()).holds.message;
+const paused = async (service: Service) => (await service.health()).paused.message;
 const questions = ({ gateway }: Service) => gateway.routes.state.calls.length;
 
 type Case = { what: string; spoil(service: Service): unknown; open: number | null };
@@ -48,14 +48,14 @@ const CASES: Case[] = [
 
 describe("an instance", () => {
   test.each(CASES)(
-    "an instance $what: the metrics say $open, and only one that is not connected holds messages",
+    "an instance $what: the metrics say $open, and only one that is not connected pauses messages",
     async (row) => {
       await using service = await startService();
-      expect([await gauge(service), await held(service)]).toEqual([1, null]);
+      expect([await gauge(service), await paused(service)]).toEqual([1, null]);
       await row.spoil(service);
       // Once more after the minute: an instance that is gone is looked for.
       await service.advance(MINUTE_MS + 10_000);
-      expect([await gauge(service), await held(service)]).toEqual([
+      expect([await gauge(service), await paused(service)]).toEqual([
         row.open,
         row.open === 0 ? NOT_OPEN : null,
       ]);
@@ -71,7 +71,7 @@ describe("an instance", () => {
 });
 
 describe("the gateway is asked", () => {
-  test("every minute, and every five seconds while messages are held", async () => {
+  test("every minute, and every five seconds while messages are paused", async () => {
     await using service = await startService();
     const asked: number[] = [];
     for (const trouble of ["none", "closed", "closed", "none", "none"] as const) {
@@ -94,7 +94,7 @@ describe("the gateway is asked", () => {
 });
 
 describe("messages", () => {
-  test("are not tried while the phone is away, and all go within ten seconds of its return", async () => {
+  test("are not tried while the phone is disconnected, and all go within ten seconds of its return", async () => {
     await using service = await startService();
     setGateway(service, "closed");
     await service.advance(MINUTE_MS);
@@ -104,17 +104,6 @@ describe("messages", () => {
     setGateway(service, "none");
     await service.advance(10_000);
     expect(service.messages.map(({ name }) => name).toSorted()).toEqual(["a", "b", "c", "d", "e"]);
-  });
-
-  test("are tried when the gateway cannot be asked any more", async () => {
-    await using service = await startService();
-    setGateway(service, "closed");
-    await service.advance(MINUTE_MS);
-    service.gateway.instances.set("ops", "open");
-    service.gateway.routes.state.script = () => ({ status: 502, text: "Bad Gateway" });
-    await service.advance(10_000);
-    expect(await held(service)).toBeNull();
-    expect(await service.post([alertOf("a")])).toMatchObject({ body: { alerts: [{ whatsapp: "sent" }] } });
   });
 
   test("a pause that the watch does not renew ends after 90 seconds: one message finds out", async () => {
@@ -129,7 +118,7 @@ describe("messages", () => {
     expect(service.sends.map(({ second }) => second - renewedAt)).toEqual([90]);
   });
 
-  test("messages that a refused send has held go when the gateway says that it is connected, and only then", async () => {
+  test("messages that a refused send has paused go when the gateway says that it is connected, and only then", async () => {
     await using service = await startService();
     setGateway(service, "closed");
     // The send's own question is answered, and no other.
@@ -137,21 +126,21 @@ describe("messages", () => {
     service.gateway.routes.state.script = () =>
       answers-- > 0 ? undefined : { status: 502, text: "Bad Gateway" };
     await service.post([alertOf("a")]);
-    expect(await held(service)).toBe(NOT_OPEN);
+    expect(await paused(service)).toBe(NOT_OPEN);
     await service.advance(30_000);
-    expect(await held(service)).toBe(NOT_OPEN);
+    expect(await paused(service)).toBe(NOT_OPEN);
     setGateway(service, "none");
     await service.advance(10_000);
-    expect(await held(service)).toBeNull();
+    expect(await paused(service)).toBeNull();
   });
 
-  test("messages of an account that Meta refuses stay held although the instance is connected", async () => {
+  test("messages of an account that Meta refuses stay paused although the instance is connected", async () => {
     await using service = await startService();
     service.gateway.integrations.set("ops", "WHATSAPP-BUSINESS");
     service.gateway.metaError = { message: "no", type: "OAuthException", code: 190, fbtrace_id: "A" };
     await service.post([alertOf("a")]);
     await service.advance(MINUTE_MS);
-    expect(await held(service)).toBe("meta_190");
+    expect(await paused(service)).toBe("meta_190");
     // One is tried now and then, in ever longer pauses.
     expect(service.sends.length).toBeLessThanOrEqual(8);
   });

@@ -1,7 +1,7 @@
-/** Messages that the gateway took and WhatsApp does not acknowledge: counted, mailed where urgent, reported to the ping. */
+/** Messages that the gateway took and WhatsApp does not acknowledge: they are counted. */
 import { describe, expect, test } from "bun:test";
 import { alertOf, MINUTE_MS, type Service, startService } from "../support/start-service.ts";
-import { critical, mails, onPhone, STEP_MS } from "../support/two-channels.ts";
+import { STEP_MS } from "../support/two-channels.ts";
 
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
@@ -116,7 +116,7 @@ test("the gateway is asked about fifty messages a minute at most, and once about
   await using service = await startService();
   const names = Array.from({ length: 120 }, (_, at) => `m${at}`);
   await service.post(names.map((name) => alertOf(`alert-${name}`)));
-  await service.advance(10_000);
+  await service.advance(20_000);
   for (const name of names.slice(60)) acknowledge(service, name, "READ");
   const { calls } = service.gateway.routes.messages;
   const asked: number[] = [];
@@ -132,38 +132,4 @@ test("the gateway is asked about fifty messages a minute at most, and once about
   for (const row of service.gateway.kept) row.statuses = ["READ"];
   await minutes(service, 3);
   expect(await counts(service)).toEqual([0, 0]);
-});
-
-test("three in a row are mailed where they are urgent, once, and the ping fails until a newer one is acknowledged", async () => {
-  await using service = await startService({ email: true, ping: true });
-  const post = async (alert: Record<string, unknown>) => {
-    await service.post([alert]);
-    await service.advance(1_000);
-  };
-  await post(critical("before"));
-  acknowledge(service, "before", "SERVER_ACK");
-  await minutes(service, 3);
-  await post(critical("one"));
-  await post(alertOf("alert-two", { labels: { severity: "high" } }));
-  await minutes(service, 3);
-  expect([mails(service), service.ping.pings.at(-1)]).toEqual([[], "well"]);
-  await post(alertOf("alert-three", { labels: { via: "other" } }));
-  await minutes(service, 4);
-  expect(mails(service).map(({ alerts }) => alerts.toSorted())).toEqual([["one", "three"]]);
-  expect(service.email.accepted[0]!.text).toStartWith(
-    "Por e-mail porque o gateway aceitou as últimas mensagens e o WhatsApp não confirmou",
-  );
-  expect(service.ping.pings.at(-1)).toBe("fail");
-  await service.restart();
-  await post(critical("four"));
-  await minutes(service, 5);
-  expect(service.ping.pings.at(-1)).toBe("fail");
-  expect(mails(service).map(({ alerts }) => alerts.toSorted())).toEqual([["one", "three"], ["four"]]);
-  await post(critical("five"));
-  acknowledge(service, "five", "DELIVERY_ACK");
-  await minutes(service, 4);
-  expect(service.ping.pings.at(-1)).toBe("well");
-  const troubles = service.log.filter(({ trouble }) => trouble !== undefined).map(({ trouble }) => trouble);
-  expect(new Set(troubles)).toEqual(new Set(["messages_unacknowledged"]));
-  expect([mails(service).length, onPhone(service).length]).toEqual([2, 6]);
 });
