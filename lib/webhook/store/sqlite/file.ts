@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import schema from "../../../../sql/state/schema.sql" with { type: "text" };
@@ -26,14 +26,15 @@ type Options = { directory: string; nowMs: () => number; log: Log; check: Check 
  * The open file.
  *
  * Shape: `quarantined` is where a damaged one was moved to. `isInPlace` says whether the file and its log are still at
- *        their paths; if not, it is left instead of closed, with all that its log has in it.
+ *        their paths; if not, it is left instead of closed, with all that its log has in it. `keepsLog`: for a full disk,
+ *        on which the next process could not make one.
  */
 export type StateFile = {
   db: DatabaseSync;
   quarantined: string | null;
   isInPlace(): boolean;
   leave(): void;
-  close(): void;
+  close(keepsLog?: boolean): void;
 };
 
 /**
@@ -91,8 +92,12 @@ function openShared(path: string, check: Check): StateFile {
         left.push(db);
         lock.release();
       },
-      close() {
+      close(keepsLog = false) {
+        const keeper = keepsLog ? new DatabaseSync(path, { readOnly: true }) : null;
+        keeper?.exec("select count(*) from sqlite_schema");
         db.close();
+        // The last connection removes the log, unless it may only read.
+        keeper?.close();
         lock.release();
       },
     };
@@ -133,6 +138,8 @@ const SUFFIXES = ["-wal", "-shm", ""];
 function openDatabase(path: string, check: Check): DatabaseSync {
   requireOwnDatabase(path);
   createPrivately(path);
+  // Else SQLite opens a file that it cannot write to, and each write fails.
+  accessSync(path, constants.W_OK);
   const db = new DatabaseSync(path, { timeout: BUSY_MS });
   try {
     // Before the first page is written: later only a vacuum changes it.

@@ -14,6 +14,8 @@ export const RESERVE: ReserveSize = { rows: 32, rowBytes: 2 ** 20 };
 const MARGIN = 4;
 /** By so much the file grows at once, and so long its log stays. */
 const GROWTH_BYTES = 4 * 2 ** 20;
+/** By so much on a disk that is nearly full. */
+const LEAST_GROWTH_BYTES = 2 ** 16;
 /** With fewer free pages the file grows before the next transaction. */
 const LOW_PAGES = 256;
 /** What the file keeps for the next flood. */
@@ -78,7 +80,10 @@ export function reserveOf(
       limitGrowth();
     }
   };
-  const grow = (bytes: number) => hasRoom(bytes) && add(bytes) && remove(1);
+  const grow = (bytes: number): boolean => {
+    if (hasRoom(bytes)) return add(bytes) && remove(1);
+    return bytes > LEAST_GROWTH_BYTES && grow(bytes / MARGIN);
+  };
   /** Logs something once until something else is to be said. */
   const say = (level: "info" | "warn" | "error", what: string) => {
     if (said !== what) log[level](what, { reserveBytes: rows() * size.rowBytes });

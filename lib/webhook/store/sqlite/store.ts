@@ -163,9 +163,7 @@ class SqliteStore implements Store {
 
   async close(): Promise<void> {
     while (this.#queue.length > 0 || this.#running !== null) await delay(1);
-    // On a full disk the log, which closing would remove, is what the next process begins with.
-    if (this.#opened?.reserve?.isDiskShort()) this.#opened.leave();
-    else this.#opened?.close();
+    this.#opened?.close(this.#opened.reserve?.isDiskShort());
     this.#lock?.release();
     this.#opened = this.#lock = null;
     this.#triedAtMs = Number.NaN;
