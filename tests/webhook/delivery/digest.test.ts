@@ -67,7 +67,7 @@ onBothStores(
     expect(ofThree).toHaveLength(3);
     expect(new Set(ofThree.map(({ text }) => text)).size).toBe(1);
     expect(service.sends).toHaveLength(3);
-    expect((await service.health()).message).toMatchObject({ queued: 0, dead: 0, inDoubt: 0 });
+    expect((await service.health()).message).toMatchObject({ queued: 0, dead: 0, unknown: 0 });
     const delivered = service.log.filter(
       ({ msg, kind }) => msg === "Delivered an alert" && kind === "message",
     );
@@ -85,12 +85,12 @@ onBothStores(
     service.gateway.routes.send.script = () => ({ accept: { status: 500, json: {} } });
     await service.post([1, 2, 3].map((at) => of(at, { status: "resolved" })));
     await service.advance(60 * MINUTE_MS, 30_000);
-    expect((await service.health()).message).toMatchObject({ queued: 0, inDoubt: 3 });
+    expect((await service.health()).message).toMatchObject({ queued: 0, unknown: 3 });
     service.gateway.routes.send.script = null;
     const [, , last] = await service.operator.dead();
     expect(await service.operator.retryDead([last!.id])).toBe(3);
     await service.advance(MINUTE_MS, 5_000);
     expect(together(service.messages.at(-1)!)).toBe(3);
-    expect((await service.health()).message).toMatchObject({ queued: 0, inDoubt: 0 });
+    expect((await service.health()).message).toMatchObject({ queued: 0, unknown: 0 });
   },
 );

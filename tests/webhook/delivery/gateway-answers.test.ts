@@ -16,12 +16,12 @@ describe("an answer of the gateway to a message", () => {
     const { body } = await service.post([alertOf("a", { status: "resolved" })]);
     expect(body.alerts[0]).toMatchObject({ whatsapp: "queued" });
     const [line] = service.log.filter(({ level, kind }) => level === "warn" && kind === "message");
-    const { holds, message } = await service.health();
-    expect(message).toMatchObject({ queued: 1, dead: 0, inDoubt: 0 });
+    const { paused, message } = await service.health();
+    expect(message).toMatchObject({ queued: 1, dead: 0, unknown: 0 });
 
     const code = "code" in becomes ? becomes.code : "";
     const stops = becomes.status === "failed" && becomes.stopsChannel;
-    expect(holds.message).toBe(stops ? code : null);
+    expect(paused.message).toBe(stops ? code : null);
     const isClosed = becomes.status === "unknown" && becomes.isOutage === true && code === "gateway_http_500";
     expect(line).toMatchObject({ code: isClosed ? "gateway_connection_closed" : code });
     const behind = await service.post([alertOf("b", { status: "resolved" })]);
@@ -39,6 +39,6 @@ describe("an answer of the gateway to a message", () => {
     // Only what may have arrived is looked for before it is sent again.
     const mayHaveArrived = becomes.status === "unknown";
     expect(service.lookUps.length > 0).toBe(mayHaveArrived);
-    expect((await service.health()).holds.message).toBeNull();
+    expect((await service.health()).paused.message).toBeNull();
   });
 });

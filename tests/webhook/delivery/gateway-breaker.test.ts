@@ -11,7 +11,7 @@ const REFUSED = {
 };
 
 const resolved = (name: string) => alertOf(name, { status: "resolved" });
-const HELD = 'opsctl_webhook_held{kind="whatsapp"}';
+const HELD = 'opsctl_webhook_paused{kind="whatsapp"}';
 const failed = (reason: string) => `opsctl_webhook_failed_total{kind="whatsapp",reason="${reason}"}`;
 
 /** A refusal that meets every message: how it begins and ends, the code in health, the reason in the metrics. */
@@ -79,24 +79,24 @@ describe("messages wait for days, none is dead, and each is sent once when the g
       expect(body.alerts[0]).toMatchObject({ whatsapp: "queued" });
     }
     await service.advance(3 * DAY_MS, HOUR_MS);
-    const { status, holds, message } = await service.health();
-    expect([status, holds]).toEqual(["ok", { message: code, issue: null, comment: null }]);
-    expect(message).toMatchObject({ queued: 3, dead: 0, inDoubt: 0 });
+    const { status, paused, message } = await service.health();
+    expect([status, paused]).toEqual(["ok", { message: code, issue: null, comment: null }]);
+    expect(message).toMatchObject({ queued: 3, dead: 0, unknown: 0 });
     expect([await service.metric(HELD), service.messages.length]).toEqual([1, 0]);
     expect(await service.metric(failed(reason))).toBeGreaterThan(0);
     // Issues do not wait for messages.
     expect(service.tracker.issues).toHaveLength(3);
-    const logged = service.log.filter(({ msg }) => msg.startsWith("The peer refuses us"));
+    const logged = service.log.filter(({ msg }) => msg.startsWith("Sending paused"));
     expect(logged).toMatchObject([{ level: "error", kind: "message", code }]);
 
     // For days, and then a restart while the gateway is away, too.
     service.gateway.routes.send.next(AWAY, AWAY, AWAY);
     await service.restart();
-    expect((await service.health()).holds.message).toBe(code);
+    expect((await service.health()).paused.message).toBe(code);
     end(service);
     await service.advance(10 * MINUTE_MS, 10_000);
     expect(service.messages.map(({ name }) => name).toSorted()).toEqual(["a", "b", "c"]);
-    expect((await service.health()).holds.message).toBeNull();
+    expect((await service.health()).paused.message).toBeNull();
     expect(await service.metric(HELD)).toBe(0);
   });
 });
@@ -120,7 +120,7 @@ onBothStores(
       await again();
       await service.advance(0);
       expect(tries()).toBe(sent + 1);
-      expect((await service.health()).holds.message).toBe("gateway_unauthorized");
+      expect((await service.health()).paused.message).toBe("gateway_unauthorized");
     }
     service.gateway.routes.send.script = null;
     await service.reload();
@@ -144,7 +144,7 @@ onBothStores(
     const gaps = seconds.slice(1).map((second, at) => second - seconds[at]!);
     expect(Math.max(...gaps)).toBeLessThanOrEqual(31);
     expect(Math.min(...gaps.slice(-10))).toBeGreaterThanOrEqual(15);
-    expect((await service.health()).holds.message).toBeNull();
+    expect((await service.health()).paused.message).toBeNull();
     service.gateway.routes.send.script = null;
     await service.advance(31_000);
     expect(service.messages.length).toBeGreaterThanOrEqual(4);
@@ -174,16 +174,16 @@ test("a failure of one message says nothing of the others: nothing pauses, howev
   await service.post(Array.from({ length: 9 }, (_, at) => resolved(`bad${at}`)));
   const { body } = await service.post([resolved("good")]);
   expect(body.alerts[0]).toMatchObject({ whatsapp: "sent" });
-  expect([service.second, (await service.health()).holds.message]).toEqual([0, null]);
+  expect([service.second, (await service.health()).paused.message]).toEqual([0, null]);
 });
 
 test("a failure of one message alone shows that the gateway takes us again", async () => {
   await using service = await startService();
   service.gateway.routes.send.next(REFUSED, { status: 413, json: {} });
   await service.post(["a"].map(resolved));
-  expect((await service.health()).holds.message).toBe("gateway_unauthorized");
+  expect((await service.health()).paused.message).toBe("gateway_unauthorized");
   await service.advance(1_000);
-  expect((await service.health()).holds.message).toBeNull();
+  expect((await service.health()).paused.message).toBeNull();
   expect((await service.post([resolved("b")])).body.alerts[0]).toMatchObject({ whatsapp: "sent" });
 });
 
@@ -191,12 +191,12 @@ test("one refusal follows another: health and the log name the one that stands, 
   await using service = await startService();
   service.gateway.isLicensed = false;
   await service.post([resolved("a")]);
-  expect((await service.health()).holds.message).toBe("gateway_license_required");
+  expect((await service.health()).paused.message).toBe("gateway_license_required");
   service.gateway.isLicensed = true;
   service.gateway.instances.set("ops", "close");
   await service.advance(5 * MINUTE_MS);
-  expect((await service.health()).holds.message).toBe("sem_instancia_gateway");
-  const logged = service.log.filter(({ msg }) => msg.startsWith("The peer refuses us"));
+  expect((await service.health()).paused.message).toBe("sem_instancia_gateway");
+  const logged = service.log.filter(({ msg }) => msg.startsWith("Sending paused"));
   expect(logged.map(({ code, cause }) => [code, cause])).toEqual([
     ["gateway_license_required", undefined],
     ["sem_instancia_gateway", "instance_close"],
@@ -209,8 +209,8 @@ test("a gateway that says open while its connection to WhatsApp is closed is tri
   await service.post(["a", "b"].map(resolved));
   await service.advance(20 * MINUTE_MS, 5_000);
   expect(service.sends.length).toBeGreaterThanOrEqual(10);
-  const { message, holds } = await service.health();
-  expect([message, holds.message]).toMatchObject([{ queued: 2, dead: 0, inDoubt: 0 }, null]);
+  const { message, paused } = await service.health();
+  expect([message, paused.message]).toMatchObject([{ queued: 2, dead: 0, unknown: 0 }, null]);
   expect(service.log.filter(({ level }) => level === "warn")).toContainEqual(
     expect.objectContaining({ code: "gateway_connection_closed" }),
   );

@@ -45,7 +45,7 @@ onBothStores(CASES, async ({ answers, fromSecond }, store) => {
   expect(body.alerts[0]).toMatchObject({ whatsapp: "queued" });
   expect(service.sends).toHaveLength(answers.length);
   // It is a pause, no refusal: nothing is held.
-  expect((await service.health()).holds.message).toBeNull();
+  expect((await service.health()).paused.message).toBeNull();
   await service.advance((fromSecond - 11) * 1_000, 5_000);
   expect(service.messages).toEqual([]);
   await service.advance(60_000);

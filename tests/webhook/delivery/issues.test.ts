@@ -92,7 +92,7 @@ describe("an answer of the tracker to the creation of an issue", () => {
         expect((await service.health()).issue).toMatchObject({ queued: 0, dead: 0 });
       }
       expect(issues(service)).toHaveLength(1);
-      expect((await service.health()).holds).toMatchObject({ message: null });
+      expect((await service.health()).paused).toMatchObject({ message: null });
     },
   );
 });

@@ -69,7 +69,7 @@ describe.each([
     keep(service, kept);
     await service.advance(2 * MINUTE_MS, 5_000);
     expect(service.sends).toHaveLength(isFound ? 1 : 2);
-    expect((await service.health()).message).toMatchObject({ queued: 0, dead: 0, inDoubt: 0 });
+    expect((await service.health()).message).toMatchObject({ queued: 0, dead: 0, unknown: 0 });
   });
 });
 
@@ -86,7 +86,7 @@ onBothStores("a message is taken for one alert only, when several have the same 
   // One of the two was sent by the gateway; neither is the first one, which is delivered.
   expect(service.sends).toHaveLength(4);
   expect(service.gateway.kept.map((row) => row.id)).toContain(id);
-  expect((await service.health()).message).toMatchObject({ queued: 0, dead: 0, inDoubt: 0 });
+  expect((await service.health()).message).toMatchObject({ queued: 0, dead: 0, unknown: 0 });
 });
 
 /** What the gateway answers when it is asked, and whether the message is sent again without knowing more. */
@@ -119,7 +119,7 @@ describe("a failed look-up:", () => {
     service.gateway.routes.messages.scriptByBody = null;
     await service.advance(5 * MINUTE_MS, 5_000);
     expect(service.sends).toHaveLength(isSentAgain ? 2 : 1);
-    expect((await service.health()).message).toMatchObject({ queued: 0, dead: 0, inDoubt: 0 });
+    expect((await service.health()).message).toMatchObject({ queued: 0, dead: 0, unknown: 0 });
   });
 });
 
@@ -132,6 +132,6 @@ onBothStores(
     await service.advance(2 * MINUTE_MS, 5_000);
     expect(service.gateway.kept.map(({ remoteJid }) => remoteJid)).toEqual(["553188887777@s.whatsapp.net"]);
     expect(service.sends).toHaveLength(1);
-    expect((await service.health()).message).toMatchObject({ queued: 0, inDoubt: 0 });
+    expect((await service.health()).message).toMatchObject({ queued: 0, unknown: 0 });
   },
 );

@@ -29,7 +29,7 @@ onBothStores(
     await service.advance(50 * MINUTE_MS, STEP_MS);
     expect(await message(service)).toMatchObject({ queued: 1, dead: 0 });
     await service.advance(HOUR_MS, STEP_MS);
-    expect(await message(service)).toMatchObject({ queued: 0, dead: 1, inDoubt: 0 });
+    expect(await message(service)).toMatchObject({ queued: 0, dead: 1, unknown: 0 });
     expect(service.log.at(-1)).toMatchObject({
       ...{ level: "error", msg: "Gave an alert up; see opsctl webhook dead list" },
       ...{ kind: "message", fingerprint: "a", code: "gateway_unreachable" },
@@ -61,7 +61,7 @@ onBothStores("the first message after an outage counts the alerts that were not 
   await service.reload({ gatewayUrl: service.gateway.url });
   for (const name of ["b", "c"]) await post(service, name);
   const counts = service.messages.map(({ text }) => /Enquanto .*/.exec(text)?.[0]);
-  expect(counts).toEqual(["Enquanto o WhatsApp não recebia: 1 alerta desistido", undefined]);
+  expect(counts).toEqual(["Enquanto o WhatsApp não recebia: 1 alerta não entregue", undefined]);
 });
 
 /** What happens while a gateway that is away for good gets one message; hours, and what lies between. */
@@ -94,7 +94,7 @@ describe("no message is dead after", () => {
     await post(service);
     await service.advance(HOUR_MS, STEP_MS);
     await run(service);
-    expect(await message(service)).toMatchObject({ queued: 1, dead: 0, inDoubt: 0 });
+    expect(await message(service)).toMatchObject({ queued: 1, dead: 0, unknown: 0 });
     await service.reload({ gatewayUrl: service.gateway.url });
     // However the clock was set: no row waits longer than an hour.
     await service.advance(HOUR_MS + MINUTE_MS, STEP_MS);

@@ -7,7 +7,7 @@ const two = async (options = {}): Promise<[Service, Service]> => {
   return [one, await one.another()];
 };
 const leading = async (...hosts: Service[]) =>
-  await Promise.all(hosts.map(async (host) => (await host.health()).leading));
+  await Promise.all(hosts.map(async (host) => (await host.health()).leader));
 
 test("one of two hosts delivers what both accept, each alert once, and a fingerprint has one issue", async () => {
   const [one, other] = await two();
@@ -56,7 +56,7 @@ test("the host that takes over keeps the pace of the one before, and knows why m
   await other.advance(MINUTE_MS, 5_000);
   await other.end();
   await one.advance(1_000);
-  expect((await one.health()).holds.message).toBe("gateway_license_required");
+  expect((await one.health()).paused.message).toBe("gateway_license_required");
   one.gateway.isLicensed = true;
   await one.advance(2 * MINUTE_MS, 5_000);
   expect(one.messages).toHaveLength(61);
@@ -82,6 +82,6 @@ test("a send whose host was cut off from the database is looked for by the host 
   await other.advance(2 * MINUTE_MS, 2_000);
   expect(await leading(other)).toEqual([true]);
   expect([other.sends.length, other.messages.length]).toEqual([1, 1]);
-  expect((await other.health()).message).toMatchObject({ queued: 0, inDoubt: 0 });
+  expect((await other.health()).message).toMatchObject({ queued: 0, unknown: 0 });
   one.database!.open();
 });

@@ -37,9 +37,9 @@ describe("a message that the gateway takes arrives once, where the gateway keeps
     expect((await post(service)).body.alerts[0]).toMatchObject({ whatsapp: "queued" });
     await service.advance(2 * MINUTE_MS, 5_000);
     expect([service.messages.length, service.sends.length]).toEqual([1, 1]);
-    expect(await message(service)).toMatchObject({ queued: 0, dead: 0, inDoubt: 0 });
+    expect(await message(service)).toMatchObject({ queued: 0, dead: 0, unknown: 0 });
     expect(await service.metric('opsctl_webhook_sent_total{kind="whatsapp"}')).toBe(1);
-    expect(service.log.map(({ msg }) => msg)).toContain("The peer had taken an alert after all");
+    expect(service.log.map(({ msg }) => msg)).toContain("An alert had arrived after all");
     expect(service.gateway.unexpected).toEqual([]);
   });
 });
@@ -55,12 +55,12 @@ describe("a message is sent three times at most and then kept as unknown, where 
       await service.advance(HOUR_MS, 30_000);
       expect(service.messages).toHaveLength(3);
       expect(service.lookUps.length).toBeGreaterThanOrEqual(3);
-      expect(await message(service)).toMatchObject({ queued: 0, dead: 0, inDoubt: 1 });
-      expect(await service.metric('opsctl_webhook_in_doubt{kind="whatsapp"}')).toBe(1);
+      expect(await message(service)).toMatchObject({ queued: 0, dead: 0, unknown: 1 });
+      expect(await service.metric('opsctl_webhook_unknown{kind="whatsapp"}')).toBe(1);
       expect(service.log.at(-1)).toMatchObject({
         level: "error",
         fingerprint: "a",
-        code: "delivery_in_doubt",
+        code: "send_unknown",
       });
 
       // It is never sent again by itself, and keeps no other message waiting.
@@ -68,13 +68,13 @@ describe("a message is sent three times at most and then kept as unknown, where 
       await service.restart();
       await service.advance(DAY_MS, HOUR_MS);
       await post(service);
-      expect([service.messages.length, (await message(service)).inDoubt]).toEqual([4, 1]);
+      expect([service.messages.length, (await message(service)).unknown]).toEqual([4, 1]);
       const [row] = await service.operator.dead();
-      expect(row).toMatchObject({ status: "in_doubt", code: "delivery_in_doubt", fingerprint: "a" });
+      expect(row).toMatchObject({ status: "unknown", code: "send_unknown", fingerprint: "a" });
       expect(await service.operator.retryDead([row!.id])).toBe(1);
       await service.advance(MINUTE_MS);
       expect(service.messages).toHaveLength(5);
-      expect(await message(service)).toMatchObject({ queued: 0, inDoubt: 0 });
+      expect(await message(service)).toMatchObject({ queued: 0, unknown: 0 });
     },
   );
 });
@@ -94,7 +94,7 @@ describe("a message that a proxy may have passed on, when the proxy answers with
     await service.advance(10_000);
     // It arrives once where the gateway keeps what it sends, after one question.
     expect([service.messages.length, service.sends.length, service.lookUps.length]).toEqual([1, 1, 1]);
-    expect(await message(service)).toMatchObject({ queued: 0, dead: 0, inDoubt: 0 });
+    expect(await message(service)).toMatchObject({ queued: 0, dead: 0, unknown: 0 });
 
     // It is repeated where the gateway keeps nothing, after one question each, and never counts as unknown.
     service.gateway.keepsMessages = false;
@@ -103,10 +103,10 @@ describe("a message that a proxy may have passed on, when the proxy answers with
     await service.advance(HOUR_MS, 30_000);
     expect(service.messages.length).toBeGreaterThan(5);
     expect(Math.abs(service.lookUps.length - service.sends.length)).toBeLessThanOrEqual(1);
-    expect(await message(service)).toMatchObject({ queued: 1, dead: 0, inDoubt: 0 });
+    expect(await message(service)).toMatchObject({ queued: 1, dead: 0, unknown: 0 });
     service.gateway.proxyStatus = null;
     await service.advance(10 * MINUTE_MS, 30_000);
-    expect(await message(service)).toMatchObject({ queued: 0, dead: 0, inDoubt: 0 });
+    expect(await message(service)).toMatchObject({ queued: 0, dead: 0, unknown: 0 });
   });
 });
 
@@ -115,7 +115,7 @@ test("a message that a proxy may have passed on is tried for 24 hours, then dead
   service.gateway.routes.send.script = () => ({ status: 504, text: "Gateway Timeout" });
   await post(service);
   await service.advance(23 * HOUR_MS, 5 * MINUTE_MS);
-  expect(await message(service)).toMatchObject({ queued: 1, inDoubt: 0 });
+  expect(await message(service)).toMatchObject({ queued: 1, unknown: 0 });
   service.gateway.routes.send.script = null;
   service.gateway.proxyStatus = 504;
   await service.advance(6 * MINUTE_MS, MINUTE_MS);
@@ -123,13 +123,13 @@ test("a message that a proxy may have passed on is tried for 24 hours, then dead
   service.gateway.routes.messages.script = () => ({ status: 504, text: "Gateway Timeout" });
   service.gateway.keepsMessages = false;
   await service.advance(3 * HOUR_MS, 5 * MINUTE_MS);
-  expect(await message(service)).toMatchObject({ queued: 0, dead: 1, inDoubt: 0 });
+  expect(await message(service)).toMatchObject({ queued: 0, dead: 1, unknown: 0 });
   service.gateway.routes.messages.script = null;
   const sends = service.sends.length;
   expect(await service.operator.retryDead(null)).toBe(1);
   await service.advance(10 * MINUTE_MS, 10_000);
   expect(service.sends).toHaveLength(sends);
-  expect(await message(service)).toMatchObject({ queued: 0, dead: 0, inDoubt: 0 });
+  expect(await message(service)).toMatchObject({ queued: 0, dead: 0, unknown: 0 });
 });
 
 /** How a process ends while the gateway takes a message, and what the gateway says when it is first asked. */
@@ -173,7 +173,7 @@ describe("a send that is cut off is looked for until no send can be on its way, 
     });
     await service.advance(5 * MINUTE_MS, 10_000);
     expect(service.sends.map(({ name }) => name)).toEqual(["a", "other"]);
-    expect(await message(service)).toMatchObject({ queued: 0, dead: 0, inDoubt: 0 });
+    expect(await message(service)).toMatchObject({ queued: 0, dead: 0, unknown: 0 });
   });
 });
 
@@ -194,7 +194,7 @@ onBothStores(
     await service.restart();
     await service.advance(HOUR_MS, 30_000);
     expect(service.sends).toHaveLength(3);
-    expect(await message(service)).toMatchObject({ queued: 0, dead: 0, inDoubt: 1 });
+    expect(await message(service)).toMatchObject({ queued: 0, dead: 0, unknown: 1 });
   },
 );
 
@@ -207,10 +207,10 @@ onBothStores(
     await post(service);
     service.gateway.instances.set("ops", null);
     await service.advance(HOUR_MS, 30_000);
-    expect(await message(service)).toMatchObject({ queued: 1, inDoubt: 0 });
+    expect(await message(service)).toMatchObject({ queued: 1, unknown: 0 });
     service.gateway.instances.set("ops", "open");
     await service.advance(2 * MINUTE_MS, 5_000);
-    expect(await message(service)).toMatchObject({ queued: 0, inDoubt: 0 });
+    expect(await message(service)).toMatchObject({ queued: 0, unknown: 0 });
     expect(service.messages).toHaveLength(2);
   },
 );
@@ -224,7 +224,7 @@ test("a message that may have arrived is sent again after ten minutes, three tim
   await service.advance(2 * HOUR_MS, 30_000);
   expect(service.sends).toHaveLength(3);
   expect(service.sends[1]!.second).toBeGreaterThan(600);
-  expect(await message(service)).toMatchObject({ queued: 1, inDoubt: 0 });
+  expect(await message(service)).toMatchObject({ queued: 1, unknown: 0 });
 });
 
 test("a result that the database does not take is recorded when it is back, and nothing is sent again", async () => {
@@ -238,6 +238,6 @@ test("a result that the database does not take is recorded when it is back, and 
   service.restoreStore();
   expect((await posting).status).toBe(200);
   await service.advance(2 * MINUTE_MS, 1_000);
-  expect(await message(service)).toMatchObject({ queued: 0, dead: 0, inDoubt: 0 });
+  expect(await message(service)).toMatchObject({ queued: 0, dead: 0, unknown: 0 });
   expect([service.messages.length, service.sends.length, service.lookUps.length]).toEqual([1, 1, 0]);
 });
