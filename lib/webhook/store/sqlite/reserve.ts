@@ -52,10 +52,14 @@ export function reserveOf(
   { path, size, log }: { path: string; size: ReserveSize; log: Log },
 ): Reserve {
   let said: string | null = null;
-  const number = (query: string) => Number(Object.values(db.prepare(query).get() ?? {})[0]);
-  const rows = () => number("select count(*) from reserve");
-  const freePages = () => number("pragma freelist_count");
-  const limitGrowth = () => db.exec(`pragma max_page_count = ${number("pragma page_count")}`);
+  const counting = (query: string) => {
+    const statement = db.prepare(query);
+    return () => Number(Object.values(statement.get() ?? {})[0]);
+  };
+  const rows = counting("select count(*) from reserve");
+  const freePages = counting("pragma freelist_count");
+  const allPages = counting("pragma page_count");
+  const limitGrowth = () => db.exec(`pragma max_page_count = ${allPages()}`);
   const checkpoint = () => isDone(() => db.prepare("pragma wal_checkpoint(passive)").get());
   // Read to its end: each row is a page that was moved.
   const shrink = (pages: number) => isDone(() => db.prepare(`pragma incremental_vacuum(${pages})`).all());

@@ -1,0 +1,90 @@
+/** Writes that share a commit, and what is read meanwhile. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Sql, Store } from "../../../../lib/webhook/store/sql.ts";
+import { openMemoryStore, openSqliteStore } from "../../../../lib/webhook/store/sqlite/store.ts";
+import { silentLog } from "../../../support/silent-log.ts";
+
+let directory: string;
+
+const insert = (sql: Sql, ...hours: number[]) =>
+  sql.insert(
+    "hour",
+    ["hour", "alerts"],
+    hours.map((hour) => [hour, 1]),
+  );
+const write = (store: Store, ...hours: number[]) => store.write("insert", (sql) => insert(sql, ...hours));
+const hoursOf = async (store: Store) =>
+  (await store.read("read", (sql) => sql.all("select hour from {hour} order by hour"))).map(
+    ({ hour }) => hour,
+  );
+
+describe.each(["a file", "memory"])("writes of one turn in %s", (kind) => {
+  let store: Store;
+  let nowMs = 1;
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), "opsctl-commit-"));
+    const clock = () => nowMs++;
+    const log = silentLog;
+    store =
+      kind === "memory" ? openMemoryStore(clock) : await openSqliteStore({ directory, nowMs: clock, log });
+  });
+  afterEach(async () => {
+    await store.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  test("fail alone for their own values or their own error", async () => {
+    const ends = await Promise.allSettled([
+      write(store, 1),
+      write(store, 2, 3, 3),
+      store.write("throw", async (sql) => {
+        await insert(sql, 4);
+        throw new RangeError("own");
+      }),
+      write(store, 5),
+    ]);
+    expect(ends.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected", "fulfilled"]);
+    expect(ends.map((end) => end.status === "rejected" && store.isRowRefused(end.reason))).toEqual([
+      ...[false, true, false, false],
+    ]);
+    expect(await hoursOf(store)).toEqual([1, 5]);
+  });
+
+  test("keep nothing that was called together with what failed", async () => {
+    const both = store.write("insert", (sql) =>
+      Promise.all([
+        insert(sql, 1, 1),
+        insert(sql, 2),
+        sql.run("delete from {hour}").then(() => insert(sql, 3)),
+      ]),
+    );
+    const [failed] = await Promise.allSettled([both, write(store, 4)]);
+    expect(failed?.status).toBe("rejected");
+    expect(await hoursOf(store)).toEqual([4]);
+  });
+
+  test("are read when they are committed, by one clock", async () => {
+    let read: Promise<unknown[]> | undefined;
+    const times = store.write("insert", async (sql) => {
+      await insert(sql, 1);
+      read = hoursOf(store);
+      await insert(sql, 2);
+      const [first] = await sql.all("select {now} as now, typeof({now}) as type, typeof($1) as other", [7]);
+      const [second] = await sql.all("select {now} as now");
+      return [first?.now === second?.now, first?.type, first?.other];
+    });
+    expect(await times).toEqual([true, "integer", "integer"]);
+    expect(await read).toEqual([1, 2]);
+  });
+
+  test("end before the store is closed, and none afterwards", async () => {
+    const kept = write(store, 1);
+    await store.close();
+    await kept;
+    await expect(write(store, 2)).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
+    await expect(hoursOf(store)).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
+  });
+});
