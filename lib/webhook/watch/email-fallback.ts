@@ -16,6 +16,9 @@ const LONGEST_WAIT_MS = 5 * 60_000;
 /** The provider knows the key of an e-mail with another content, as after its addresses were changed. */
 const KEY_IN_USE = "invalid_idempotent_request";
 
+/** `lastFailure` returns the code for which the newest message was not delivered, or null. */
+type FallbackDependencies = WatchDependencies & { lastFailure: () => string | null };
+
 /** An alert that waits in a state; `sinceMs` is on the monotonic clock. */
 type Waiting = Escalation & { state: State; sinceMs: number };
 
@@ -39,8 +42,7 @@ const KEPT = v.pipe(v.string(), v.parseJson(), v.object({ ...TEXTS, rows: v.arra
  * Source:    design of the alarm, Fallback channel.
  */
 export class EmailFallback {
-  readonly #dependencies: WatchDependencies;
-  readonly #lastFailure: () => string | null;
+  readonly #dependencies: FallbackDependencies;
   #found = new Map<State, Found>();
   #pending: Pending | null = null;
   /** E-mailed, and not yet recorded. */
@@ -49,10 +51,8 @@ export class EmailFallback {
   #nextAtMs = Number.NEGATIVE_INFINITY;
   #failure: string | null = null;
 
-  /** `lastFailure` returns the code of the newest message that was not delivered, or null. */
-  constructor(dependencies: WatchDependencies, lastFailure: () => string | null) {
+  constructor(dependencies: FallbackDependencies) {
     this.#dependencies = dependencies;
-    this.#lastFailure = lastFailure;
   }
 
   /** Sends what is to be sent now. */
@@ -125,9 +125,9 @@ export class EmailFallback {
   }
 
   #make(alerts: readonly Waiting[]): Pending {
-    const { durable, lane, nowMs } = this.#dependencies;
+    const { durable, lane, lastFailure, nowMs } = this.#dependencies;
     const isRead = [...this.#found.values()].every((found) => found.isRead);
-    const reason = lane.pausedBy() ?? this.#lastFailure() ?? (isRead ? null : "state_unavailable");
+    const reason = lane.pausedBy() ?? lastFailure() ?? (isRead ? null : "state_unavailable");
     const comesLater = isRead && alerts.every(({ state }) => state === durable);
     const parts = renderAlertEmail(alerts, { nowMs: nowMs(), reason, comesLater });
     const facts = alerts.map(({ row, acceptedAtMs, alert }) => [row, acceptedAtMs, alert.fingerprint]);

@@ -71,13 +71,9 @@ export class GatewayWatch {
     // The messages of another process are not ours to pause.
     if (!sources().some((source) => source.isOurs())) return;
     if (isOpen === false) lane.pause({ code: NOT_OPEN, cause });
-    if (isOpen) await this.#resume();
-  }
-
-  /** Another refusal, such as one of our key, is not over because the instance is connected. */
-  async #resume(): Promise<void> {
-    const { lane, monotonicMs } = this.#dependencies;
-    if (lane.pausedBy() !== NOT_OPEN || monotonicMs() - this.#resumedAtMs < BETWEEN_RESUMES_MS) return;
+    // Another refusal, such as one of our key, is not over because the instance is connected.
+    if (!isOpen || lane.pausedBy() !== NOT_OPEN) return;
+    if (monotonicMs() - this.#resumedAtMs < BETWEEN_RESUMES_MS) return;
     this.#resumedAtMs = monotonicMs();
     await lane.resume();
   }

@@ -32,11 +32,7 @@ export type WatchDependencies = {
   /** Called each time, so that a reload can replace them. */
   clients: () => WatchClients;
   /** The lane of the messages; `pausedBy` returns the code for which it is paused, or null. */
-  lane: {
-    pause(reason: PauseReason): void;
-    resume(): Promise<void>;
-    pausedBy(): string | null;
-  };
+  lane: { pause(reason: PauseReason): void; resume(): Promise<void>; pausedBy(): string | null };
   isLeading: () => boolean;
   /** False while the durable state cannot say who delivers. */
   isLeaderKnown: () => boolean;
@@ -71,10 +67,9 @@ export function makeWatch(dependencies: WatchDependencies) {
   let lastFailure: string | null = null;
   const gateway = new GatewayWatch(dependencies);
   const acknowledgements = new Acknowledgements(dependencies);
-  const email = new EmailFallback(dependencies, () => lastFailure);
+  const email = new EmailFallback({ ...dependencies, lastFailure: () => lastFailure });
   const beat = heartbeat(dependencies);
-  const problem = "A part of the watch over the alarm fails";
-  const outage = new OutageLog({ ...dependencies, level: "warn", problem });
+  const outage = new OutageLog({ ...dependencies, level: "warn", problem: "The watch over the alarm fails" });
   const safely = async (work: () => Promise<void>) => {
     await work().catch((error: unknown) => {
       if (!signal.aborted) outage.failed({ cause: error instanceof Error ? error.name : typeof error });

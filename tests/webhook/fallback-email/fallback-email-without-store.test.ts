@@ -1,5 +1,5 @@
 /** The fallback e-mail while the store takes nothing: critical alerts that neither it nor WhatsApp takes are mailed. */
-import { describe, expect } from "bun:test";
+import { describe, expect, test as testAnywhere } from "bun:test";
 import { requires } from "../../support/requires.ts";
 import { loseStore, onFailingStores, startFailing } from "../support/failing-store.ts";
 import { alertOf, MINUTE_MS, type Service, type Store } from "../support/start-service.ts";
@@ -68,6 +68,17 @@ describe("an alert that waits in a store that fails then", () => {
     await service.advance(10 * MINUTE_MS, 5_000);
     expect(mails(service)).toHaveLength(1);
     expect(onPhone(service).toSorted()).toEqual(["a", "minor"]);
+  });
+
+  testAnywhere("is mailed by the host that led last, and by no other", async () => {
+    await using service = await startFailing({ store: "postgres", email: true });
+    const other = await service.another();
+    setGateway(service, "closed");
+    await service.post([critical("a")]);
+    await service.advance(5_000);
+    for (const host of [service, other]) host.failStore();
+    await service.advance(5 * MINUTE_MS, stepOf("postgres"));
+    expect(mails(service).map(({ alerts }) => alerts)).toEqual([["a"]]);
   });
 
   test("is mailed beside one that is not kept, each once", async () => {
