@@ -68,6 +68,13 @@ export function openStateFile(options: Options): StateFile {
   }
 }
 
+/** A database in memory that has the tables of the state. */
+export function openInMemory(): StateFile {
+  const db = new DatabaseSync(":memory:");
+  ensureTables(db);
+  return { db, quarantined: null, isInPlace: () => true, leave() {}, close: () => db.close() };
+}
+
 function inodeOf(path: string): string {
   const found = statSync(path, { throwIfNoEntry: false, bigint: true });
   return `${found?.dev} ${found?.ino}`;
@@ -177,7 +184,7 @@ const TABLES = `
   insert into meta (key, value) values ('version', '${VERSION}')`;
 
 /** Makes the tables of the state where there are none; errors: STATE_UNAVAILABLE for those of another version. */
-export function ensureTables(db: DatabaseSync): void {
+function ensureTables(db: DatabaseSync): void {
   db.prepare("begin immediate").run();
   try {
     if (!hasTables(db)) db.exec(TABLES);

@@ -63,19 +63,18 @@ export function reserveOf(
   const checkpoint = () => isDone(() => db.prepare("pragma wal_checkpoint(passive)").get());
   // Read to its end: each row is a page that was moved.
   const shrink = (pages: number) => isDone(() => db.prepare(`pragma incremental_vacuum(${pages})`).all());
-  const remove = (count: number) =>
-    isDone(() =>
-      db.exec(`delete from reserve where id in (select id from reserve order by id desc limit ${count})`),
-    );
+  const last = "select id from reserve order by id desc limit ?";
+  const removal = db.prepare(`delete from reserve where id in (${last})`);
+  const remove = (count: number) => isDone(() => removal.run(count));
   const hasRoom = (bytes: number) => {
     const { bavail, bsize } = statfsSync(dirname(path));
     return bavail * bsize >= MARGIN * bytes;
   };
+  const insert = db.prepare("insert into reserve (filling) values (zeroblob(?))");
   const add = (bytes: number): boolean => {
     db.exec(`pragma max_page_count = ${NO_LIMIT}`);
     try {
-      if (!isDone(() => db.prepare("insert into reserve (filling) values (zeroblob(?))").run(bytes)))
-        return false;
+      if (!isDone(() => insert.run(bytes))) return false;
       if (checkpoint()) return true;
       // Its last pages are not on the disk.
       if (remove(1)) shrink(bytes / 1_024);
@@ -114,11 +113,8 @@ export function reserveOf(
       if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) < GROWTH_BYTES) grow(GROWTH_BYTES);
       for (yield; rows() < size.rows && hasRoom((rows() + 1) * size.rowBytes); yield)
         if (!add(size.rowBytes)) break;
-      if (rows() < size.rows) {
-        if (said === null) say("warn", SMALL);
-        return;
-      }
-      if (said !== null && said !== SMALL) say("info", WHOLE);
+      if (rows() < size.rows) return;
+      if (said !== null) say("info", WHOLE);
       for (let free = freePages(), before = free + 1; free > KEPT_PAGES && free < before; yield) {
         before = free;
         shrink(STEP_PAGES);
@@ -131,7 +127,6 @@ export function reserveOf(
 
 const USED = "The disk is full: alerts are kept in the state's reserve";
 const USED_UP = "The state's reserve is used up: nothing more can be kept until the disk has room";
-const SMALL = "The disk has too little room for the state's reserve";
 const WHOLE = "The state's reserve is whole again";
 
 /** False when the disk was too full for it. */

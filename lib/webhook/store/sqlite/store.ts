@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { StatementSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { type SqliteDedup, sqliteDedup } from "../../../dedup/sqlite.ts";
 import { OpsError } from "../../../platform/errors.ts";
@@ -7,7 +7,7 @@ import { type FileLock, tryFileLock } from "../../../platform/files/file-lock.ts
 import type { Log } from "../../../platform/log/log.ts";
 import type { Sql, SqlRow, SqlValue, Store } from "../sql.ts";
 import { isDamaged, isDiskFull, isFailed, isRefusedRow } from "./errors.ts";
-import { type Check, ensureTables, openStateFile, type StateFile } from "./file.ts";
+import { type Check, openInMemory, openStateFile, type StateFile } from "./file.ts";
 import { type Reserve, type ReserveSize, reserveOf } from "./reserve.ts";
 
 const OPEN_AGAIN_MS = 5_000;
@@ -45,16 +45,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 
 /** A store in memory, for this process alone. */
 export function openMemoryStore(nowMs: () => number): Store {
-  const db = new DatabaseSync(":memory:");
-  ensureTables(db);
-  const close = () => db.close();
-  return new SqliteStore({ nowMs }, () => ({
-    db,
-    quarantined: null,
-    isInPlace: () => true,
-    leave() {},
-    close,
-  }));
+  return new SqliteStore({ nowMs }, openInMemory);
 }
 
 /**
@@ -88,6 +79,7 @@ class SqliteStore implements Store {
   readonly #open: (check: Check) => StateFile;
   #opened: Opened | null = null;
   #check: Check = "quick_check";
+  /** When it was last opened; no number once the store is closed. */
   #triedAtMs = Number.NEGATIVE_INFINITY;
   #lookedAtMs = 0;
   #lock: FileLock | null = null;
@@ -175,9 +167,7 @@ class SqliteStore implements Store {
     if (this.#opened !== null && Math.abs(now - this.#lookedAtMs) >= LOOK_MS) {
       this.#lookedAtMs = now;
       if (!this.#opened.isInPlace()) {
-        log?.error(
-          "The state file or its log was removed or replaced while it was in use: it is opened again",
-        );
+        log?.error(REMOVED);
         this.#opened.leave();
         this.#openSoon();
       }
@@ -189,12 +179,11 @@ class SqliteStore implements Store {
     const file = this.#open(this.#check);
     this.#check = "quick_check";
     this.quarantined = file.quarantined ?? this.quarantined;
-    const reserving = reserve?.rows && log && { path: join(directory, "state.db"), size: reserve, log };
-    this.#opened = {
-      ...file,
-      statements: new Map(),
-      reserve: reserving ? reserveOf(file.db, reserving) : null,
-    };
+    const isKept = reserve !== undefined && reserve.rows > 0 && log !== undefined;
+    const kept = isKept
+      ? reserveOf(file.db, { path: join(directory, "state.db"), size: reserve, log })
+      : null;
+    this.#opened = { ...file, statements: new Map(), reserve: kept };
     return this.#opened;
   }
 
@@ -246,17 +235,19 @@ class SqliteStore implements Store {
   }
 }
 
+const REMOVED = "The state file or its log was removed or replaced while it was in use: it is opened again";
+
 /** One transaction, in which only microtasks run between its begin and its commit. */
 async function runTogether(opened: Opened, jobs: readonly Job[], nowMs: number): Promise<unknown[]> {
   const { db } = opened;
   let isOver = false;
-  const clock = () => nowMs;
   // A full disk makes SQLite roll back by itself; what a job has called together with what failed comes after that.
-  const open = () => {
+  const current = () => {
     if (isOver || !db.isTransaction) throw new Error("The transaction is over");
     return opened;
   };
-  const sql = sqlOn(() => null, open, clock);
+  const [now, turn] = [() => nowMs, () => null];
+  const sql = sqlOn(turn, current, now);
   db.prepare("begin immediate").run();
   try {
     const results: unknown[] = [];
@@ -275,12 +266,8 @@ function sqlOn(turn: () => Promise<void> | null, open: () => Opened, nowMs: () =
     const { db, statements } = open();
     const known = statements.get(text);
     if (known !== undefined) return known;
-    const now = `?${values.length + 1}`;
-    const own = text
-      .replaceAll("{now}", now)
-      .replace(/\{(\w+)\}/g, "$1")
-      .replace(/\$(\d+)/g, "?$1");
-    const statement = db.prepare(own);
+    const timed = text.replaceAll("{now}", `?${values.length + 1}`);
+    const statement = db.prepare(timed.replace(/\{(\w+)\}/g, "$1").replace(/\$(\d+)/g, "?$1"));
     statements.set(text, statement);
     return statement;
   };
@@ -289,6 +276,8 @@ function sqlOn(turn: () => Promise<void> | null, open: () => Opened, nowMs: () =
     ...values.map((value) => (Number.isSafeInteger(value) ? BigInt(value as number) : value)),
     ...(text.includes("{now}") ? [BigInt(nowMs())] : []),
   ];
+  const run = (text: string, values: readonly SqlValue[]) =>
+    Number(prepare(text, values).run(...bound(text, values)).changes);
   return {
     async all(text, values = []) {
       await turn();
@@ -296,13 +285,13 @@ function sqlOn(turn: () => Promise<void> | null, open: () => Opened, nowMs: () =
     },
     async run(text, values = []) {
       await turn();
-      return Number(prepare(text, values).run(...bound(text, values)).changes);
+      return run(text, values);
     },
     async insert(table, columns, rows, onConflict = "") {
       await turn();
-      const marks = columns.map((_, at) => `$${at + 1}`).join(", ");
-      const text = `insert into {${table}} as old (${columns.join(", ")}) values (${marks}) ${onConflict}`;
-      for (const row of rows) prepare(text, row).run(...bound(text, row));
+      const marks = columns.map((_, at) => `$${at + 1}`);
+      const text = `insert into {${table}} as old (${columns}) values (${marks}) ${onConflict}`;
+      for (const row of rows) run(text, row);
     },
   };
 }
