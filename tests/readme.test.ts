@@ -32,8 +32,8 @@ function sourcesIn(...folders: string[]): string[] {
 
 /** What a report calls a code is a word of its own text, which the owner reads and no operator. */
 const IN_REPORTS = /^lib\/weekly\/report\/(activation-actions|email-insights)\.ts$/;
-/** Caught on their way: they become DATABASE_TIMEOUT and, as the driver's code of the same name, DATABASE_LOST. */
-const NEVER_SHOWN = ["STATEMENT_TIMEOUT", "CONNECTION_ENDED"];
+/** Caught on their way: they become DATABASE_TIMEOUT, DATABASE_LOST and, of a damaged file, STATE_UNAVAILABLE. */
+const NEVER_SHOWN = ["STATEMENT_TIMEOUT", "CONNECTION_ENDED", "ERR_SQLITE_ERROR"];
 
 const program = sourcesIn("cli", "lib");
 
