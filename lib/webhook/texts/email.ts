@@ -63,7 +63,7 @@ function blockOf({ alert, status, acceptedAtMs, issueUrl }: Omit<Escalation, "ro
     stateOf(alert, nowMs),
     `Recebido ${clock(acceptedAtMs, nowMs)}${whatsapp}.`,
     ...textsOf(alert).map((text) => text && `  ${text}`),
-    value && `Valor: ${singleLine(value)}`,
+    value && `Valor: ${short(value)}`,
     ...links.map(([word, url]) => webLink(url) && `${word}: ${webLink(url)}`),
   ];
   return joined(lines, "\n");
