@@ -7,7 +7,7 @@ import { createApp } from "./http/app.ts";
 import type { Authenticate } from "./http/authenticate.ts";
 import { RefusalLog } from "./http/refusal-log.ts";
 import { OutageLog } from "./outage-log.ts";
-import { makeWatch, type Watch, type WatchClients } from "./watch/watch.ts";
+import { makeWatch, type Watch, type WatchDependencies } from "./watch/watch.ts";
 
 /** The options of the service's command line. */
 export type ServeOptions = Pace & {
@@ -19,10 +19,9 @@ export type ServeOptions = Pace & {
 
 /** What the service touches. */
 export type ServeDependencies = Omit<DispatcherParts, "sources" | "onEnded" | "onDelivered"> &
-  Pick<FallbackDependencies, "openMemory"> & {
+  Pick<FallbackDependencies, "openMemory"> &
+  Pick<WatchDependencies, "clients"> & {
     authenticate: Authenticate;
-    /** Called each time, so that a reload can replace them. */
-    watchClients: () => WatchClients;
     /** Listening sockets that systemd handed over, by name. */
     sockets: ReadonlyMap<string, number>;
     /** Called when every port is open. */
@@ -85,13 +84,10 @@ function join(dependencies: ServeDependencies, pace: ServeOptions): Parts {
   const { durable, log, nowMs } = dependencies;
   const sleep = (ms: number, signal: AbortSignal) => dependencies.sleep(ms, signal).catch(() => {});
   const sources = () => [{ state: durable, isOurs: () => dispatcher.isLeading }, ...fallback.sources];
-  const fallback = new Fallback({
-    ...dependencies,
-    sleep,
-    inFlight: (state, row) => dispatcher.inFlight(state, row),
-  });
+  const inFlight: FallbackDependencies["inFlight"] = (state, row) => dispatcher.inFlight(state, row);
+  const fallback = new Fallback({ ...dependencies, sleep, inFlight });
   const watch = makeWatch({
-    ...{ ...dependencies, sources, clients: dependencies.watchClients },
+    ...{ ...dependencies, sources },
     lane: {
       pause: async (reason) => dispatcher.pause("message", reason),
       resume: () => dispatcher.resume("message"),

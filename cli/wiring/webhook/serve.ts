@@ -43,16 +43,11 @@ export const SERVE_CONDITIONS: ServeConditions = {
 export async function openServeDependencies(
   config: WebhookConfig,
   limits: OutboxLimits,
-  {
-    log,
-    env,
-    interrupted,
-    readSettings,
-  }: Pick<CommandContext, "log" | "env" | "interrupted" | "readSettings">,
+  context: Pick<CommandContext, "log" | "env" | "interrupted" | "readSettings">,
   reloader: Reloader<Reading>,
   conditions: ServeConditions = SERVE_CONDITIONS,
 ): Promise<{ dependencies: ServeDependencies; close(): Promise<void> }> {
-  const sockets = activatedSockets(process.env, process.pid);
+  const { log, env } = context;
   const { comments } = config.tracker;
   const options = { limits, comments, service: conditions };
   const durable = await openState(config.state, log, "opsctl webhook", options);
@@ -61,7 +56,7 @@ export async function openServeDependencies(
   let stopPings = () => {};
 
   const readAgain = async (): Promise<Reading> => {
-    const settings = readSettings();
+    const settings = context.readSettings();
     await warnOfUnknown(settings, log);
     warnOfHidden(settings, log);
     return { config: await loadWebhookConfig(settings.env), env: settings.env };
@@ -74,7 +69,8 @@ export async function openServeDependencies(
   };
 
   const dependencies: ServeDependencies = {
-    ...{ ...conditions, durable, log, sockets },
+    ...{ ...conditions, durable, log },
+    sockets: activatedSockets(process.env, process.pid),
     openMemory: (most) => outboxOn(openMemoryStore(conditions.nowMs), { limits: most, comments, log }),
     authenticate: (headers) => clients.authenticate(headers),
     attempts: {
@@ -83,9 +79,9 @@ export async function openServeDependencies(
       comment: (row, signal) => clients.attempts.comment(row, signal),
     },
     lookUp: (sent, signal) => clients.lookUp(sent, signal),
-    watchClients: () => clients.watch,
+    clients: () => clients.watch,
     metrics: createWebhookMetrics({ version: VERSION }),
-    interrupt: interrupted(),
+    interrupt: context.interrupted(),
     reloads: {
       start: (afterwards) => reloader.start({ load: readAgain, apply: replace, afterwards }),
       stop: () => reloader.stop(),

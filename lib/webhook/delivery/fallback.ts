@@ -94,9 +94,9 @@ export class Fallback {
   /** Ends degraded mode when the durable state takes writes; resolves after `stop`. */
   async run(): Promise<void> {
     const { sleep, monotonicMs } = this.#dependencies;
-    for (const { signal } = this.#stopped; !signal.aborted; ) {
-      await sleep(DURABLE_MS, signal);
-      if (this.#memory !== null && !signal.aborted) await this.#tryReturn(this.#memory);
+    while (!this.#stopped.signal.aborted) {
+      await sleep(DURABLE_MS, this.#stopped.signal);
+      if (this.#memory !== null) await this.#tryReturn(this.#memory);
       for (const [key, { settledAtMs }] of this.#entries)
         if (settledAtMs !== null && monotonicMs() - settledAtMs >= KNOWN_MS) this.#entries.delete(key);
     }

@@ -75,8 +75,9 @@ async function expectCriticalTold(arena: WebhookArena, url: string): Promise<Ans
   return answer!;
 }
 
-async function expectNormalAgain(arena: WebhookArena, { url, adminUrl }: Serving): Promise<void> {
-  await until("alerts are kept again", async () => (await fetch(`${adminUrl}/readyz`)).status === 200);
+async function expectNormalAgain(arena: WebhookArena, { url, adminUrl, log }: Serving): Promise<void> {
+  await until("alerts are kept again", () => log().includes("Degraded mode is over"));
+  expect((await fetch(`${adminUrl}/readyz`)).status).toBe(200);
   const { json } = await postAlerts(url, { alerts: [alertOf("Disco Raiz Baixo", "critical")] });
   expect(json).not.toHaveProperty("durable");
   expect(json).toMatchObject({ alerts: [{ issue: "duplicate" }] });

@@ -72,7 +72,8 @@ describe("two opsctl webhook serve with OPSCTL_STATE_URL", () => {
     expect(arena.gateway.accepted).toHaveLength(1);
     expect((await fetch(`${service.adminUrl}/readyz`)).status).toBe(503);
     relay.open();
-    await until("it is ready", async () => (await fetch(`${service.adminUrl}/readyz`)).status === 200);
+    await until("alerts are kept", () => service.log().includes("Degraded mode is over"));
+    expect((await fetch(`${service.adminUrl}/readyz`)).status).toBe(200);
     const kept = await post();
     expect(kept).toMatchObject({ status: 200, json: { accepted: 1 } });
     expect(kept.json).not.toHaveProperty("durable");

@@ -195,7 +195,7 @@ function environmentOf(settings: ServiceSettings, surroundings: Surroundings): R
 
 /** Has the clock stand still while one of their calls goes on. */
 function followedBy({ clock, onPost }: Surroundings, dependencies: ServeDependencies): ServeDependencies {
-  const { authenticate, durable, openMemory, lookUp, attempts, watchClients } = dependencies;
+  const { authenticate, durable, openMemory, lookUp, attempts, clients } = dependencies;
   return {
     ...dependencies,
     authenticate(headers) {
@@ -206,8 +206,8 @@ function followedBy({ clock, onPost }: Surroundings, dependencies: ServeDependen
     openMemory: (limits) => followed(clock, openMemory(limits)),
     lookUp: (sent, signal) => clock.during(lookUp(sent, signal)),
     attempts: followed(clock, attempts),
-    watchClients() {
-      const { gateway, email, ...calls } = watchClients();
+    clients() {
+      const { gateway, email, ...calls } = clients();
       return {
         ...followed(clock, calls),
         gateway: followed(clock, { ...gateway }),
