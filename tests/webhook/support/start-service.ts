@@ -81,11 +81,11 @@ type LogLine = { level: string; msg: string; code?: string; second: number } & R
 /** What /healthz says. */
 type Health = {
   status: string;
-  leading: boolean;
-  holds: Record<"message" | "issue" | "comment", string | null>;
+  leader: boolean;
+  paused: Record<"message" | "issue" | "comment", string | null>;
 } & Record<
   "message" | "issue" | "comment",
-  { queued: number; dead: number; inDoubt: number; oldestQueuedAgeSeconds: number | null }
+  { queued: number; dead: number; unknown: number; oldestQueuedAgeSeconds: number | null }
 > &
   Record<string, unknown>;
 
