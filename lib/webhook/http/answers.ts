@@ -59,10 +59,11 @@ const REFUSALS = {
   state_unavailable: [503, "The alerts cannot be kept now; send them again"],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 
-type Details = Pick<AnsweredError, "problems" | "problemsTotal"> & { retryAfterSeconds?: number };
-
 /** The answer to a refused request; after a 503 it may be sent again, `retryAfterSeconds` later (10 by default). */
-export function refusal(code: keyof typeof REFUSALS, details: Details = {}): Response {
+export function refusal(
+  code: keyof typeof REFUSALS,
+  details: Pick<AnsweredError, "problems" | "problemsTotal"> & { retryAfterSeconds?: number } = {},
+): Response {
   const { retryAfterSeconds = 10, ...problems } = details;
   const [status, message] = REFUSALS[code];
   const retry: Record<string, string> = status === 503 ? { "retry-after": String(retryAfterSeconds) } : {};

@@ -4,9 +4,9 @@ import { isLoopback } from "../../platform/loopback.ts";
 
 /** Statuses of refusals that are logged: senders of alerts, or faults of ours, cause them. */
 const LOGGED: ReadonlySet<number> = new Set([400, 401, 408, 413, 415, 422, 503]);
-/** How many lines a minute may have: a sender with an old secret must not fill the log. */
-const LINES_A_MINUTE = 10;
 const MINUTE_MS = 60_000;
+/** A sender with an old secret must not fill the log. */
+const LINES_A_MINUTE = 10;
 
 /**
  * Who sent a request.
@@ -54,7 +54,7 @@ export class RefusalLog {
     return this.#lastPosts;
   }
 
-  /** A request was accepted, or refused with 401. */
+  /** A request was answered. */
   answered(status: number, { address, forwardedFor }: Sender): void {
     if (status !== 200 && status !== 401) return;
     if (forwardedFor === null && (address === null || isLoopback(address))) return;

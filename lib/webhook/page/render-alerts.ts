@@ -10,7 +10,9 @@ import { webLink } from "../texts/links.ts";
 import { severityWord, stateWords } from "../texts/wording.ts";
 import { delayText, KIND_WORDS } from "./wording.ts";
 
-const ENDED: Partial<Record<RowState, string>> = { dead: "não entregue", unknown: "incerta" };
+const STATES: Readonly<Record<RowState, string>> = {
+  ...{ queued: "na fila", delivered: "criada", dead: "não entregue", unknown: "incerta" },
+};
 const DOTS: ReadonlySet<string> = new Set(["critical", "high", "warning"]);
 
 /** Renders the latest alerts and the result of each, newest first. */
@@ -47,24 +49,20 @@ function deadRow({ diedAt, alertname, squad, kind, status, code, attempts }: Dea
   return html`<tr>
 <td class="when">${timeOf(Date.parse(diedAt), nowMs)}</td>
 <td class="what"><b>${nameOf(alertname)}</b><small>${KIND_WORDS[kind].row} · ${squad}</small></td>
-<td>${resultOf(status, status === "dead" ? "não entregue" : "incerto", code)}<small>${tries}</small></td>
+<td>${resultOf(status, STATES[status], code)}<small>${tries}</small></td>
 </tr>
 `;
 }
 
 function alertRow({ acceptedAtMs, shown, message, issue }: RecentAlert, nowMs: number): Html {
   const about = singleLine(shown.about);
-  const states = [
-    severityWord(shown.severity) ?? singleLine(shown.severity ?? ""),
-    shown.squad,
-    stateWords(shown),
-  ];
-  const texts = states.filter((text) => text !== "");
+  const severity = severityWord(shown.severity) ?? singleLine(shown.severity ?? "");
+  const texts = [severity, shown.squad, stateWords(shown)].filter((text) => text !== "");
   return html`<tr>
 <td class="when">${timeOf(acceptedAtMs, nowMs)}</td>
 <td class="what ${dotOf(shown)}"><b>${nameOf(shown.name)}</b>${about === "" ? null : html` · <bdi>${about}</bdi>`}<small>${texts.map((text, at) => html`${at === 0 ? null : " · "}<bdi>${text}</bdi>`)}</small></td>
 <td>${messageResult(message, acceptedAtMs, nowMs)}${message.isEmailed ? html`<small>também por e-mail</small>` : null}</td>
-<td class="issue">${issueResult(issue)}</td>
+<td class="issue">${issue && issueResult(issue)}</td>
 </tr>
 `;
 }
@@ -88,22 +86,16 @@ function dotOf(shown: ShownAlert): string {
 
 function messageResult(message: RecentAlert["message"], acceptedAtMs: number, nowMs: number): Html {
   const { status, code, endedAtMs } = message;
-  const words = status === "delivered" ? "enviada em" : "na fila há";
-  const text = `${words} ${delayText((endedAtMs ?? nowMs) - acceptedAtMs)}`;
-  return resultOf(status, ENDED[status] ?? text, code);
+  const delay = delayText((endedAtMs ?? nowMs) - acceptedAtMs);
+  const words = { ...STATES, queued: `na fila há ${delay}`, delivered: `enviada em ${delay}` };
+  return resultOf(status, words[status], code);
 }
 
-function issueResult(issue: RecentAlert["issue"]): Html | null {
-  if (issue === null) return null;
-  const href = webLink(issue.url);
-  if (issue.status !== "delivered" || href === null)
-    return resultOf(
-      issue.status,
-      ENDED[issue.status] ?? (issue.status === "queued" ? "na fila" : "criada"),
-      issue.code,
-    );
+function issueResult({ status, code, url }: NonNullable<RecentAlert["issue"]>): Html {
+  const href = webLink(url);
+  if (status !== "delivered" || href === null) return resultOf(status, STATES[status], code);
   const identifier = /\/issue\/([A-Z][A-Z0-9]{0,15}-\d{1,10})(?:[/?#]|$)/.exec(href)?.[1];
-  return html`<a href="${href}" rel="noreferrer">${identifier ?? "criada"}</a>`;
+  return html`<a href="${href}" rel="noreferrer">${identifier ?? STATES.delivered}</a>`;
 }
 
 function resultOf(status: RowState, words: string, code: string | null): Html {

@@ -150,9 +150,8 @@ ${bars}</svg>
 function footer({ nowMs, isLeader, state }: PageFacts): string {
   const time = formatAlertTime(Temporal.Instant.fromEpochMilliseconds(nowMs).toString()) ?? "";
   const reserve = state?.stats.reserveBytes ?? null;
-  return [
-    `Lido em ${time} (${REPORT_ZONE}), de novo a cada minuto`,
-    isLeader ? "este processo entrega" : "outro processo entrega",
-    ...(reserve === null ? [] : [`reserva para disco cheio: ${formatNumber(reserve / 1_048_576)} MiB`]),
-  ].join(" · ");
+  const disk =
+    reserve === null ? "" : ` · reserva para disco cheio: ${formatNumber(reserve / 1_048_576)} MiB`;
+  const leader = isLeader ? "este processo entrega" : "outro processo entrega";
+  return `Lido em ${time} (${REPORT_ZONE}), de novo a cada minuto · ${leader}${disk}`;
 }

@@ -162,7 +162,7 @@ const ROWS: Row[] = [
     says: [
       "0 não entregues e 1 incerto: não há novas tentativas. Um incerto pode ter chegado: confira o celular antes.",
       "Para ver e decidir: opsctl webhook dead list",
-      /incerto \w+ \d tentativas/,
+      /incerta \w+ \d tentativas/,
     ],
     saysNot: ["dead retry"],
   },
