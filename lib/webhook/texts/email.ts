@@ -88,13 +88,14 @@ function textsOf(alert: Alert): readonly (string | null)[] {
     .filter(([name]) => !COMMON_LABELS.has(name))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => breakSchemes(singleLine(`${name}=${value}`)));
-  const texts = [
+  return [
+    wording.troubleWording(alert),
+    wording.reasonWording(alert),
     truncate(summary, MAX_TEXT_UNITS),
     ...(description.join(" ") === summary ? [] : description),
+    truncate(labels.join(" · "), MAX_TEXT_UNITS),
+    wording.leftOutWording(alert),
   ];
-  const shown = truncate(labels.join(" · "), MAX_TEXT_UNITS);
-  const ours = [wording.troubleWording(alert), wording.reasonWording(alert)];
-  return [...ours, ...texts, shown, wording.leftOutWording(alert)];
 }
 
 function short(text: string | null): string {

@@ -9,17 +9,15 @@ const DAY_MS = 24 * 60 * 60_000;
 /** How many messages are asked about in a minute: more would keep the gateway busy. */
 const MOST_ASKED = 50;
 
-/** What is known of the messages; null while it is not. */
-type Counts = { pendingMessages: number | null; newestUnacknowledged: number | null };
-
-const UNKNOWN: Counts = { pendingMessages: null, newestUnacknowledged: null };
+type Count = number | null;
+const UNKNOWN = { pendingMessages: null as Count, newestUnacknowledged: null as Count };
 
 /**
  * Counts the messages that the gateway took and WhatsApp does not acknowledge: sent into a connection that is dead, or
  * given back with an error.
  *
  * Shape:     `pendingMessages` are those of the last day that are ten minutes old; `newestUnacknowledged` the newest
- *            ones in a row, from two minutes on.
+ *            ones in a row, from two minutes on. Null while that is not known.
  * Behaviour: a row ends with the first message that is acknowledged, however old. A gateway that keeps no
  *            acknowledgements would show all messages as pending, so one has to be seen first. A message that the
  *            gateway does not know says nothing. While the gateway gives no answer, the row stays as it was.
@@ -36,7 +34,7 @@ export class Acknowledgements {
     this.#dependencies = dependencies;
   }
 
-  get counts(): Counts {
+  get counts(): typeof UNKNOWN {
     return this.#counts;
   }
 

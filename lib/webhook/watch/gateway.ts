@@ -1,15 +1,10 @@
 import type { WatchClients, WatchDependencies } from "./watch.ts";
 
-/** What the gateway says of the instance that sends; `isOpen` is null when there is no answer that can be read. */
-type Connection = { isOpen: boolean | null; cause: string };
-
 const NOT_OPEN = "sem_instancia_gateway";
 
 const LOOK_MS = 60_000;
-/** While messages are paused because of it: the gateway reconnects within seconds. */
+/** While messages are paused because of it; one that says open and sends nothing must not be tried in a loop either. */
 const LOOK_WHILE_PAUSED_MS = 5_000;
-/** A gateway that says open and sends nothing must not be tried in a loop. */
-const BETWEEN_RESUMES_MS = 5_000;
 
 /**
  * Watches whether the gateway's instance is connected to WhatsApp.
@@ -61,7 +56,7 @@ export class GatewayWatch {
     }
   }
 
-  async #take({ isOpen, cause }: Connection): Promise<void> {
+  async #take({ isOpen, cause }: Awaited<ReturnType<typeof connectionOf>>): Promise<void> {
     const { sources, lane, log, monotonicMs } = this.#dependencies;
     if (isOpen !== this.#isOpen) {
       if (isOpen === null) log.warn("The state of the gateway's instance is not known", { code: cause });
@@ -73,14 +68,14 @@ export class GatewayWatch {
     if (isOpen === false) lane.pause({ code: NOT_OPEN, cause });
     // Another refusal, such as one of our key, is not over because the instance is connected.
     if (!isOpen || lane.pausedBy() !== NOT_OPEN) return;
-    if (monotonicMs() - this.#resumedAtMs < BETWEEN_RESUMES_MS) return;
+    if (monotonicMs() - this.#resumedAtMs < LOOK_WHILE_PAUSED_MS) return;
     this.#resumedAtMs = monotonicMs();
     await lane.resume();
   }
 }
 
-/** A refusal of our key or licence says nothing of the instance: the sends pause for it. */
-async function connectionOf(clients: WatchClients, signal: AbortSignal): Promise<Connection> {
+/** `isOpen` is null when no answer can be read; a refusal of our key says nothing of the instance: the sends pause. */
+async function connectionOf(clients: WatchClients, signal: AbortSignal) {
   const instance = await clients.findInstance(signal);
   if (instance.status !== "found") {
     const isMissing = instance.code === NOT_OPEN;
