@@ -16,14 +16,12 @@ const MARGIN = 4;
 const GROWTH_BYTES = 4 * 2 ** 20;
 /** By so much on a disk that is nearly full. */
 const LEAST_GROWTH_BYTES = 2 ** 16;
-/** With fewer free pages the file grows before the next transaction. */
-const LOW_PAGES = 256;
+/** What a small batch of alerts needs: with fewer free pages the file grows before the next transaction. */
+const LOW_PAGES = 64;
 /** What the file keeps for the next flood. */
 const KEPT_PAGES = 4_096;
 /** Pages given back in one step. */
 const STEP_PAGES = 256;
-/** What a small batch of alerts needs. */
-const FEW_PAGES = 64;
 const NO_LIMIT = 4_294_967_294;
 /** Twice as many rows are given up in each attempt: all of them in so many. */
 const MOST_ATTEMPTS = 8;
@@ -39,18 +37,13 @@ const MOST_ATTEMPTS = 8;
  *            that no other file can take.
  * Errors:    those of SQLite but a full disk.
  */
-export type Reserve = {
-  prepare(): void;
-  release(attempt: number): boolean;
-  upkeep(): Generator<void>;
-  isDiskShort(): boolean;
-};
+export type Reserve = ReturnType<typeof reserveOf>;
 
 /** The reserve of the database in `path`. */
 export function reserveOf(
   db: DatabaseSync,
   { path, size, log }: { path: string; size: ReserveSize; log: Log },
-): Reserve {
+) {
   let said: string | null = null;
   const counting = (query: string) => {
     const statement = db.prepare(query);
@@ -94,22 +87,22 @@ export function reserveOf(
   };
   limitGrowth();
   return {
-    isDiskShort: () => !hasRoom(GROWTH_BYTES),
-    prepare() {
+    isDiskShort: (): boolean => !hasRoom(GROWTH_BYTES),
+    prepare(): void {
       if (freePages() < LOW_PAGES) grow(GROWTH_BYTES);
     },
-    release(attempt) {
+    release(attempt: number): boolean {
       checkpoint();
       if (attempt >= MOST_ATTEMPTS) return false;
       // The log was at its end, not the file: it begins again.
-      if (attempt === 0 && freePages() >= FEW_PAGES) return true;
+      if (attempt === 0 && freePages() >= LOW_PAGES) return true;
       if (grow(GROWTH_BYTES * MARGIN ** attempt)) return true;
       const isReleased = rows() > 0 && remove(2 ** attempt);
       if (isReleased) say("warn", USED);
       else say("error", USED_UP);
       return isReleased;
     },
-    *upkeep() {
+    *upkeep(): Generator<void> {
       if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) < GROWTH_BYTES) grow(GROWTH_BYTES);
       for (yield; rows() < size.rows && hasRoom((rows() + 1) * size.rowBytes); yield)
         if (!add(size.rowBytes)) break;
