@@ -2,9 +2,6 @@ import { priorityOf } from "../store/stored.ts";
 import { type AttemptEnd, type DueRow, GIVE_UP_MS } from "../store/types.ts";
 import { backoffMs } from "./backoff.ts";
 
-/** A row with the text that is sent for it; that of an issue or a comment is empty, and made by its attempt. */
-export type OutgoingRow = DueRow & { text: string };
-
 /** How one attempt ended: delivered, refused for good, or to be tried again. */
 export type AttemptResult =
   | Extract<AttemptEnd, { status: "delivered" }>
@@ -29,8 +26,8 @@ export type Retry = {
   arrival: { isAmbiguous: boolean; knownAfterMs: number } | null;
 };
 
-/** Tries to deliver a row once; throws only for a row that cannot be rendered. */
-export type Attempt = (row: OutgoingRow, signal: AbortSignal) => Promise<AttemptResult>;
+/** Tries to deliver a row once, a message with this text; throws only for a row that cannot be rendered. */
+export type Attempt = (row: DueRow & { text: string }, signal: AbortSignal) => Promise<AttemptResult>;
 
 /**
  * Asks the gateway for the ids of the messages with this text that it has sent since the first attempt with it.

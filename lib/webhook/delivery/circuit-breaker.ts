@@ -1,7 +1,6 @@
-import type { Log } from "../../platform/log/log.ts";
-import type { OutboxKind } from "../store/types.ts";
-import type { AttemptResult } from "./attempt.ts";
+import type { AttemptResult, Retry } from "./attempt.ts";
 import { backoffMs } from "./backoff.ts";
+import type { LaneParts } from "./lane.ts";
 
 /** Failures of the service in a row after which one row at a time is tried. */
 const MOST_FAILURES = 3;
@@ -11,17 +10,10 @@ const LONGEST_ACCOUNT_PAUSE_MS = 60_000;
 /** Who pauses a lane from outside says it again each minute: only when that fails does a row find out. */
 const PAUSED_FROM_OUTSIDE_MS = 90_000;
 
-/** Why a lane is paused; `cause` is the code behind `code`, where that is another. */
-export type PauseReason = { code: string; cause?: string | undefined };
+/** Why a lane is paused. */
+export type PauseReason = Pick<Retry, "code" | "cause">;
 
-/** What a breaker works with; `keepPause` is told the code each time that it is found out, and null when it is over. */
-export type BreakerParts = {
-  kind: OutboxKind;
-  keepPause: (code: string | null) => void;
-  log: Log;
-  monotonicMs: () => number;
-  random: () => number;
-};
+type BreakerParts = Pick<LaneParts, "kind" | "keepPause" | "log" | "monotonicMs" | "random">;
 
 /**
  * The circuit breaker of a lane: what the latest answers of its external service mean for every row.
@@ -56,17 +48,16 @@ export class CircuitBreaker {
 
   /** Learns from how an attempt ended, or from a look-up that failed. */
   observe(result: AttemptResult): void {
-    if (result.status !== "retry" || result.fault === "row") {
-      this.#close();
-      return;
+    if (result.status !== "retry" || result.fault === "row") this.#close();
+    else {
+      this.#failures += 1;
+      const isAccount = result.fault === "account";
+      if (isAccount) this.#pauseFor(result);
+      const counted = isAccount ? this.#failures : this.#failures - MOST_FAILURES + 1;
+      const longestMs = isAccount ? LONGEST_ACCOUNT_PAUSE_MS : LONGEST_FAILURE_PAUSE_MS;
+      const pauseMs = counted < 1 ? 0 : Math.min(backoffMs(counted, this.#parts.random), longestMs);
+      this.#openFor(Math.max(pauseMs, result.retryAfterMs ?? 0));
     }
-    this.#failures += 1;
-    const isAccount = result.fault === "account";
-    if (isAccount) this.#pauseFor(result);
-    const counted = isAccount ? this.#failures : this.#failures - MOST_FAILURES + 1;
-    const longestMs = isAccount ? LONGEST_ACCOUNT_PAUSE_MS : LONGEST_FAILURE_PAUSE_MS;
-    const pauseMs = counted < 1 ? 0 : Math.min(backoffMs(counted, this.#parts.random), longestMs);
-    this.#openFor(Math.max(pauseMs, result.retryAfterMs ?? 0));
   }
 
   /** Takes up why an earlier process was paused; the next row finds out at once. */

@@ -12,6 +12,7 @@ type DeliveryParts = DispatcherParts & {
   kind: OutboxKind;
   breaker: CircuitBreaker;
   rate: RateLimit | null;
+  stopping: AbortSignal;
   /** Aborts what is on its way. */
   signal: AbortSignal;
 };
@@ -54,13 +55,13 @@ export class Delivery {
     rows: AttemptRows,
     free: (isSent: boolean) => void,
   ): Promise<AttemptEnd | null> {
-    const { monotonicMs, sleep, signal } = this.#parts;
+    const { monotonicMs, sleep, stopping } = this.#parts;
     const startedMs = monotonicMs();
     const made = await this.#make(state, rows, startedMs);
     free(made?.isSent ?? false);
     if (made === null) {
       // Free again at once, the same row would be looked for without an end.
-      await sleep(AGAIN_MS, signal).catch(() => {});
+      await sleep(AGAIN_MS, stopping).catch(() => {});
       return null;
     }
     if (!(await this.#record(state, rows[0].id, made.end))) return null;
@@ -161,7 +162,7 @@ export class Delivery {
 
   /** False when the service stopped before the end was recorded. */
   async #record(state: State, row: number, end: AttemptEnd): Promise<boolean> {
-    const { log, kind, sleep, signal } = this.#parts;
+    const { log, kind, sleep, stopping } = this.#parts;
     for (let tries = 1; ; tries += 1) {
       try {
         await state.finish(row, end);
@@ -169,8 +170,8 @@ export class Delivery {
       } catch (error) {
         const facts = { kind, row, result: end.status, cause: nameOf(error) };
         if (tries === 1) log.error("The result of a delivery cannot be recorded yet", facts);
-        if (signal.aborted) return false;
-        await sleep(AGAIN_MS, signal).catch(() => {});
+        if (stopping.aborted) return false;
+        await sleep(AGAIN_MS, stopping).catch(() => {});
       }
     }
   }

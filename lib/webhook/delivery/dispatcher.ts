@@ -4,13 +4,13 @@ import { type AttemptEnd, type DueRow, OUTBOX_KINDS, type OutboxKind, type State
 import type { Attempt, LookUp } from "./attempt.ts";
 import type { PauseReason } from "./circuit-breaker.ts";
 import { Lane } from "./lane.ts";
-import { RateLimit } from "./rate-limit.ts";
+import { type Rate, RateLimit } from "./rate-limit.ts";
 import { nameOf } from "./report.ts";
 
 /** A state whose rows are delivered while `isOurs` returns true. */
 export type Source = { state: State; isOurs(): boolean };
 
-/** How fast things go out; `digestAfterSeconds` 0: each message by itself, however many wait. */
+/** How fast rows go out; `digestAfterSeconds` 0: each message by itself, however many wait. */
 export type Pace = { messagesPerMinute: number; issuesPerHour: number; digestAfterSeconds: number };
 
 /**
@@ -42,12 +42,11 @@ const PRUNE_MS = 60_000;
 const MESSAGE_BURST = 10;
 const ISSUE_BURST = 100;
 
-/** What is logged when this process begins or ceases to deliver, by what the state says of the role. */
 const ROLE_LINES = {
   true: "This process delivers the outbox",
   false: "Another process delivers the outbox",
   null: "No process delivers the outbox: the state cannot say which one may",
-} as const;
+};
 
 /**
  * Delivers the rows of the outbox, a lane for each kind.
@@ -58,7 +57,6 @@ const ROLE_LINES = {
  */
 export class Dispatcher {
   readonly #parts: DispatcherParts;
-  readonly #rates: { message: RateLimit; issue: RateLimit; comment: null };
   readonly #lanes: Record<OutboxKind, Lane>;
   readonly #stopped = new AbortController();
   /** Null while that is not known. */
@@ -67,20 +65,16 @@ export class Dispatcher {
   #nextPass: Promise<void> | null = null;
   #keeping: Promise<void> = Promise.resolve();
 
-  constructor(parts: DispatcherParts, { messagesPerMinute: perMinute, ...pace }: Pace) {
+  constructor(parts: DispatcherParts, { messagesPerMinute, issuesPerHour, digestAfterSeconds }: Pace) {
     this.#parts = parts;
     // No more than a third, so that a critical message need not wait until the minute ends.
-    const burst = Math.min(MESSAGE_BURST, Math.ceil(perMinute / 3));
-    const issues = { perMinute: pace.issuesPerHour / 60, burst: ISSUE_BURST };
-    this.#rates = {
-      message: new RateLimit({ perMinute, burst }, parts.monotonicMs),
-      issue: new RateLimit(issues, parts.monotonicMs),
-      comment: null,
-    };
-    const mostAlone = Math.floor((pace.digestAfterSeconds * perMinute) / 60);
+    const burst = Math.min(MESSAGE_BURST, Math.ceil(messagesPerMinute / 3));
+    const messages = { perMinute: messagesPerMinute, burst };
+    const issues = { perMinute: issuesPerHour / 60, burst: ISSUE_BURST };
+    const mostAlone = Math.floor((digestAfterSeconds * messagesPerMinute) / 60);
     this.#lanes = {
-      message: this.#lane("message", 4, pace.digestAfterSeconds === 0 ? null : mostAlone),
-      issue: this.#lane("issue", 4),
+      message: this.#lane("message", 4, messages, digestAfterSeconds === 0 ? null : mostAlone),
+      issue: this.#lane("issue", 4, issues),
       comment: this.#lane("comment", 2),
     };
   }
@@ -97,8 +91,8 @@ export class Dispatcher {
   /** The codes for which lanes are paused, or null. */
   get pauses(): Readonly<Record<OutboxKind, string | null>> {
     const { message, issue, comment } = this.#lanes;
-    const [first, second, third] = [message, issue, comment].map(({ breaker }) => breaker.pausedBy);
-    return { message: first!, issue: second!, comment: third! };
+    const pausedBy = ({ breaker }: Lane) => breaker.pausedBy;
+    return { message: pausedBy(message), issue: pausedBy(issue), comment: pausedBy(comment) };
   }
 
   /** Begins to deliver, first what earlier processes left. */
@@ -153,16 +147,12 @@ export class Dispatcher {
     await this.#keeping;
   }
 
-  #lane(kind: OutboxKind, slots: number, mostAlone: number | null = null): Lane {
-    const rate = this.#rates[kind];
-    const keepPause = (code: string | null) => this.#keepPause(kind, code);
+  #lane(kind: OutboxKind, slots: number, rate: Rate | null = null, mostAlone: number | null = null): Lane {
     return new Lane({
-      ...this.#parts,
-      kind,
-      slots,
-      rate,
-      mostAlone,
-      keepPause,
+      ...{ ...this.#parts, kind, slots, mostAlone },
+      rate: rate && new RateLimit(rate, this.#parts.monotonicMs),
+      stopping: this.#stopped.signal,
+      keepPause: (code) => this.#keepPause(kind, code),
       onFree: () => void this.look(),
     });
   }
@@ -172,8 +162,8 @@ export class Dispatcher {
     const mayStart = (state: State, row: DueRow) =>
       row.waitedMs >= ISSUE_GRACE_MS || !message.isBehind(state, row);
     await message.start();
-    await issue.start(message.startable > 0 ? ISSUE_GRACE_MS : 0, mayStart);
-    await comment.start();
+    const graceMs = message.startable > 0 ? ISSUE_GRACE_MS : 0;
+    await Promise.all([issue.start(graceMs, mayStart), comment.start()]);
   }
 
   /** Keeps why a lane is paused for the next process; what cannot be kept is kept when a row finds out again. */
@@ -195,10 +185,7 @@ export class Dispatcher {
       this.#parts.log.warn("It is not known how much went out lately", { cause: nameOf(error) });
       return null;
     });
-    for (const kind of OUTBOX_KINDS) {
-      this.#rates[kind]?.resume(kept?.[kind].paceAheadMs ?? null);
-      if (kept !== null) this.#lanes[kind].breaker.recall(kept[kind].pausedBy);
-    }
+    for (const kind of OUTBOX_KINDS) this.#lanes[kind].recall(kept?.[kind] ?? null);
   }
 
   async #prune(): Promise<void> {

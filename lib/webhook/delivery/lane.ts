@@ -1,6 +1,6 @@
 import { OutageLog } from "../outage-log.ts";
 import { priorityOf } from "../store/stored.ts";
-import type { AttemptEnd, DueRow, OutboxKind, State } from "../store/types.ts";
+import type { AttemptEnd, DueRow, LaneState, OutboxKind, State } from "../store/types.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { Delivery } from "./delivery.ts";
 import type { DispatcherParts, Source } from "./dispatcher.ts";
@@ -11,14 +11,15 @@ import { type AttemptRows, nameOf } from "./report.ts";
  * What a lane works with.
  *
  * Shape: `slots` is how many rows may be on their way at once. `mostAlone` is how many messages may wait before several
- *        go out as one; null: each goes by itself. `keepPause` as `keep` of the breaker; `onFree` is called when others may
- *        start.
+ *        go out as one; null: each goes by itself. `keepPause` is told the code of a pause each time that it is found out,
+ *        and null when it is over; `onFree` is called when others may start. While `stopping` nothing starts.
  */
 export type LaneParts = DispatcherParts & {
   kind: OutboxKind;
   slots: number;
   rate: RateLimit | null;
   mostAlone: number | null;
+  stopping: AbortSignal;
   keepPause: (code: string | null) => void;
   onFree: () => void;
 };
@@ -45,7 +46,6 @@ export class Lane {
   readonly #reads: OutageLog;
   readonly #flights = new Set<Flight>();
   readonly #abort = new AbortController();
-  #isRunning = true;
 
   constructor(parts: LaneParts) {
     this.#parts = parts;
@@ -56,8 +56,8 @@ export class Lane {
 
   /** How many rows could start now. */
   get startable(): number {
-    const { slots, rate } = this.#parts;
-    if (!this.#isRunning || this.breaker.isOpen) return 0;
+    const { slots, rate, stopping } = this.#parts;
+    if (stopping.aborted || this.breaker.isOpen) return 0;
     const busy = [...this.#flights].filter(({ isBusy }) => isBusy).length;
     const free = (this.breaker.isHalfOpen ? 1 : slots) - busy;
     return Math.max(0, Math.min(free, rate?.available ?? free));
@@ -73,6 +73,12 @@ export class Lane {
   isBehind(state: State, { alert, id }: DueRow): boolean {
     const isBefore = (row: DueRow) => row.id < id && row.alert.fingerprint === alert.fingerprint;
     return [...this.#flights].some((flight) => flight.state === state && flight.rows.some(isBefore));
+  }
+
+  /** Goes on where another process stopped; null: what that one kept is not known. */
+  recall(kept: LaneState | null): void {
+    this.#parts.rate?.resume(kept?.paceAheadMs ?? null);
+    if (kept !== null) this.breaker.recall(kept.pausedBy);
   }
 
   /**
@@ -93,9 +99,8 @@ export class Lane {
     await Promise.all(sources.map(start));
   }
 
-  /** Starts nothing more and waits for the rows on their way; after `graceMs` they are aborted. */
+  /** Waits for the rows on their way; after `graceMs` they are aborted. */
   async stop(graceMs: number): Promise<void> {
-    this.#isRunning = false;
     const timer = setTimeout(() => this.#abort.abort(), graceMs);
     await Promise.all([...this.#flights].map(({ ending }) => ending));
     clearTimeout(timer);

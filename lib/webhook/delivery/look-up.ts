@@ -7,7 +7,6 @@ import {
 } from "../../providers/evolution/find-messages.ts";
 import type { FindInstance } from "../../providers/evolution/instance.ts";
 import { recipientJids } from "../../providers/evolution/recipient-jids.ts";
-import { DATABASE_FAILED } from "../../providers/evolution/refusal.ts";
 import { type LookUp, retry } from "./attempt.ts";
 
 /** How far the gateway's clock may be behind ours. */
@@ -15,12 +14,9 @@ const BEHIND_MS = 60_000;
 /** How far it may be ahead. */
 const AHEAD_MS = 5 * 60_000;
 
-/** The gateway cannot be asked now. Any other failure leaves it unknown what it has sent. */
-const NOT_ASKED: ReadonlySet<string> = new Set([
-  DATABASE_FAILED,
-  ...["unreachable", "timeout", "connection_lost", "aborted"].map((problem) => `gateway_${problem}`),
-  ...[502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 527].map((status) => `gateway_http_${status}`),
-]);
+/** The gateway cannot be asked now; any other failure leaves it unknown what it has sent. */
+const NOT_ASKED =
+  /^gateway_(?:database_failed|unreachable|timeout|connection_lost|aborted|http_(?:50[234]|52[0-7]))$/;
 
 /**
  * Looks at the gateway for a message that may have arrived.
@@ -72,7 +68,7 @@ async function findTo(
 }
 
 function failure(code: string): Awaited<ReturnType<LookUp>> {
-  return NOT_ASKED.has(code) ? retry(code, "service") : [];
+  return NOT_ASKED.test(code) ? retry(code, "service") : [];
 }
 
 /** WhatsApp's error after the gateway took it, and no acknowledgement. */

@@ -6,6 +6,11 @@ import type { AttemptResult } from "./attempt.ts";
 /** The rows that one attempt is for, the one that is sent first; never empty. */
 export type AttemptRows = readonly [DueRow, ...DueRow[]];
 
+const ENDED_LINES = {
+  dead: "Gave an alert up; see opsctl webhook dead list",
+  unknown: "An alert may have been delivered or not; see opsctl webhook dead list",
+};
+
 /**
  * Writes how an attempt ended into log and metrics; every alert of a digest counts.
  *
@@ -25,22 +30,16 @@ export function reportEnd(
   };
   // Of a repeated digest only the first alert is read: the others count as long as that one waited.
   const waits = [row.waitedMs, ...members.map((_, at) => others[at]?.waitedMs ?? row.waitedMs)];
-  if (result !== null && end.status !== "delivered") metrics.failed(kind, end.code);
-  switch (end.status) {
-    case "delivered":
-      for (const waitedMs of waits) metrics.sent(kind, waitedMs + tookMs);
-      log.info(result === null ? "An alert had arrived after all" : "Delivered an alert", facts);
-      break;
-    case "retry":
-      log.warn("An alert could not be delivered yet", { ...facts, againInMs: end.delayMs });
-      break;
-    case "unknown":
-      log.error("An alert may have been delivered or not; see opsctl webhook dead list", facts);
-      break;
-    case "dead":
-      for (const _ of waits) metrics.dead(kind);
-      log.error("Gave an alert up; see opsctl webhook dead list", facts);
+  if (end.status === "delivered") {
+    for (const waitedMs of waits) metrics.sent(kind, waitedMs + tookMs);
+    log.info(result === null ? "An alert had arrived after all" : "Delivered an alert", facts);
+    return;
   }
+  if (result !== null) metrics.failed(kind, end.code);
+  if (end.status === "dead") for (const _ of waits) metrics.dead(kind);
+  if (end.status === "retry")
+    log.warn("An alert could not be delivered yet", { ...facts, againInMs: end.delayMs });
+  else log.error(ENDED_LINES[end.status], facts);
 }
 
 /** The name of what was thrown, for a log: its message may hold an address or a text. */

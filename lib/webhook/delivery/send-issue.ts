@@ -15,7 +15,7 @@ const OF_ONE_ROW = /^tracker_(?:http_(?:400|409|422)|conflict_unclear|lock_timeo
 export function issueAttempt(tracker: Pick<IssueTracker, "createIssue">): Attempt {
   return async ({ alert, issueId }, signal) => {
     const issue = {
-      id: idIn(issueId),
+      id: issueId ?? "",
       title: issueTitle(alert),
       description: renderIssueBody(alert),
       priority: issuePriority(alert.severity),
@@ -33,22 +33,13 @@ export function issueAttempt(tracker: Pick<IssueTracker, "createIssue">): Attemp
  * Behaviour: a comment that the tracker refuses, as on an issue that a person deleted, is refused for good.
  */
 export function commentAttempt(tracker: Pick<IssueTracker, "createComment">): Attempt {
-  return async ({ id: row, alert, issueId }, signal) => {
-    const issue = idIn(issueId);
-    const comment = {
-      id: commentIdOf(issue, alert, row),
-      issueId: issue,
-      body: renderResolvedComment(alert),
-    };
+  return async ({ id: row, alert, issueId: issue }, signal) => {
+    const issueId = issue ?? "";
+    const comment = { id: commentIdOf(issueId, alert, row), issueId, body: renderResolvedComment(alert) };
     const outcome = await tracker.createComment(comment, signal);
     if (outcome.status !== "created") return resultOf(outcome);
     return { status: "delivered", reference: outcome.id, url: null };
   };
-}
-
-function idIn(issueId: string | null): string {
-  if (issueId === null) throw new TypeError("The row of an issue has no id");
-  return issueId;
 }
 
 /** A refusal of our token is for good as well: it gives the claim back, so that the next firing tries again. */
