@@ -1,38 +1,29 @@
-/** What the webhook's state must do on every store: each part of the suite, on a file and on PostgreSQL. */
-import { afterEach, beforeEach, describe } from "bun:test";
-import type { StateFixture } from "../support/state-fixture.ts";
+/** What the webhook's state must do on every store: in a file, in memory, and on PostgreSQL. */
+import { describe } from "bun:test";
 import { describeStores } from "../support/state-stores.ts";
-import { acceptTests, limitTests } from "./suite/accept.ts";
-import { attemptTests } from "./suite/attempts.ts";
-import { commentTests } from "./suite/comments.ts";
-import { deliveryTests } from "./suite/delivery.ts";
-import { digestTests } from "./suite/digests.ts";
-import { issueTests } from "./suite/issues.ts";
-import { operatorTests } from "./suite/operator.ts";
-import { pageTests } from "./suite/page.ts";
+import { acceptTests, limitTests, repeatTests } from "./suite/accept.ts";
+import { adoptTests } from "./suite/adopt.ts";
+import { beginTests, finishTests } from "./suite/attempts.ts";
+import { digestibleTests, dueTests } from "./suite/due.ts";
+import { fallbackTests, noteTests } from "./suite/fallback.ts";
+import { claimTests, commentTests } from "./suite/issues.ts";
+import { changeTests, readTests } from "./suite/operator.ts";
 import { processTests } from "./suite/processes.ts";
-import { secondChannelTests } from "./suite/second-channel.ts";
 
-describeStores((open) => {
-  let fixture: StateFixture;
-  const current = () => fixture;
-  beforeEach(async () => {
-    fixture = await open({ comments: true });
-  });
-  afterEach(() => fixture.close());
-
-  describe("accepting alerts", () => acceptTests(current));
-  describe("the issue of a fingerprint", () => issueTests(current));
-  describe("delivery", () => deliveryTests(current));
-  describe("an attempt", () => attemptTests(current));
-  describe("a message that combines several alerts", () => digestTests(current));
-  describe("a comment on an issue", () => commentTests(current));
-  describe("what an operator sees and changes", () => operatorTests(current));
-  describe("the second channel", () => secondChannelTests(current));
-  describe("the status page", () => pageTests(current));
-  describe("two processes", () => processTests(current));
-});
-
-describeStores((open) => {
-  describe("the limits of the outbox", () => limitTests(open));
+describeStores((tests) => {
+  describe("accepting alerts", () => acceptTests(tests));
+  describe("an alert and its repeats", () => repeatTests(tests));
+  describe("the limits of the outbox", () => limitTests(tests));
+  describe("the issue of a fingerprint", () => claimTests(tests));
+  describe("a comment on an issue", () => commentTests(tests));
+  describe("rows that are due", () => dueTests(tests));
+  describe("one message may tell", () => digestibleTests(tests));
+  describe("an attempt", () => beginTests(tests));
+  describe("the end of an attempt", () => finishTests(tests));
+  describe("the fallback channel", () => fallbackTests(tests));
+  describe("the recovery note", () => noteTests(tests));
+  describe("a state that takes over another", () => adoptTests(tests));
+  describe("what is read", () => readTests(tests));
+  describe("what an operator changes", () => changeTests(tests));
+  if (tests.isShared) describe("two processes", () => processTests(tests));
 });

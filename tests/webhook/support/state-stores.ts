@@ -1,54 +1,102 @@
-/** The stores of the state on which the same tests run: a file, and PostgreSQL in its newest and oldest version. */
-import { afterAll, beforeAll, describe } from "bun:test";
+/** The stores on which the same tests run: a file, memory, and PostgreSQL in its newest and oldest version. */
+import { afterAll, beforeAll, describe, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
-import type { State } from "../../../lib/webhook/state/contract.ts";
-import { openPostgresState } from "../../../lib/webhook/state/postgres/state.ts";
-import { openSqliteState } from "../../../lib/webhook/state/sqlite/state.ts";
+import { outboxOn } from "../../../lib/webhook/store/outbox.ts";
+import { openPostgresStore } from "../../../lib/webhook/store/postgres/store.ts";
+import type { Store } from "../../../lib/webhook/store/sql.ts";
+import { openMemoryStore, openSqliteStore } from "../../../lib/webhook/store/sqlite/store.ts";
+import { OUTBOX_LIMITS, type State } from "../../../lib/webhook/store/types.ts";
 import { MAJORS } from "../../sql/support/ledger.ts";
 import { silentLog } from "../../support/silent-log.ts";
 import { createStateDatabase, refuseInserts, type StateDatabase } from "./postgres-state.ts";
-import { type OpenStateFixture, START_MS, type StateFixture } from "./state-fixture.ts";
+import { type OpenStateFixture, START_MS, type StateFixture, type StateOptions } from "./state-fixture.ts";
+
+/**
+ * Registers tests that get a state on an empty store each.
+ *
+ * Shape: `isShared`: another process can open the same store. `hasLease`: a lease says who delivers.
+ */
+export type StateTests = {
+  test(title: string, run: (fixture: StateFixture) => Promise<unknown>, options?: StateOptions): void;
+  each<Row extends readonly [unknown, ...unknown[]]>(
+    rows: readonly Row[],
+    optionsOf?: (...row: Row) => StateOptions,
+  ): (title: string, run: (fixture: StateFixture, ...row: Row) => Promise<unknown>) => void;
+  /** Runs with a state that is opened with options. */
+  opened<T>(options: StateOptions, run: (fixture: StateFixture) => Promise<T>): Promise<T>;
+  isShared: boolean;
+  hasLease: boolean;
+};
 
 /** Registers the same tests for each store. */
-export function describeStores(define: (open: OpenStateFixture) => void): void {
-  describe("a state in a file", () => define(openInFile));
+export function describeStores(define: (tests: StateTests) => void): void {
+  describe("a state in a file", () => define(testsOn(openInFile, { isShared: true, hasLease: false })));
+  describe("a state in memory", () => define(testsOn(openInMemory, { isShared: false, hasLease: false })));
   for (const major of MAJORS) {
     describe(`a state on PostgreSQL ${major ?? "18"}`, () => {
-      let store: StateDatabase;
+      let database: StateDatabase;
       beforeAll(async () => {
-        store = await createStateDatabase(major);
+        database = await createStateDatabase(major);
       });
-      afterAll(() => store.database.drop());
-      define((options) => openOnPostgres(store, options));
+      afterAll(() => database.database.drop());
+      const open = (options?: StateOptions) => openOnPostgres(database, options);
+      define(testsOn(open, { isShared: true, hasLease: true }));
     });
   }
 }
 
-async function openInFile(options: Parameters<OpenStateFixture>[0] = {}): Promise<StateFixture> {
-  const directory = mkdtempSync(join(tmpdir(), "opsctl-state-"));
-  let clockMs = START_MS;
-  const states = statesOf(() =>
-    openSqliteState({ directory, nowMs: () => clockMs, log: silentLog, ...options }),
-  );
+function testsOn(open: OpenStateFixture, kind: { isShared: boolean; hasLease: boolean }): StateTests {
+  const opened: StateTests["opened"] = async (options, run) => {
+    const fixture = await open(options);
+    return await run(fixture).finally(() => fixture.close());
+  };
   return {
-    state: await states.open(),
+    ...kind,
+    opened,
+    test: (title, run, options = {}) => test(title, async () => void (await opened(options, run))),
+    each: (rows, optionsOf) => (title, run) =>
+      test.each(rows as never)(title, async (...row) => {
+        await opened(optionsOf?.(...(row as never)) ?? {}, (fixture) => run(fixture, ...(row as never)));
+      }),
+  };
+}
+
+/** Opens a state on SQLite in memory, with the clock at `START_MS`. */
+export async function openInMemory(options: StateOptions = {}): Promise<StateFixture> {
+  let clockMs = START_MS;
+  const states = statesOf(async () => openMemoryStore(() => clockMs), options);
+  const { state, store } = await states.openLeading();
+  return {
+    state,
+    store,
     setClock(ms) {
       clockMs = ms;
     },
-    another: states.open,
+    another: async () => state,
+    reopen: async () => state,
+    refuse: (fingerprint) => refuseIn(store, fingerprint),
+    close: states.close,
+  };
+}
+
+async function openInFile(options: StateOptions = {}): Promise<StateFixture> {
+  const directory = mkdtempSync(join(tmpdir(), "opsctl-state-"));
+  let clockMs = START_MS;
+  const nowMs = () => clockMs;
+  const states = statesOf(() => openSqliteStore({ directory, nowMs, log: silentLog }), options);
+  const { state, store } = await states.openLeading();
+  return {
+    state,
+    store,
+    setClock(ms) {
+      clockMs = ms;
+    },
+    another: async () => (await states.open()).state,
     reopen: states.reopen,
-    spoil: (row, text) =>
-      inFile(directory, (db) => db.prepare("update outbox set alert = ? where id = ?").run(text, row)),
-    refuse: (fingerprint) =>
-      inFile(directory, (db) =>
-        db.exec(`
-          create trigger refuse before insert on outbox when new.fingerprint = '${fingerprint}'
-          begin select raise(abort, 'refused'); end`),
-      ),
+    refuse: (fingerprint) => refuseIn(store, fingerprint),
     async close() {
       await states.close();
       rmSync(directory, { recursive: true });
@@ -57,55 +105,60 @@ async function openInFile(options: Parameters<OpenStateFixture>[0] = {}): Promis
 }
 
 async function openOnPostgres(
-  store: StateDatabase,
-  options: Parameters<OpenStateFixture>[0] = {},
+  { database, empty, setClock }: StateDatabase,
+  options: StateOptions = {},
 ): Promise<StateFixture> {
-  await store.empty(START_MS);
-  const url = new Secret(store.database.url);
-  const states = statesOf(() =>
-    openPostgresState({ url, log: silentLog, applicationName: "opsctl webhook serve", ...options }),
-  );
+  await empty(START_MS);
+  const url = new Secret(database.url);
+  const applicationName = "opsctl webhook serve";
+  const states = statesOf(() => openPostgresStore({ url, log: silentLog, applicationName }), options);
+  const { state, store } = await states.openLeading();
   return {
-    state: await states.open(),
-    setClock: store.setClock,
-    another: states.open,
+    state,
+    store,
+    setClock,
+    another: async () => (await states.open()).state,
     reopen: states.reopen,
-    async spoil(row, text) {
-      await store.database.sql`update opsctl_state.outbox set alert = ${text} where id = ${row}`;
-    },
-    async refuse(fingerprint) {
-      await refuseInserts(store.database.sql, fingerprint);
-    },
+    refuse: (fingerprint) => refuseInserts(database.sql, fingerprint),
     async close() {
-      await store.database.sql`drop trigger if exists refuse on opsctl_state.outbox`;
+      await database.sql`drop trigger if exists refuse on opsctl_state.outbox`;
       await states.close();
     },
   };
 }
 
-function inFile(directory: string, work: (db: DatabaseSync) => unknown): void {
-  const db = new DatabaseSync(join(directory, "state.db"));
-  work(db);
-  db.close();
+/** Lets SQLite refuse every row of a fingerprint. */
+function refuseIn(store: Store, fingerprint: string): Promise<number> {
+  const trigger = `
+    create trigger refuse before insert on {outbox} when new.fingerprint = '${fingerprint}'
+    begin select raise(abort, 'refused'); end`;
+  return store.write("refuse a fingerprint", (sql) => sql.run(trigger));
 }
 
 /** The states that a fixture has open. */
-function statesOf(openState: () => Promise<State>) {
+function statesOf(openStore: () => Promise<Store>, options: StateOptions) {
   const opened: State[] = [];
   const open = async () => {
-    const state = await openState();
+    const store = await openStore();
+    const state = outboxOn(store, { limits: OUTBOX_LIMITS, comments: true, log: silentLog, ...options });
     opened.push(state);
-    return state;
+    return { state, store };
+  };
+  const openLeading = async () => {
+    const { state, store } = await open();
+    await state.lead();
+    return { state, store };
   };
   const close = async () => {
     for (const state of opened.splice(0)) await state.close();
   };
   return {
     open,
+    openLeading,
     close,
     async reopen() {
       await close();
-      return await open();
+      return (await openLeading()).state;
     },
   };
 }

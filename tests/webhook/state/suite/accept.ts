@@ -1,152 +1,242 @@
-/** What the state does when it accepts alerts, within its limits. */
-import { expect, test } from "bun:test";
-import type { OutboxLimits } from "../../../../lib/webhook/state/contract.ts";
+/** Accepting alerts: what is kept, repeats, and the limits of the outbox. */
+import { expect } from "bun:test";
+import type { Alert } from "../../../../lib/webhook/alert/alert.ts";
+import type { AcceptOutcome, State } from "../../../../lib/webhook/store/types.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptAll,
   acceptOne,
   acceptRows,
+  alertsOf,
+  DAY_MS,
   DEAD,
   DELIVERED,
-  dueIds,
+  issueRowOf,
   MINUTE_MS,
-  type OpenStateFixture,
   onlyDue,
+  retryAfter,
+  SECOND_MS,
   START_MS,
   type StateFixture,
+  start,
+  tryOnce,
 } from "../../support/state-fixture.ts";
+import type { StateTests } from "../../support/state-stores.ts";
 
-/** Registers the tests of rows and messages. */
-export function acceptTests(fixture: () => StateFixture): void {
-  test("keeps each alert as it came, whatever its texts and labels are called", async () => {
-    const { state } = fixture();
-    const labels: Record<string, string> = JSON.parse(
-      '{"__proto__":"p","constructor":"c","toString":"t","a\\u0000b":"nul"}',
-    );
-    const alert = sampleAlert({ labels, description: 'ação 🚨 "\\ \u0000 \u2028 \ud800', name: "x'; drop" });
-    const accepted = await acceptOne(state, alert);
-    expect(accepted.alert).toEqual(alert);
-    const row = await onlyDue(state);
-    expect(JSON.stringify(row.alert)).toBe(JSON.stringify(alert));
-    const untried = { attempts: 0, waitedMs: 0, claimedAtMs: null, issueUrl: null };
-    expect(row).toMatchObject({ id: accepted.messageRow, kind: "message", ...untried });
-  });
+/** Texts that a database, a statement or a format could take for something else. */
+const ODD_TEXTS: [string, string][] = [
+  ["NUL", "\u0000 nul \u0000"],
+  ["half a character", "\udc00 and \ud83d"],
+  ["marks of statements", `'; drop -- "$1" {outbox} {now} \\u0000 \\ %`],
+  ["lines and symbols", "a\r\n\u2028\u0085\tb 🚨 ção"],
+  ["64 KiB", `${"é".repeat(65_530)}\ud83d`],
+  ["nothing", ""],
+];
 
-  test.each(["nul\u0000", "é".repeat(100_000), ""])(
-    "takes a fingerprint and a name that a column or an index could not hold: %j",
-    async (fingerprint) => {
-      const { state } = fixture();
-      const { messageRow } = await acceptOne(state, sampleAlert({ fingerprint, name: fingerprint }));
-      await state.settle(messageRow, DEAD);
-      expect(await state.listDead()).toMatchObject([{ fingerprint, alertname: fingerprint }]);
-      expect((await state.latest(fingerprint)).message).toMatchObject({ status: "dead", code: "refused" });
-      expect(await state.dropDead(null)).toBe(1);
+/** Registers the tests of what is kept. */
+export function acceptTests({ test, each }: StateTests): void {
+  each(ODD_TEXTS)(
+    "keeps an alert as it is, whatever its texts are: %s",
+    async ({ state, reopen }, _, odd) => {
+      const labels = { [odd]: odd, ["__proto__"]: odd, toString: odd };
+      const texts = { name: odd, summary: odd, description: odd, severity: odd, value: odd };
+      const alert = sampleAlert({ ...texts, labels });
+      const accepted = await acceptOne(state, alert);
+      expect(accepted.alert).toEqual(alert);
+      const row = await onlyDue(await reopen());
+      expect(row).toEqual({
+        ...{ attempts: 0, waitedMs: 0, triedMs: 0, ambiguous: 0, sent: null, members: [], isRepeat: false },
+        ...{ id: accepted.messageRow, kind: "message", alert, issueId: null, issueUrl: null },
+      });
+      expect(JSON.stringify(row.alert)).toBe(JSON.stringify(alert));
     },
   );
 
-  test("takes a batch of thousands of requests, or of many megabytes, and answers each in its place", async () => {
-    const { state } = fixture();
+  each(ODD_TEXTS)(
+    "keeps what external services say of it, whatever that is: %s",
+    async ({ state, setClock, reopen }, _, odd) => {
+      const accepted = await acceptOne(state, sampleAlert({ name: odd }));
+      const { messageRow } = accepted;
+      await tryOnce(state, messageRow, retryAfter(0, { code: odd, mayHaveArrived: true }), start(odd));
+      await state.finish(issueRowOf(accepted), { status: "delivered", reference: odd, url: odd });
+      await state.pauseLane("message", odd);
+      await state.keepEmail(JSON.stringify(odd));
+      const again = await reopen();
+      expect((await onlyDue(again)).sent?.text).toBe(odd);
+      expect(await again.pendingEmail()).toBe(JSON.stringify(odd));
+      const [{ code } = {}] = await again.listQueued(1);
+      const { pausedBy } = (await again.lanes()).message;
+      await again.finish(messageRow, { status: "delivered", reference: odd, url: null });
+      await setClock(START_MS + SECOND_MS);
+      const { message, issue } = await again.latest("f1");
+      const kept = [code, pausedBy, message?.reference, issue?.reference, issue?.url];
+      // What a column cannot hold is not kept as it was, but the same id is known again.
+      if (/[\0\p{Cs}]|.{501}/u.test(odd)) expect(kept.every((text) => typeof text === "string")).toBe(true);
+      else expect(kept).toEqual([odd, odd, odd, odd, odd]);
+      expect([...(await again.heldReferences("message", [odd, "other"]))]).toEqual([odd]);
+      expect(await again.deliveredBetween(MINUTE_MS, 0)).toEqual([message!.reference!]);
+      expect((await again.recent(1))[0]?.shown.name).toBe(odd.slice(0, 200));
+    },
+  );
+
+  test("takes thousands of requests, or many megabytes, at once", async ({ state }) => {
+    const description = "x".repeat(1_000_000);
     const large = Array.from({ length: 12 }, (_, at) => [
-      resolvedAlert({ fingerprint: `large ${at}`, description: "x".repeat(1_000_000) }),
+      resolvedAlert({ fingerprint: `l${at}`, description }),
     ]);
-    const small = Array.from({ length: 1_001 }, (_, at) => [resolvedAlert({ fingerprint: `small ${at}` })]);
-    for (const requests of [large, small]) {
-      const outcomes = await state.accept(requests);
-      expect(outcomes).toMatchObject(requests.map(([alert]) => ({ accepted: [{ alert }] })));
-    }
+    const small = Array.from({ length: 1_001 }, (_, at) => [resolvedAlert({ fingerprint: `s${at}` })]);
+    for (const requests of [large, small, []])
+      expect(await state.accept(requests)).toMatchObject(
+        requests.map(([alert]) => ({ accepted: [{ alert }] })),
+      );
     expect((await state.stats()).message.queued).toBe(1_013);
   });
 
-  test("a request that the store refuses loses only itself, however often it comes", async () => {
-    const { state, refuse } = fixture();
+  test("a request that the store refuses loses only itself, as a whole, however often it comes", async ({
+    state,
+    refuse,
+    reopen,
+  }) => {
     await refuse("poison");
     const REFUSED = { refused: "state_unavailable" } as const;
-    const request = (...fingerprints: string[]) =>
-      fingerprints.map((fingerprint) => sampleAlert({ fingerprint }));
-    const outcomes = await state.accept([request("a"), request("b", "poison"), request("b")]);
     const first = { accepted: [{ issue: { status: "first" } }] };
+    const outcomes = await state.accept([alertsOf("a"), alertsOf("b poison"), alertsOf("b")]);
     expect(outcomes).toMatchObject([first, REFUSED, first]);
-    expect(await state.accept([request("poison"), request("c")])).toMatchObject([REFUSED, first]);
-    expect(await state.stats()).toMatchObject({ message: { queued: 3 }, issue: { queued: 3 } });
+    expect(await state.accept([alertsOf("poison d"), alertsOf("c")])).toMatchObject([REFUSED, first]);
+    expect(await state.accept([alertsOf("poison")])).toEqual([REFUSED]);
+    const again = await reopen();
+    expect(await again.stats()).toMatchObject({ message: { queued: 3 }, issue: { queued: 3 } });
+    expect(await again.alertRecords(["d", "poison"])).toEqual([]);
+    expect(await again.hourly(1)).toEqual([3]);
   });
 }
 
-/** Registers the tests of the limits of rows and bytes. */
-export function limitTests(open: OpenStateFixture): void {
-  const within = (limits: OutboxLimits, use: (fixture: StateFixture) => Promise<void>) => async () => {
-    const fixture = await open({ limits });
-    await use(fixture).finally(() => fixture.close());
-  };
-  const FULL = { refused: "outbox_full" } as const;
-  const warning = resolvedAlert({ severity: "warning" });
-  const critical = resolvedAlert({ severity: " CRITICAL", fingerprint: "critical" });
-  const size = Buffer.byteLength(JSON.stringify(critical));
+/** Alerts; what is said of each: its issue, and whether it is a repeat; and how many comments there are then. */
+const SEQUENCES: [string, string, string, number][] = [
+  ["the same start", "a a a", "first, duplicate repeat, duplicate repeat", 0],
+  ["another start", "a1 a2 a2", "first, duplicate, duplicate repeat", 0],
+  ["no start", "a0 a0", "first, duplicate", 0],
+  ["an end between", "a a- a a", "first, not_firing, duplicate, duplicate repeat", 1],
+  ["an end first", "a- a a-", "not_firing, first, not_firing", 1],
+  ["two ends", "a a- a-", "first, not_firing, not_firing", 1],
+  ["another fingerprint", "a b a b-", "first, first, duplicate repeat, not_firing", 1],
+];
 
-  test(
-    "refuse what is beyond the rows until some are delivered, each request as a whole",
-    within({ rows: 4, bytes: 1_000_000 }, async ({ state, setClock }) => {
-      const requests = [["a", "b", "c"], ["d", "e"], ["f"]].map((names) =>
-        names.map((fingerprint) => resolvedAlert({ fingerprint })),
+async function oneByOne(state: State, requests: readonly Alert[][]): Promise<AcceptOutcome[]> {
+  const outcomes: AcceptOutcome[] = [];
+  for (const request of requests) outcomes.push(...(await state.accept([request])));
+  return outcomes;
+}
+
+/** Ways in which requests may come. */
+const WAYS = { "in one commit": (state: State, all: Alert[][]) => state.accept(all), "one by one": oneByOne };
+type Way = keyof typeof WAYS;
+
+/** Registers the tests of repeats. */
+export function repeatTests({ test, each }: StateTests): void {
+  const cases = SEQUENCES.flatMap((one) =>
+    ["in one request", ...Object.keys(WAYS)].map((way) => [way, ...one]),
+  );
+  each(cases as [string, string, string, string, number][])(
+    "%s: %s",
+    async ({ state }, way, _, names, expected, comments) => {
+      const alerts = alertsOf(names);
+      const requests = alerts.map((alert) => [alert]);
+      const outcomes = await (WAYS[way as Way] ?? WAYS["one by one"])(
+        state,
+        way in WAYS ? requests : [alerts],
       );
-      expect(await state.accept(requests)).toMatchObject([
-        { accepted: [{}, {}, {}] },
-        FULL,
-        { accepted: [{}] },
-      ]);
-      expect(await state.accept([[warning]])).toEqual([FULL]);
-      expect((await state.stats()).message.queued).toBe(4);
-      for (const id of await dueIds(state, "message")) await state.settle(id, DELIVERED);
-      await setClock(START_MS + MINUTE_MS);
-      await acceptOne(state, warning);
-    }),
-  );
-
-  test(
-    "count bytes, and know within seconds what another process left or took",
-    within({ rows: 100, bytes: Math.floor(2.5 * size) }, async ({ state, setClock, another }) => {
-      const other = await another();
-      const [row] = await acceptRows(other, "a", "b");
-      await setClock(START_MS + MINUTE_MS);
-      expect(await state.accept([[warning]])).toEqual([FULL]);
-      await other.settle(row, DEAD);
-      await setClock(START_MS + 2 * MINUTE_MS);
-      await acceptOne(state, warning);
-    }),
-  );
-
-  test.each([
-    ["rows", { rows: 10, bytes: 1_000 * size }],
-    ["bytes", { rows: 1_000, bytes: 10 * size }],
-  ] as const)("keep the last tenth of the %s for requests with a critical alert", async (_, limits) => {
-    await within(limits, async ({ state }) => {
-      const nine = Array.from({ length: 9 }, () => ({ ...critical, severity: "warning9" }));
-      const outcomes = await state.accept([nine, [warning], [critical]]);
-      expect(outcomes).toMatchObject([{ accepted: nine.map(() => ({})) }, FULL, { accepted: [{}] }]);
-      expect(await state.accept([[critical]])).toEqual([FULL]);
-    })();
-  });
-
-  test.each([0, 1])(
-    "give the last tenth to all of a request with a critical alert in place %d",
-    async (place) => {
-      await within({ rows: 10, bytes: 1_000_000 }, async ({ state }) => {
-        await acceptAll(state, ...Array.from({ length: 8 }, () => warning));
-        const request = [warning, warning];
-        expect(await state.accept([request])).toEqual([FULL]);
-        request[place] = critical;
-        expect(await state.accept([request])).toMatchObject([{ accepted: [{}, {}] }]);
-      })();
+      const accepted = outcomes.flatMap((outcome) => ("accepted" in outcome ? outcome.accepted : []));
+      const said = accepted.map(({ isRepeat, issue }) => `${issue.status}${isRepeat ? " repeat" : ""}`);
+      expect(said.join(", ")).toBe(expected);
+      expect((await state.stats()).comment.queued).toBe(comments);
+      const waiting = (await state.digestible([])).toSorted((one, other) => one.id - other.id);
+      expect(waiting.map(({ id, isRepeat }) => [id, isRepeat])).toEqual(
+        accepted.map(({ messageRow, isRepeat }) => [messageRow, isRepeat]),
+      );
     },
   );
 
-  test(
-    "count nothing twice",
-    within({ rows: 6, bytes: 1_000_000 }, async ({ state, another }) => {
-      const firing = ["a", "b", "c"].map((fingerprint) => [
-        sampleAlert({ fingerprint, severity: "critical" }),
-      ]);
-      expect(await state.accept(firing)).toMatchObject(firing.map(() => ({ accepted: [{}] })));
-      expect((await (await another()).stats()).issue.queued).toBe(3);
+  test("over a restart, and for as long as the alert is posted within 30 days", async ({
+    state,
+    setClock,
+    reopen,
+  }) => {
+    await acceptOne(state, sampleAlert());
+    const again = await reopen();
+    for (const days of [7, 29, 58, 89]) {
+      await setClock(START_MS + days * DAY_MS);
+      await again.prune();
+      expect([days, (await acceptOne(again, sampleAlert())).isRepeat]).toEqual([days, days < 89]);
+    }
+  });
+}
+
+/** So many alerts: resolved ("w"), firing ("f"), of one fingerprint ("s"), critical and resolved ("c"). */
+function request(amounts: string): Alert[] {
+  return amounts.split("+").flatMap((amount) =>
+    Array.from({ length: Number.parseInt(amount, 10) }, (_, at) => {
+      const fingerprint = `f${amount.endsWith("s") ? "" : at}`;
+      if (amount.endsWith("c")) return resolvedAlert({ fingerprint, severity: " CRITICAL" });
+      return /[fs]$/.test(amount) ? sampleAlert({ fingerprint }) : resolvedAlert({ fingerprint });
     }),
   );
+}
+
+const SIZE = Buffer.byteLength(JSON.stringify(request("1c")[0]));
+const MANY = 1_000_000;
+
+/** Limits of rows and bytes, requests (see `request`), and those that are refused. */
+type Limit = [string, number, number, string, string];
+type LimitCase = [Way, ...Limit];
+
+const LIMITS: Limit[] = [
+  ["whole requests", 4, MANY, "3w 2w 1w", "2w"],
+  ["issues of a request", 100, MANY, "90f 45f", "90f"],
+  ["an issue of a fingerprint", 10, MANY, "8s 1w", "1w"],
+  ["comments", 10, MANY, "4f 1w 1c", "1w"],
+  ["comments of a request", 10, MANY, "3f+3w 2f+2w", "3f+3w"],
+  ["a tenth for critical ones", 10, MANY, "9w 1w 1c 2c", "1w 2c"],
+  ["a tenth for requests with one", 10, MANY, "8w 2w 1w+1c", "2w"],
+  ["the same, in other order", 10, MANY, "8w 2w 1c+1w", "2w"],
+  ["bytes", MANY, 10 * SIZE, "9w 1w 1c 2c", "1w 2c"],
+];
+
+/** Registers the tests of the limits of rows and bytes. */
+export function limitTests({ test, each, isShared }: StateTests): void {
+  const ways = Object.keys(WAYS) as Way[];
+  const cases = LIMITS.flatMap((limit) => ways.map((way): LimitCase => [way, ...limit]));
+  const limitsOf = (...[, , rows, bytes]: LimitCase) => ({ limits: { rows, bytes } });
+  each(cases, limitsOf)("%s, they count %s", async ({ state }, way, _, _rows, _bytes, requests, refused) => {
+    const all = requests.split(" ");
+    const outcomes = await WAYS[way](state, all.map(request));
+    const full = outcomes.map((outcome) => "refused" in outcome && outcome.refused === "outbox_full");
+    expect(full).toEqual(all.map((one) => refused.split(" ").includes(one)));
+    const accepted = all.filter((_one, at) => !full[at]).flatMap(request);
+    expect((await state.stats()).message.queued).toBe(accepted.length);
+  });
+
+  const three = { limits: { rows: 3, bytes: MANY } };
+  const ended = async ({ state, setClock }: StateFixture) => {
+    const rows = await acceptRows(state, "a", "b", "c");
+    expect(await state.accept([request("1w")])).toEqual([{ refused: "outbox_full" }]);
+    await state.finish(rows[0], DELIVERED);
+    await state.finish(rows[1], DEAD);
+    await state.dropQueued([rows[2]]);
+    await setClock(START_MS + MINUTE_MS);
+    await acceptAll(state, ...request("3w"));
+  };
+  test("they count no more what was delivered, given up or dropped", ended, three);
+
+  const shared = async ({ state, setClock, another }: StateFixture) => {
+    await acceptRows(state, "own");
+    const other = await another();
+    const [row] = await acceptRows(other, "a", "b");
+    await setClock(START_MS + MINUTE_MS);
+    expect(await state.accept([request("1w")])).toEqual([{ refused: "outbox_full" }]);
+    await other.finish(row, DELIVERED);
+    await setClock(START_MS + 2 * MINUTE_MS);
+    await acceptAll(state, ...request("1w"));
+  };
+  if (isShared) test("they count within seconds what another process accepted or ended", shared, three);
 }

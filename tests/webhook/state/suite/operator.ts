@@ -1,135 +1,281 @@
-/** What operators see and change: what waits, what is dead, and which channels are paused. */
-import { expect, test } from "bun:test";
+/** What operators and the status page see, and what operators change. */
+import { expect } from "bun:test";
+import {
+  type AttemptEnd,
+  KEEP_DELIVERED_MS,
+  KEEP_ENDED_MS,
+  type State,
+} from "../../../../lib/webhook/store/types.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptAll,
-  acceptOne,
   acceptRows,
+  alertsOf,
+  CREATED,
   DAY_MS,
   DEAD,
   DELIVERED,
+  deliveredAs,
   dueIds,
+  dueRows,
+  HOUR_MS,
+  ISSUE_URL,
   issueRowOf,
+  MAYBE,
   MINUTE_MS,
   retryAfter,
   SECOND_MS,
   START_MS,
-  type StateFixture,
+  start,
+  tryOnce,
+  UNKNOWN,
 } from "../../support/state-fixture.ts";
+import type { StateTests } from "../../support/state-stores.ts";
 
-/** Registers these tests. */
-export function operatorTests(fixture: () => StateFixture): void {
-  listTests(fixture);
-  dropTests(fixture);
-  holdTests(fixture);
-}
+const instant = (ms: number) => new Date(ms).toISOString();
 
-function listTests(fixture: () => StateFixture): void {
-  const acceptedAt = new Date(START_MS).toISOString();
-
-  test("listQueued() shows what waits in the order in which it would go out, without the alert's text", async () => {
-    const { state } = fixture();
-    const critical = { severity: "critical", fingerprint: "f2" };
-    const alerts = [sampleAlert({ severity: null, name: null }), resolvedAlert(critical)];
-    const [plain, urgent] = await acceptAll(state, ...alerts);
-    await state.begin(plain!.messageRow, { text: "t" });
-    await state.settle(plain!.messageRow, retryAfter(MINUTE_MS));
-    const common = { kind: "message", digest: null, squad: "infra", acceptedAt } as const;
-    expect(await state.listQueued(9)).toEqual([
-      {
-        ...{ ...common, ...critical, id: urgent!.messageRow, alertname: "VPS Load Average Alto" },
-        ...{ attempts: 0, code: null, nextAttemptAt: null },
-      },
-      {
-        ...{ ...common, id: plain!.messageRow, alertname: null, fingerprint: "f1", severity: null },
-        ...{ attempts: 1, code: "timeout", nextAttemptAt: new Date(START_MS + MINUTE_MS).toISOString() },
-      },
-      expect.objectContaining({ id: issueRowOf(plain!), kind: "issue" }),
+/** Registers the tests of lists and numbers. */
+export function readTests({ test }: StateTests): void {
+  test("listQueued() gives what waits in the order in which it would go out", async ({ state }) => {
+    const critical = sampleAlert({ severity: "critical", fingerprint: "f2", firing: false });
+    const [plain, urgent, member] = await acceptAll(
+      state,
+      sampleAlert({ name: null }),
+      critical,
+      resolvedAlert(),
+    );
+    const end = retryAfter(MINUTE_MS, { mayHaveArrived: true });
+    await tryOnce(state, plain!.messageRow, end, start("t", [member!.messageRow]));
+    const tried = { attempts: 1, code: "timeout", nextAttemptAt: instant(START_MS + MINUTE_MS) };
+    const of = { kind: "message", digest: null, squad: "infra", acceptedAt: instant(START_MS) };
+    const untried = { attempts: 0, code: null, nextAttemptAt: null, alertname: critical.name };
+    const queued = await state.listQueued(9);
+    expect(queued[0]).toEqual({
+      ...of,
+      ...untried,
+      id: urgent!.messageRow,
+      fingerprint: "f2",
+      severity: "critical",
+    } as never);
+    expect(queued.slice(1)).toMatchObject([
+      { ...of, ...tried, id: plain!.messageRow, alertname: null },
+      { ...tried, id: member!.messageRow, digest: plain!.messageRow },
+      { kind: "issue", id: issueRowOf(plain!) },
+      { kind: "comment", digest: null },
     ]);
-    expect(await state.listQueued(2)).toHaveLength(2);
+    expect(await state.listQueued(2)).toEqual(queued.slice(0, 2));
   });
 
-  test("listDead() names what is dead and why, without the alert's text", async () => {
-    const { state, setClock } = fixture();
-    const { messageRow } = await acceptOne(state, resolvedAlert({ name: null }));
-    await state.settle(messageRow, retryAfter(0));
+  test("listDead() gives what is dead or unknown, and why, without the alert's text", async ({
+    state,
+    setClock,
+  }) => {
+    const [head, member] = await acceptAll(state, ...alertsOf("a- b-"));
+    await tryOnce(state, head!.messageRow, MAYBE, start("t", [member!.messageRow]));
     await setClock(START_MS + DAY_MS);
-    await state.settle(messageRow, DEAD);
+    await state.finish(head!.messageRow, UNKNOWN);
+    const dates = {
+      acceptedAt: instant(START_MS),
+      diedAt: instant(START_MS + DAY_MS),
+      squad: "infra",
+    } as const;
+    const why = { kind: "message", status: "unknown", attempts: 1, code: "send_unknown" } as const;
+    const common = { ...dates, ...why, alertname: head!.alert.name };
     expect(await state.listDead()).toEqual([
-      {
-        ...{ id: messageRow, kind: "message", status: "dead", digest: null, alertname: null },
-        ...{ fingerprint: "f1", squad: "infra", attempts: 2, code: "refused" },
-        ...{ acceptedAt, diedAt: new Date(START_MS + DAY_MS).toISOString() },
-      },
+      { ...common, id: head!.messageRow, digest: null, fingerprint: "a" },
+      { ...common, id: member!.messageRow, digest: head!.messageRow, fingerprint: "b" },
     ]);
   });
 
-  test.each(["half a te", "null", "{}"])(
-    "a row whose alert is %s is dead, and holds neither the next one of its fingerprint nor the others",
-    async (text) => {
-      const { state, spoil } = fixture();
-      const [spoilt, next, other] = await acceptRows(state, "a", "a", "b");
-      await spoil(spoilt, text);
-      expect(await dueIds(state, "message")).toEqual([other]);
-      expect(await dueIds(state, "message")).toEqual([next, other]);
-      expect(await state.listDead()).toMatchObject([{ id: spoilt, code: "alert_unreadable" }]);
-    },
-  );
-}
-
-function dropTests(fixture: () => StateFixture): void {
-  test("dropQueued() removes the rows that were named, or all, and lets the next one of a fingerprint go", async () => {
-    const { state } = fixture();
-    const [a1, a2, b, dead] = await acceptRows(state, "a", "a", "b", "c");
-    await state.settle(dead, DEAD);
-    expect(await state.dropQueued([])).toBe(0);
-    expect(await state.dropQueued([a1, dead, 999_999])).toBe(1);
-    expect(await dueIds(state, "message")).toEqual([a2, b]);
-    await state.settle(a1, DELIVERED);
-    expect((await state.stats()).message).toMatchObject({ queued: 2, dead: 1 });
-    expect(await state.dropQueued(null)).toBe(2);
-    expect(await dueIds(state, "message")).toEqual([]);
-    expect((await state.stats()).queuedBytes).toBe(0);
-    expect(await state.listDead()).toHaveLength(1);
+  test("stats() counts what waits and what ended, with bytes and ages", async ({ state, setClock }) => {
+    const [one, two, three] = await acceptAll(state, ...alertsOf("a b! c-"));
+    const size = ({ alert }: { alert: object }) => Buffer.byteLength(JSON.stringify(alert));
+    expect((await state.stats()).queuedBytes).toBe(2 * size(one!) + 2 * size(two!) + size(three!));
+    await state.finish(one!.messageRow, DELIVERED);
+    await state.finish(issueRowOf(two!), DEAD);
+    await state.finish(three!.messageRow, UNKNOWN);
+    await setClock(START_MS + SECOND_MS);
+    await acceptAll(state, ...alertsOf("d!-"));
+    const { reserveBytes: _, queuedBytes: __, ...stats } = await state.stats();
+    const counts = { queued: 0, dead: 0, unknown: 0, oldestQueuedAgeMs: null };
+    expect(stats).toEqual({
+      message: { ...counts, queued: 2, unknown: 1, oldestQueuedAgeMs: SECOND_MS },
+      issue: { ...counts, queued: 1, dead: 1, oldestQueuedAgeMs: SECOND_MS },
+      comment: counts,
+      oldestCriticalAgeMs: SECOND_MS,
+    });
+    await setClock(START_MS - DAY_MS);
+    expect(await state.stats()).toMatchObject({ oldestCriticalAgeMs: 0, message: { oldestQueuedAgeMs: 0 } });
+    await state.dropQueued(null);
+    expect(await state.stats()).toMatchObject({ oldestCriticalAgeMs: null, queuedBytes: 0 });
   });
 
-  test("dropDead() removes the dead rows that were named, or all, and nothing else", async () => {
-    const { state } = fixture();
-    const [first, second, third, waits, delivered] = await acceptRows(state, "a", "b", "c", "d", "e");
-    for (const row of [first, second, third]) await state.settle(row, DEAD);
-    await state.settle(delivered, DELIVERED);
+  test("recent() gives the latest alerts, how each ended, and its own issue", async ({ state, setClock }) => {
+    const alert = sampleAlert({ labels: { instance: "main" }, reason: "NoData" });
+    const accepted = await acceptAll(state, alert, alert, resolvedAlert({ fingerprint: "f2" }));
+    const [first, repeat, dead] = accepted.map(({ messageRow }) => messageRow);
+    const endedAtMs = START_MS + MINUTE_MS;
+    await setClock(endedAtMs);
+    await tryOnce(state, first!, deliveredAs("m"));
+    await state.finish(issueRowOf(accepted[0]!), CREATED);
+    await state.recordEmailed([dead!]);
+    await state.finish(dead!, DEAD);
+    const { name, status, firing, severity, squad, reason } = alert;
+    const shown = { name, status, firing, severity, squad, reason, about: "main" };
+    const [newest, ...older] = await state.recent(9);
+    const issue = { status: "delivered", code: null, url: ISSUE_URL };
+    const waits = { status: "queued", code: null, endedAtMs: null, isEmailed: false };
+    expect(older).toEqual([
+      { acceptedAtMs: START_MS, shown, row: repeat!, message: waits, issue: null },
+      {
+        acceptedAtMs: START_MS,
+        shown,
+        row: first!,
+        message: { ...waits, status: "delivered", endedAtMs },
+        issue,
+      },
+    ] as never);
+    const message = { status: "dead", code: "refused", endedAtMs, isEmailed: true };
+    expect(newest).toMatchObject({ row: dead, message, issue: null, shown: { status: "resolved" } });
+    expect(await state.recent(1)).toEqual([newest!]);
+  });
+
+  test("hourly() counts what was accepted in each hour of the clock", async ({ state, setClock, reopen }) => {
+    const hour = Math.floor(START_MS / HOUR_MS) * HOUR_MS;
+    expect(await state.hourly(2)).toEqual([0, 0]);
+    await setClock(hour + HOUR_MS - 1);
+    await acceptAll(state, ...alertsOf("a b-"));
+    await setClock(hour + HOUR_MS);
+    await acceptAll(state, ...alertsOf("a"));
+    expect(await state.hourly(3)).toEqual([0, 2, 1]);
+    await setClock(hour + 3 * HOUR_MS);
+    await state.prune();
+    expect(await (await reopen()).hourly(4)).toEqual([2, 1, 0, 0]);
+  });
+
+  test("deliveredBetween() gives the newest ids first, of messages only", async ({ state, setClock }) => {
+    const accepted = await acceptAll(state, ...alertsOf("a b c d"));
+    await state.finish(issueRowOf(accepted[0]!), CREATED);
+    for (const [at, { messageRow }] of accepted.entries()) {
+      await setClock(START_MS + at * MINUTE_MS);
+      await state.finish(messageRow, at === 2 ? DELIVERED : deliveredAs(`wa-${at}`));
+    }
+    expect(await state.deliveredBetween(HOUR_MS, 0)).toEqual(["wa-3", "wa-1", "wa-0"]);
+    expect(await state.deliveredBetween(3 * MINUTE_MS, MINUTE_MS)).toEqual(["wa-1"]);
+  });
+
+  test("check() changes nothing, and no file was quarantined", async ({ state }) => {
+    const { meta: _, ...before } = await state.contents();
+    await state.check();
+    expect(await state.contents()).toMatchObject(before);
+    expect(state.quarantined).toBeNull();
+  });
+}
+
+/** Registers the tests of changes. */
+export function changeTests({ test, each }: StateTests): void {
+  test("dropQueued() removes what waits, and lets go what its texts told", async ({ state }) => {
+    const [a1, a2, b, dead, delivered] = await acceptRows(state, "a", "a", "b", "c", "d");
+    await state.finish(dead, DEAD);
+    await state.finish(delivered, DELIVERED);
+    await tryOnce(state, a1, MAYBE, start("t", [a2, b]));
+    expect(await state.dropQueued([])).toBe(0);
+    expect(await state.dropQueued([a1, dead, delivered, 999_999])).toBe(1);
+    expect(await dueRows(state, "message")).toMatchObject([
+      { id: a2, sent: null },
+      { id: b, sent: null },
+    ]);
+    await state.finish(a1, DELIVERED);
+    expect(await state.dropQueued(null)).toBe(2);
+    expect((await state.stats()).message).toMatchObject({ queued: 0, dead: 1 });
+  });
+
+  test("dropDead() removes what is dead or unknown, and nothing else", async ({ state }) => {
+    const [dead, unknown, third, waits, delivered] = await acceptRows(state, "a", "b", "c", "d", "e");
+    for (const row of [dead, third]) await state.finish(row, DEAD);
+    await state.finish(unknown, UNKNOWN);
+    await state.finish(delivered, DELIVERED);
     expect(await state.dropDead([])).toBe(0);
-    expect(await state.dropDead([first, waits, delivered, 999_999])).toBe(1);
-    expect(await state.dropQueued([delivered])).toBe(0);
-    expect((await state.listDead()).map(({ id }) => id)).toEqual([second, third]);
-    expect(await state.dropDead(null)).toBe(2);
-    expect(await state.listDead()).toEqual([]);
+    expect(await state.dropDead([dead, waits, delivered, 999_999])).toBe(1);
+    expect((await state.listDead()).map(({ id }) => id)).toEqual([unknown, third]);
+    expect([await state.dropDead(null), await state.listDead()]).toEqual([2, []]);
     expect(await dueIds(state, "message")).toEqual([waits]);
     expect((await state.latest("e")).message).toMatchObject({ status: "delivered" });
   });
-}
 
-function holdTests(fixture: () => StateFixture): void {
-  test("holds() remembers why each channel holds and since when, over a restart, until it does not", async () => {
-    const { state, setClock, reopen } = fixture();
-    expect(await state.holds()).toEqual({ message: null, issue: null, comment: null });
-    await state.hold("message", "gateway_unauthorized");
-    await setClock(START_MS + SECOND_MS);
-    await state.hold("message", "gateway_unauthorized");
-    await state.hold("issue", "tracker_unauthorized");
-    const again = await reopen();
-    expect(await again.holds()).toEqual({
-      message: { code: "gateway_unauthorized", sinceMs: START_MS },
-      issue: { code: "tracker_unauthorized", sinceMs: START_MS + SECOND_MS },
-      comment: null,
-    });
-    await again.hold("message", "sem_instancia_gateway");
-    await again.hold("issue", null);
-    await again.hold("comment", null);
-    expect(await again.holds()).toEqual({
-      message: { code: "sem_instancia_gateway", sinceMs: START_MS + SECOND_MS },
-      issue: null,
-      comment: null,
-    });
+  each(["its row", "a row whose alert it tells", "all"].map((named) => [named]))(
+    "retryDead() makes all that a text told due again, as if they were new: by %s",
+    async ({ state, setClock, reopen }, named) => {
+      const [head, member, delivered] = await acceptRows(state, "a", "b", "c");
+      const maybe = retryAfter(0, { triedMs: 500, ambiguous: 3, mayHaveArrived: true });
+      await tryOnce(state, head, maybe, start("t", [member]));
+      await state.finish(head, UNKNOWN);
+      await state.finish(delivered, DELIVERED);
+      await setClock(START_MS + DAY_MS);
+      for (const none of [[], [delivered, 999_999]]) expect(await state.retryDead(none)).toBe(0);
+      expect(await state.retryDead(named === "all" ? null : [named === "its row" ? head : member])).toBe(2);
+      const again = await reopen();
+      const fresh = { attempts: 0, triedMs: 0, ambiguous: 0, waitedMs: 0 };
+      expect(await dueRows(again, "message")).toMatchObject([
+        { id: head, ...fresh },
+        { id: member, ...fresh },
+      ]);
+      for (const row of [head, member]) await tryOnce(again, row, DELIVERED);
+      expect((await again.latest("b")).message).toMatchObject({ status: "delivered", code: null });
+    },
+  );
+
+  test("retryDead() revives texts with older alerts of each other's fingerprints", async ({ state }) => {
+    const [a1, b1, a2, b2] = await acceptRows(state, "a", "b", "a", "b");
+    for (const [row, member] of [
+      [a2, b1],
+      [b2, a1],
+    ] as const)
+      await tryOnce(state, row, UNKNOWN, start("t", [member]));
+    expect(await state.retryDead(null)).toBe(4);
+    for (let due = await dueIds(state, "message"); due.length > 0; due = await dueIds(state, "message"))
+      for (const id of due) await state.finish(id, DELIVERED);
+    expect((await state.stats()).message.queued).toBe(0);
   });
+
+  test("hundreds of rows are changed, and thousands pruned", async ({ state, store, setClock }) => {
+    const names = Array.from({ length: 1_100 }, (_, at) => sampleAlert({ fingerprint: `f${at}` }));
+    const [first] = await acceptAll(state, ...names);
+    const endAll = (status: string) =>
+      store.write("end all", (sql) =>
+        sql.run("update {outbox} set state = $1, code = 'c', ended_at = {now}", [status]),
+      );
+    await endAll("dead");
+    expect(await state.retryDead(null)).toBe(2_200);
+    await endAll("delivered");
+    await setClock(START_MS + 32 * DAY_MS);
+    await acceptAll(state, ...alertsOf("f"));
+    await state.prune();
+    expect((await state.recent(9)).map(({ row }) => row > first!.messageRow)).toEqual([true]);
+    expect((await state.alertRecords(["f0", "f"])).map(({ fingerprint }) => fingerprint)).toEqual(["f"]);
+    expect(await state.dropQueued(null)).toBe(2);
+  });
+
+  const KEPT: [string, AttemptEnd, number][] = [
+    ["delivered", DELIVERED, KEEP_DELIVERED_MS],
+    ["dead", DEAD, KEEP_ENDED_MS],
+    ["unknown", UNKNOWN, KEEP_ENDED_MS],
+  ];
+  each(KEPT)(
+    "prune() keeps what is %s for its time, to the millisecond",
+    async ({ state, setClock }, _, end, keptMs) => {
+      const [first, , later] = await acceptRows(state, "first", "waits", "later");
+      await state.finish(first, end);
+      await setClock(START_MS + 1);
+      await state.finish(later, end);
+      const left = async (of: State, atMs: number) => {
+        await setClock(START_MS + atMs);
+        await of.prune();
+        return (await of.recent(9)).map(({ row }) => row - first);
+      };
+      expect(await left(state, keptMs - 1)).toEqual([2, 1, 0]);
+      expect(await left(state, keptMs)).toEqual([2, 1]);
+      expect(await left(state, keptMs + 1)).toEqual([1]);
+    },
+  );
 }

@@ -1,81 +1,93 @@
-/** What two processes on one store do at once. */
-import { beforeEach, expect, test } from "bun:test";
-import type { State } from "../../../../lib/webhook/state/contract.ts";
-import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
+/** What two processes, or two hosts, do on one store at once. */
+import { expect } from "bun:test";
+import type { AttemptStart } from "../../../../lib/webhook/store/types.ts";
+import { sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptOne,
   acceptRows,
+  alertsOf,
+  DEAD,
   DELIVERED,
   dueIds,
-  SECOND_MS,
-  type StateFixture,
+  start,
 } from "../../support/state-fixture.ts";
+import type { StateTests } from "../../support/state-stores.ts";
 
 const ROUNDS = 10;
 
-/** Registers these tests. */
-export function processTests(fixture: () => StateFixture): void {
-  let states: [State, State];
-  beforeEach(async () => {
-    states = [fixture().state, await fixture().another()];
-  });
+/** What another process begins while one begins a text of "a" with member "c"; of the rows of "a", "b" and "c". */
+const RIVALS: [string, (rows: readonly [number, number, number]) => [number, AttemptStart]][] = [
+  ["the same row", ([a]) => [a, start("other")]],
+  ["another text with the member", ([, b, c]) => [b, start("other", [c])]],
+  ["another text with the row", ([a, b]) => [b, start("other", [a])]],
+  ["the member", ([, , c]) => [c, start("other")]],
+];
 
-  test("processes that accept the same alerts in any order claim each issue once, and keep every message", async () => {
+/** Registers these tests. */
+export function processTests({ test, each }: StateTests): void {
+  test("claim each issue once, and keep every message, in any order", async ({ state, another }) => {
+    const states = [state, await another()];
     const alerts = Array.from({ length: 20 }, (_, at) => sampleAlert({ fingerprint: `f${at}` }));
     const batches = Array.from({ length: 8 }, (_, at) => {
       const ordered = at % 4 < 2 ? alerts : alerts.toReversed();
       return states[at % 2]!.accept([ordered, ordered]);
     });
     const outcomes = (await Promise.all(batches)).flat();
-    expect(outcomes.filter((outcome) => "refused" in outcome)).toEqual([]);
-    expect(await dueIds(states[0], "message")).toHaveLength(20);
-    expect(await dueIds(states[1], "issue")).toHaveLength(20);
-    expect(await states[0].stats()).toMatchObject({ message: { queued: 320 }, issue: { queued: 20 } });
+    const accepted = outcomes.flatMap((outcome) => ("accepted" in outcome ? outcome.accepted : []));
+    const ids = accepted.map(
+      ({ alert, issue }) => `${alert.fingerprint} ${"issueId" in issue && issue.issueId}`,
+    );
+    expect([accepted.length, new Set(ids).size]).toEqual([320, 20]);
+    expect(await dueIds(state, "issue")).toHaveLength(20);
+    expect(await state.stats()).toMatchObject({ message: { queued: 320 }, issue: { queued: 20 } });
   });
 
-  test("lose no turn while one settles what the other adds to", async () => {
-    const [first, second] = states;
+  test("lose no row's turn while one ends what the other adds to", async ({ state, another }) => {
+    const other = await another();
     for (let round = 0; round < ROUNDS; round += 1) {
-      const [row] = await acceptRows(first, "f1");
-      const [next] = await Promise.all([acceptOne(second, resolvedAlert()), first.settle(row, DELIVERED)]);
-      expect(await dueIds(first, "message")).toEqual([next.messageRow]);
-      await second.settle(next.messageRow, DELIVERED);
+      const [row] = await acceptRows(state, "f1");
+      const [[next]] = await Promise.all([acceptRows(other, "f1"), state.finish(row, DELIVERED)]);
+      expect(await dueIds(state, "message")).toEqual([next]);
+      await other.finish(next, DELIVERED);
     }
-    expect(await first.stats()).toMatchObject({ message: { queued: 0 }, queuedBytes: 0 });
+    expect(await state.stats()).toMatchObject({ message: { queued: 0 }, queuedBytes: 0 });
   });
 
-  test("begin one attempt of a row", async () => {
+  each(RIVALS)("begin one text with an alert: %s", async ({ state, another }, _, rival) => {
+    const other = await another();
     for (let round = 0; round < ROUNDS; round += 1) {
-      const [row] = await acceptRows(states[0], `f${round}`);
-      const begun = await Promise.all(states.map((state, at) => state.begin(row, { text: `${at}` })));
-      expect(begun.toSorted()).toEqual([false, true]);
-    }
-    expect(await states[0].begunWithin("message", SECOND_MS)).toBe(ROUNDS);
-  });
-
-  test("never begin two texts with the same alert", async () => {
-    const [first, second] = states;
-    for (let round = 0; round < 3 * ROUNDS; round += 1) {
-      const [a, b, c] = await acceptRows(first, "a", "b", "c");
-      // Another digest, one that has this row as its member, or the member by itself.
-      const [row, members] = [[b, [c]] as const, [b, [a]] as const, [c, []] as const][round % 3]!;
+      const rows = await acceptRows(state, "a", "b", "c");
+      const [row, how] = rival(rows);
       const begun = await Promise.all([
-        first.begin(a, { text: "a", members: [c] }),
-        second.begin(row, { text: "other", members }),
+        state.begin({ id: rows[0], attempts: 0 }, start("a", [rows[2]])),
+        other.begin({ id: row, attempts: 0 }, how),
       ]);
       expect(begun.toSorted()).toEqual([false, true]);
-      expect(await first.dropQueued(null)).toBe(3);
+      await state.dropQueued(null);
     }
   });
 
-  test("deliver one at a time, and the next one when the first has ended", async () => {
-    const [first, second] = states;
-    const answers = await Promise.all([first.lead(), second.lead(), first.lead(), second.lead()]);
-    expect(answers.filter((leads) => leads)).toHaveLength(2);
-    const [leader, other] = answers[0] ? [first, second] : [second, first];
-    expect(await leader.lead()).toBe(true);
-    expect(await other.lead()).toBe(false);
-    await leader.close();
+  test("count together what the next message has to say", async ({ state, another }) => {
+    const states = [state, await another()];
+    const rows = await acceptRows(state, ...Array.from({ length: 40 }, (_, at) => `f${at}`));
+    await Promise.all(rows.map((row, at) => states[at % 2]!.recordEmailed([row])));
+    expect(await state.recoveryNote()).toEqual({ emailed: 40, undelivered: 0 });
+  });
+
+  test("release a claim and claim it again in turn", async ({ state, another }) => {
+    const other = await another();
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await state.accept([alertsOf("a")]);
+      const [issue] = await dueIds(state, "issue");
+      const [again] = await Promise.all([acceptOne(other, alertsOf("a")[0]!), state.finish(issue!, DEAD)]);
+      expect(await dueIds(other, "issue")).toHaveLength(again.issue.status === "first" ? 1 : 0);
+    }
+  });
+
+  test("deliver one at a time, and the next one when the first has ended", async ({ state, another }) => {
+    const other = await another();
+    expect([await state.lead(), await other.lead(), await state.lead()]).toEqual([true, false, true]);
+    await state.close();
     expect(await other.lead()).toBe(true);
   });
 }
