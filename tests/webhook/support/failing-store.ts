@@ -7,13 +7,13 @@ import { alertOf, type Service, type ServiceOptions, type Store, startService } 
 /** The gateway refuses a message, and only that one. */
 const REFUSED: Scripted = { status: 413, json: { status: 413, error: "Payload Too Large" } };
 
-/** Defines a test for each store that can fail on this machine: a full disk, a database that is away. */
+/** Defines a test for each store that can fail on this machine: a full disk, a database that is unavailable. */
 export function onFailingStores(title: string, run: (store: Store) => Promise<void>): void {
   requires("mount").describe("a full disk", () => void test(title, () => run("sqlite")));
-  describe("a database that is away", () => void test(title, () => run("postgres")));
+  describe("a database that is unavailable", () => void test(title, () => run("postgres")));
 }
 
-/** How long a call waits for a database that is away: the tests wait as well. */
+/** How long a call waits for a database that is unavailable: the tests wait as well. */
 const STORE_LIMIT_MS = 2_000;
 
 /** Starts a service whose store can fail. */
@@ -30,7 +30,7 @@ export async function startDegraded(options: ServiceOptions = {}): Promise<Servi
 
 const LOST = "Store lost";
 
-/** Takes the store away, and posts until the service sends from memory: of a database's loss the first post hears. */
+/** Makes the store fail, and posts until the service sends from memory: of a database's loss the first post hears. */
 export async function loseStore(service: Service): Promise<void> {
   service.failStore();
   while ((await service.post([alertOf(LOST, { status: "resolved" })])).status !== 200);
