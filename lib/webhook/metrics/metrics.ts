@@ -6,7 +6,6 @@ import {
 } from "../../host/webhook-names.ts";
 import { type MetricSample, renderMetrics } from "../../text/prometheus-text.ts";
 import { OUTBOX_KINDS, type OutboxKind, type OutboxStats } from "../store/types.ts";
-import type { WatchView } from "../watch/watch.ts";
 import { FAILURE_REASONS, type FailureReason, failureReason } from "./failure-reason.ts";
 import { PrometheusHistogram } from "./histogram.ts";
 
@@ -70,7 +69,7 @@ export type WebhookNow = {
   pauses: Readonly<Record<OutboxKind, string | null>>;
   isLeader: boolean;
   isQuarantined: boolean;
-  watch: Omit<WatchView, "gatewayForMs">;
+  watch: { gatewayOpen: boolean | null; pendingMessages: number | null; newestUnacknowledged: number | null };
 };
 
 /**
