@@ -14,8 +14,9 @@ export const RESERVE: ReserveSize = { rows: 32, rowBytes: 2 ** 20 };
 const MARGIN = 4;
 /** By so much the file grows at once, and so long its log stays. */
 const GROWTH_BYTES = 4 * 2 ** 20;
-/** By so much on a disk that is nearly full. */
+/** By so much, and more with each attempt, when the disk is nearly full and no row is left. */
 const LEAST_GROWTH_BYTES = 2 ** 16;
+const PAGE_BYTES = 4_096;
 /** What a small batch of alerts needs: with fewer free pages the file grows before the next transaction. */
 const LOW_PAGES = 64;
 /** What the file keeps for the next flood. */
@@ -76,10 +77,8 @@ export function reserveOf(
       limitGrowth();
     }
   };
-  const grow = (bytes: number): boolean => {
-    if (hasRoom(bytes)) return add(bytes) && remove(1);
-    return bytes > LEAST_GROWTH_BYTES && grow(bytes / MARGIN);
-  };
+  /** More free pages in the file; the row takes those that there are, too. */
+  const grow = (bytes: number) => hasRoom(bytes) && add(freePages() * PAGE_BYTES + bytes) && remove(1);
   /** Logs something once until something else is to be said. */
   const say = (level: "info" | "warn" | "error", what: string) => {
     if (said !== what) log[level](what, { reserveBytes: rows() * size.rowBytes });
@@ -96,11 +95,14 @@ export function reserveOf(
       if (attempt >= MOST_ATTEMPTS) return false;
       // The log was at its end, not the file: it begins again.
       if (attempt === 0 && freePages() >= LOW_PAGES) return true;
-      if (grow(GROWTH_BYTES * MARGIN ** attempt)) return true;
-      const isReleased = rows() > 0 && remove(2 ** attempt);
-      if (isReleased) say("warn", USED);
-      else say("error", USED_UP);
-      return isReleased;
+      if (grow(GROWTH_BYTES * MARGIN ** Math.min(attempt, 2))) return true;
+      if (rows() > 0 && remove(2 ** attempt)) {
+        say("warn", USED);
+        return true;
+      }
+      if (grow(LEAST_GROWTH_BYTES * 2 ** attempt)) return true;
+      say("error", USED_UP);
+      return false;
     },
     *upkeep(): Generator<void> {
       if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) < GROWTH_BYTES) grow(GROWTH_BYTES);

@@ -138,6 +138,21 @@ describe("a state with a reserve, on a full disk,", () => {
     await state.close();
   });
 
+  test("takes all of a disk that it fills itself but for the margin, in requests of many alerts", async () => {
+    using disk = smallDisk(24);
+    const state = await open(disk);
+    const requests = () => Array.from({ length: 20 }, () => [nextAlert()]);
+    let accepted = 0;
+    for (let isRefused = false; !isRefused; ) {
+      const outcomes = await state.accept(requests());
+      isRefused = outcomes.some((outcome) => "refused" in outcome);
+      accepted += outcomes.filter((outcome) => "accepted" in outcome).length;
+    }
+    expect(statfsSync(disk.directory).bfree * 4_096).toBeLessThan(2 * MIB);
+    expect(await waiting(state)).toHaveLength(accepted);
+    await state.close();
+  });
+
   test("has taken a quarter of a small disk at most", async () => {
     using disk = smallDisk(4);
     const state = await open(disk);
