@@ -7,18 +7,21 @@ import type { Sql, SqlValue } from "./sql.ts";
 import { isUrgent, priorityOf } from "./stored.ts";
 import type { AcceptedAlert, AcceptOutcome, AlertRecord, OutboxKind } from "./types.ts";
 
-/** The columns of a row that are known when it is added. */
-export const NEW_ROW: readonly string[] = [
-  ...["id", "kind", "state", "fingerprint", "priority", "urgent", "is_repeat", "issue_id", "bytes"],
-  ...["accepted_at", "waits_since", "due_at", "alert", "attempts", "ambiguous", "sending", "tried_ms"],
+/** The columns of a row that is added; the others have their defaults. */
+const NEW_ROW = [
+  ...["id", "kind", "fingerprint", "priority", "urgent", "is_repeat", "issue_id", "bytes", "accepted_at"],
+  ...["waits_since", "alert"],
 ];
 
 /** The most rows that an alert adds: its message, and an issue or a comment. */
 const MOST_ROWS = 2;
 const HOUR_MS = 3_600_000;
 
+/** What a request, or all of them, add. */
+type Added = { rows: SqlValue[][]; bytes: number; alerts: number; records: Map<string, AlertRecord> };
+
 /**
- * Accepts requests in the caller's transaction, each whole or not at all.
+ * Accepts requests in the caller's transaction, each whole or not at all; returns how much more waits, too.
  *
  * Shape:     `comments`: whether the end of an alert is commented on its issue.
  * Behaviour: takes numbers for the rows first: processes and hosts that accept at once do so one after the other, so that
@@ -33,19 +36,32 @@ export async function acceptRequests(
   const alerts = requests.flat();
   const { firstId, nowMs } = await takeIds(sql, alerts.length * MOST_ROWS);
   await load.refresh(sql, nowMs);
-  const changes = { rows: [], known: new Map(), changed: new Map(), added: { rows: 0, bytes: 0 } };
-  const batch: Batch = { nextId: firstId, nowMs, comments, ...changes };
+  const known = new Map<string, AlertRecord>();
   for (const record of await recordsOf(sql, new Set(alerts.map(({ fingerprint }) => fingerprint))))
-    batch.known.set(record.fingerprint, record);
-  const outcomes = requests.map((request) => acceptRequest(batch, request, load));
-  const accepted = outcomes.reduce((sum, one) => sum + ("accepted" in one ? one.accepted.length : 0), 0);
-  if (accepted === 0) return { outcomes, added: batch.added };
-  await Promise.all([
-    sql.insert("outbox", NEW_ROW, batch.rows),
-    saveRecords(sql, [...batch.changed.values()]),
-    countAlerts(sql, Math.floor(nowMs / HOUR_MS), accepted),
-  ]);
-  return { outcomes, added: batch.added };
+    known.set(record.fingerprint, record);
+  const all: Added = { rows: [], bytes: 0, alerts: 0, records: new Map() };
+  const outcomes = requests.map((request): AcceptOutcome => {
+    const records = new Map<string, AlertRecord>();
+    const recordOf = (one: string) => records.get(one) ?? all.records.get(one) ?? known.get(one);
+    const added: Added = { rows: [], bytes: 0, alerts: request.length, records };
+    const context = { firstId: firstId + all.rows.length, nowMs, comments, recordOf };
+    const accepted = request.map((alert) => acceptAlert(added, alert, context));
+    const amount = { rows: all.rows.length + added.rows.length, bytes: all.bytes + added.bytes };
+    const isCritical = request.some((alert) => priorityOf(alert) === 0);
+    if (!load.takes(amount, { isCritical })) return { refused: "outbox_full" };
+    for (const row of added.rows) all.rows.push(row);
+    for (const [fingerprint, record] of records) all.records.set(fingerprint, record);
+    all.bytes += added.bytes;
+    all.alerts += added.alerts;
+    return { accepted };
+  });
+  if (all.alerts > 0)
+    await Promise.all([
+      sql.insert("outbox", NEW_ROW, all.rows),
+      saveRecords(sql, [...all.records.values()]),
+      countAlerts(sql, Math.floor(nowMs / HOUR_MS), all.alerts),
+    ]);
+  return { outcomes, added: { rows: all.rows.length, bytes: all.bytes } };
 }
 
 /** Takes numbers for rows, which no one else gets, and reads the clock. */
@@ -65,73 +81,37 @@ export async function countAlerts(sql: Sql, hour: number, alerts: number): Promi
   await sql.insert("hour", ["hour", "alerts"], [[hour, alerts]], add);
 }
 
-type Batch = {
-  nextId: number;
+type Context = {
+  firstId: number;
   nowMs: number;
   comments: boolean;
-  rows: SqlValue[][];
-  known: Map<string, AlertRecord>;
-  changed: Map<string, AlertRecord>;
-  added: Amount;
+  recordOf: (fingerprint: string) => AlertRecord | undefined;
 };
 
-/** Decides on a copy of what changes: of a request that is refused nothing is left. */
-function acceptRequest(batch: Batch, alerts: readonly Alert[], load: Load): AcceptOutcome {
-  const known = new Map<string, AlertRecord>();
-  const request: Batch = { ...batch, rows: [], known, changed: new Map() };
-  for (const { fingerprint } of alerts) {
-    const record = batch.known.get(fingerprint);
-    if (record !== undefined) known.set(fingerprint, record);
-  }
-  const accepted = alerts.map((alert) => acceptAlert(request, alert));
-  const bytes = request.rows.reduce((sum, row) => sum + Number(row[BYTES]), 0);
-  const added = { rows: batch.added.rows + request.rows.length, bytes: batch.added.bytes + bytes };
-  const isCritical = alerts.some((alert) => priorityOf(alert) === 0);
-  if (!load.takes(added, { isCritical })) return { refused: "outbox_full" };
-  batch.added = added;
-  batch.nextId = request.nextId;
-  for (const row of request.rows) batch.rows.push(row);
-  for (const [fingerprint, record] of request.changed) {
-    batch.known.set(fingerprint, record);
-    batch.changed.set(fingerprint, record);
-  }
-  return { accepted };
-}
-
-const BYTES = NEW_ROW.indexOf("bytes");
-
-function acceptAlert(batch: Batch, alert: Alert): AcceptedAlert {
+function acceptAlert(
+  added: Added,
+  alert: Alert,
+  { firstId, nowMs, comments, recordOf }: Context,
+): AcceptedAlert {
   const { fingerprint } = alert;
-  const { record, isRepeat, claims, commentOn } = observe(batch.known.get(fingerprint), alert, batch.nowMs);
-  if (record !== null) {
-    batch.known.set(fingerprint, record);
-    batch.changed.set(fingerprint, record);
-  }
-  const current = batch.known.get(fingerprint);
+  const known = recordOf(fingerprint);
+  const { record, isRepeat, claims, commentOn } = observe(known, alert, nowMs);
+  if (record !== null) added.records.set(fingerprint, record);
   const json = JSON.stringify(alert);
-  const issueId = claims ? (current?.issueId ?? null) : null;
-  const row = { alert, json, isRepeat };
-  const messageRow = addRow(batch, { ...row, kind: "message", issueId });
-  if (commentOn !== null && batch.comments) addRow(batch, { ...row, kind: "comment", issueId: commentOn });
-  if (issueId !== null) {
-    const issueRow = addRow(batch, { ...row, kind: "issue", issueId });
-    return { alert, messageRow, isRepeat, issue: { status: "first", row: issueRow, issueId } };
-  }
-  if (!alert.firing) return { alert, messageRow, isRepeat, issue: { status: "not_firing" } };
-  const issue = { status: "duplicate", issueId: current!.issueId!, url: current!.issueUrl } as const;
-  return { alert, messageRow, isRepeat, issue };
-}
-
-type NewRow = { kind: OutboxKind; alert: Alert; json: string; isRepeat: boolean; issueId: string | null };
-
-function addRow(batch: Batch, { kind, alert, json, isRepeat, issueId }: NewRow): number {
-  const { nowMs } = batch;
-  const id = batch.nextId;
-  batch.nextId += 1;
-  const urgent = Number(kind === "message" && isUrgent(alert));
-  batch.rows.push([
-    ...[id, kind, "queued", alert.fingerprint, priorityOf(alert), urgent, Number(isRepeat), issueId],
-    ...[Buffer.byteLength(json), nowMs, nowMs, 0, json, 0, 0, 0, 0],
-  ]);
-  return id;
+  const bytes = Buffer.byteLength(json);
+  const add = (kind: OutboxKind, issueId: string | null): number => {
+    const id = firstId + added.rows.length;
+    const urgent = Number(kind === "message" && isUrgent(alert));
+    const facts = [fingerprint, priorityOf(alert), urgent, Number(isRepeat), issueId];
+    added.rows.push([id, kind, ...facts, bytes, nowMs, nowMs, json]);
+    added.bytes += bytes;
+    return id;
+  };
+  const { issueId = null, issueUrl: url = null } = record ?? known ?? {};
+  const messageRow = add("message", claims ? issueId : null);
+  const accepted = { alert, messageRow, isRepeat };
+  if (commentOn !== null && comments) add("comment", commentOn);
+  if (!alert.firing) return { ...accepted, issue: { status: "not_firing" } };
+  if (!claims) return { ...accepted, issue: { status: "duplicate", issueId: issueId!, url } };
+  return { ...accepted, issue: { status: "first", row: add("issue", issueId), issueId: issueId! } };
 }

@@ -1,7 +1,6 @@
 import { takeIds } from "./accept.ts";
 import type { Amount } from "./load.ts";
 import { contentOf } from "./read-row.ts";
-import { releaseClaim } from "./records.ts";
 import { inList, type Sql, type SqlRow } from "./sql.ts";
 import { shownAlert, storableReference, storableText, storedAlert } from "./stored.ts";
 import { type AttemptEnd, type AttemptStart, type DueRow, type RecoveryNote, SEND_OVER_MS } from "./types.ts";
@@ -139,20 +138,35 @@ async function deliver(
 async function endRows(
   sql: Sql,
   rows: readonly SqlRow[],
-  { kind, fingerprint, issue_id }: SqlRow,
+  row: SqlRow,
   { status, code }: AttemptEnd & { status: "dead" | "unknown" },
 ): Promise<SqlRow[]> {
   const set = "update {outbox} set state = $2, sending = 0, code = $3, ended_at = {now} where id = $1";
   await Promise.all(rows.map(({ id }) => sql.run(set, [Number(id), status, storableText(code)])));
-  if (kind === "message" && status === "dead") await addToNote(sql, { emailed: 0, undelivered: rows.length });
-  if (kind !== "issue" || issue_id == null) return [];
+  if (row.kind === "message" && status === "dead")
+    await addToNote(sql, { emailed: 0, undelivered: rows.length });
+  if (row.kind !== "issue") return [];
+  const comments = `update {outbox} set state = 'dead', code = '${ISSUE_DEAD}', ended_at = {now}`;
+  return await giveUpIssue(sql, row, comments);
+}
+
+/** Releases the claim of an issue that is not made, and changes its comments that wait by `change`; returns their bytes. */
+export async function giveUpIssue(
+  sql: Sql,
+  { fingerprint = null, issue_id = null }: SqlRow,
+  change: string,
+): Promise<SqlRow[]> {
+  const issue = [fingerprint, issue_id];
   // Not while requests are accepted that have seen the claim.
   await takeIds(sql, 0);
-  await releaseClaim(sql, { fingerprint: String(fingerprint), issueId: String(issue_id) });
+  await sql.run(
+    `update {alert} set issue_id = null, issue_url = null, claim_until = 0
+    where fingerprint = $1 and issue_id = $2`,
+    issue,
+  );
   return await sql.all(
-    `update {outbox} set state = 'dead', code = '${ISSUE_DEAD}', ended_at = {now}
-    where kind = 'comment' and fingerprint = $1 and state = 'queued' and issue_id = $2 returning bytes`,
-    [fingerprint!, issue_id],
+    `${change} where kind = 'comment' and fingerprint = $1 and state = 'queued' and issue_id = $2 returning bytes`,
+    issue,
   );
 }
 

@@ -1,5 +1,5 @@
 import { readRows } from "./read-row.ts";
-import { inList, type Sql, type SqlRow, type SqlValue } from "./sql.ts";
+import type { Sql, SqlValue } from "./sql.ts";
 import { DIGEST_LIMIT, type DueQuery, type DueRow, type OutboxKind } from "./types.ts";
 
 /**
@@ -7,7 +7,7 @@ import { DIGEST_LIMIT, type DueQuery, type DueRow, type OutboxKind } from "./typ
  * now, a row waits until one of those moves on.
  */
 const MOST_LOOKED_AT = 5_000;
-/** Once so many rows are found for a digest, the rest waits; of a single fingerprint the oldest are taken. */
+/** How many rows a digest is chosen from. */
 const MOST_IN_DIGEST = 1_000;
 
 /** Rows that may be tried now, and the ids of those whose alert cannot be read. */
@@ -47,43 +47,20 @@ export async function findDue(sql: Sql, kind: OutboxKind, query: DueQuery): Prom
 
 /** Finds the messages that one message may tell together; see `State.digestible`. */
 export async function findDigestible(sql: Sql, except: readonly number[]): Promise<FoundRows> {
-  const first = await sql.all(
-    `select o.fingerprint from (
-      select id, fingerprint, priority, content, due_at, begun_at from {outbox}
-      where kind = 'message' and state = 'queued' and digest is null and priority > 0
-      order by priority, id limit ${MOST_LOOKED_AT}) o
-    where o.content is null and ${IS_DUE}
+  const rows = await sql.all(
+    `select o.id, o.fingerprint, case when ${IS_HEAD} then 1 else 0 end as is_head from {outbox} o
+    where o.kind = 'message' and o.state = 'queued' and o.digest is null and o.priority > 0
+      and o.content is null and ${IS_DUE}
     order by o.priority, o.id limit ${MOST_IN_DIGEST}`,
   );
-  const fingerprints = [...new Set(first.map(({ fingerprint }) => String(fingerprint)))];
-  const ids: number[] = [];
-  let told = 0;
-  for (let at = 0; at < fingerprints.length && told < DIGEST_LIMIT; at += DIGEST_LIMIT) {
-    const asked = fingerprints.slice(at, at + DIGEST_LIMIT);
-    const lines = await linesOf(sql, asked);
-    for (const fingerprint of asked) {
-      const line = lines.get(fingerprint) ?? [];
-      const isWhole = line.every((row) => row.may_go === 1 && !except.includes(Number(row.id)));
-      if (line.length === 0 || !isWhole || told === DIGEST_LIMIT || ids.length >= MOST_IN_DIGEST) continue;
-      ids.push(...line.map(({ id }) => Number(id)));
-      told += 1;
-    }
-  }
-  return await readRows(sql, ids);
-}
-
-/** All that wait of fingerprints, the oldest first; of many, the oldest of all of them. */
-async function linesOf(sql: Sql, fingerprints: readonly string[]): Promise<Map<string, SqlRow[]>> {
-  const { marks, values } = inList(fingerprints);
-  const rows = await sql.all(
-    `select o.id, o.fingerprint,
-      case when o.priority > 0 and o.digest is null and o.content is null and ${IS_DUE} then 1 else 0 end as may_go
-    from {outbox} o
-    where o.kind = 'message' and o.state = 'queued' and o.fingerprint in (${marks})
-    order by o.id limit ${MOST_IN_DIGEST}`,
-    values,
+  const lines = [...Map.groupBy(rows, ({ fingerprint }) => fingerprint).values()]
+    .map((line) => line.toSorted((a, b) => Number(a.id) - Number(b.id)))
+    .filter((line) => line[0]!.is_head === 1 && !line.some(({ id }) => except.includes(Number(id))));
+  const told = lines.slice(0, DIGEST_LIMIT).flat();
+  return await readRows(
+    sql,
+    told.map(({ id }) => Number(id)),
   );
-  return Map.groupBy(rows, ({ fingerprint }) => String(fingerprint));
 }
 
 /** How many messages wait that a digest could tell, counted up to `most`. */

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { takeIds } from "./accept.ts";
-import { recordsOf, releaseClaim, saveRecords } from "./records.ts";
-import { inList, type Sql, type SqlRow, type Store } from "./sql.ts";
+import { giveUpIssue } from "./attempts.ts";
+import { recordsOf, saveRecords } from "./records.ts";
+import { inList, type Sql, type SqlRow, type SqlValue, type Store } from "./sql.ts";
 import { shownOf } from "./stored.ts";
 import { type DeadRow, ISSUE_TTL_MS, type OutboxKind, type QueuedRow } from "./types.ts";
 
@@ -67,26 +68,21 @@ function instantOf(ms: SqlRow[string] | undefined): string {
  *            stays, and a comment does while its issue is dead.
  */
 export async function retryDead(store: Store, ids: readonly number[] | null): Promise<number> {
-  return await inParts(
-    store,
-    `select id from {outbox} where ${ENDED} order by id`,
-    ids,
-    async (sql, marks, values) => {
-      const rows = await sql.all(
-        `select id, kind, fingerprint, issue_id from {outbox}
+  return await inParts(store, ENDED, ids, async (sql, marks, values) => {
+    const rows = await sql.all(
+      `select id, kind, fingerprint, issue_id from {outbox}
       where ${ENDED} and (id in (${marks}) or digest in (${marks})
         or id in (select digest from {outbox} where id in (${marks}))
         or digest in (select digest from {outbox} where id in (${marks})))
       order by id`,
-        values,
-      );
-      const { nowMs } = await takeIds(sql, 0);
-      const [comments = [], others = []] = [true, false].map((is) =>
-        rows.filter(({ kind }) => (kind === "comment") === is),
-      );
-      return (await revive(sql, others, nowMs)) + (await revive(sql, comments, nowMs));
-    },
-  );
+      values,
+    );
+    const { nowMs } = await takeIds(sql, 0);
+    const { comment = [], other = [] } = Object.groupBy(rows, ({ kind }) =>
+      kind === "comment" ? "comment" : "other",
+    );
+    return (await revive(sql, other, nowMs)) + (await revive(sql, comment, nowMs));
+  });
 }
 
 async function revive(sql: Sql, rows: readonly SqlRow[], nowMs: number): Promise<number> {
@@ -118,57 +114,44 @@ async function mayRevive(sql: Sql, { kind, fingerprint, issue_id }: SqlRow, nowM
 }
 
 /** Removes rows that are dead or unknown; see `State.dropDead`. */
-export async function dropDead(store: Store, ids: readonly number[] | null): Promise<number> {
-  return await inParts(
-    store,
-    `select id from {outbox} where ${ENDED} order by id`,
-    ids,
-    async (sql, marks, values) => {
-      await sql.run(`update {outbox} set digest = null where digest in (${marks}) and ${ENDED}`, values);
-      return await sql.run(`delete from {outbox} where id in (${marks}) and ${ENDED}`, values);
-    },
-  );
+export function dropDead(store: Store, ids: readonly number[] | null): Promise<number> {
+  return drop(store, ENDED, ids);
 }
 
-/** Removes rows that wait; see `State.dropQueued`. The others that a removed text told are rows of their own again. */
-export async function dropQueued(store: Store, ids: readonly number[] | null): Promise<number> {
-  const all = "select id from {outbox} where state = 'queued' order by id";
-  return await inParts(store, all, ids, async (sql, marks, values) => {
-    const issues = await sql.all(
-      `select fingerprint, issue_id from {outbox} where id in (${marks}) and state = 'queued' and kind = 'issue'`,
+/** Removes rows that wait; see `State.dropQueued`. */
+export function dropQueued(store: Store, ids: readonly number[] | null): Promise<number> {
+  return drop(store, "state = 'queued'", ids);
+}
+
+/** The others that a removed text told are rows of their own again; an issue that waits is given up. */
+async function drop(store: Store, where: string, ids: readonly number[] | null): Promise<number> {
+  return await inParts(store, where, ids, async (sql, marks, values) => {
+    await sql.run(`update {outbox} set digest = null where digest in (${marks}) and ${where}`, values);
+    const dropped = await sql.all(
+      `delete from {outbox} where id in (${marks}) and ${where} returning kind, state, fingerprint, issue_id`,
       values,
     );
-    await sql.run(
-      `update {outbox} set digest = null where digest in (${marks}) and state = 'queued'`,
-      values,
-    );
-    const dropped = await sql.run(`delete from {outbox} where id in (${marks}) and state = 'queued'`, values);
-    if (issues.length > 0) await takeIds(sql, 0);
-    for (const { fingerprint, issue_id } of issues) {
-      await releaseClaim(sql, { fingerprint: String(fingerprint), issueId: String(issue_id) });
-      await sql.run(
-        "delete from {outbox} where kind = 'comment' and state = 'queued' and fingerprint = $1 and issue_id = $2",
-        [fingerprint!, issue_id!],
-      );
-    }
-    return dropped;
+    for (const row of dropped)
+      if (row.kind === "issue" && row.state === "queued") await giveUpIssue(sql, row, "delete from {outbox}");
+    return dropped.length;
   });
 }
 
-/** Changes rows some hundreds at a time; null: all that `selectAll` finds. Returns how many were changed. */
+/** Changes rows some hundreds at a time; null: all of a condition. Returns how many were changed. */
 async function inParts(
   store: Store,
-  selectAll: string,
+  where: string,
   ids: readonly number[] | null,
-  change: (sql: Sql, marks: string, values: number[]) => Promise<number>,
+  change: (sql: Sql, marks: string, values: SqlValue[]) => Promise<number>,
 ): Promise<number> {
+  const select = `select id from {outbox} where ${where} order by id`;
   const all =
-    ids ?? (await store.read("read the outbox", (sql) => sql.all(selectAll))).map(({ id }) => Number(id));
+    ids ?? (await store.read("read the outbox", (sql) => sql.all(select))).map(({ id }) => Number(id));
   let changed = 0;
   for (let at = 0; at < all.length; at += ROWS_AT_ONCE) {
     if (at > 0) await delay(PAUSE_MS);
     const { marks, values } = inList(all.slice(at, at + ROWS_AT_ONCE));
-    changed += await store.write("change the outbox", (sql) => change(sql, marks, values as number[]));
+    changed += await store.write("change the outbox", (sql) => change(sql, marks, values));
   }
   return changed;
 }

@@ -48,18 +48,6 @@ export async function saveRecords(sql: Sql, records: readonly AlertRecord[]): Pr
   );
 }
 
-/** An issue that is not there, and will not be: the next firing creates another. */
-export async function releaseClaim(
-  sql: Sql,
-  { fingerprint, issueId }: { fingerprint: string; issueId: string },
-): Promise<void> {
-  await sql.run(
-    `update {alert} set issue_id = null, issue_url = null, claim_until = 0
-    where fingerprint = $1 and issue_id = $2`,
-    [fingerprint, issueId],
-  );
-}
-
 function recordOf(row: SqlRow): AlertRecord {
   return {
     fingerprint: String(row.fingerprint),

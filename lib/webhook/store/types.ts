@@ -1,39 +1,28 @@
 import type { Alert } from "../alert/alert.ts";
 import type { SqlRow } from "./sql.ts";
 
-/**
- * What the outbox delivers: a WhatsApp message for every alert, an issue for each new firing one, and a comment on that
- * issue for each end of the alert.
- */
+/** What is delivered: a message for every alert, an issue for each new firing one, a comment on it for each end. */
 export type OutboxKind = "message" | "issue" | "comment";
 
 /** Every kind, in the order in which people are told of them. */
 export const OUTBOX_KINDS: readonly OutboxKind[] = ["message", "issue", "comment"];
 
+const DAY_MS = 24 * 60 * 60_000;
 /** How long no second issue is created for a fingerprint. */
 export const ISSUE_TTL_MS = 30 * 60_000;
-
 /** How long a row is tried before it is given up: time in which opsctl ran, could send and did try. */
-export const GIVE_UP_MS = 24 * 60 * 60_000;
-
+export const GIVE_UP_MS = DAY_MS;
 /** How long delivered rows are kept. */
-export const KEEP_DELIVERED_MS = 30 * 24 * 60 * 60_000;
-
+export const KEEP_DELIVERED_MS = 30 * DAY_MS;
 /** How long rows that are dead or unknown are kept. */
-export const KEEP_ENDED_MS = 90 * 24 * 60 * 60_000;
-
+export const KEEP_ENDED_MS = 90 * DAY_MS;
 /** How many alerts one message may tell. */
 export const DIGEST_LIMIT = 40;
-
-/**
- * How long after its beginning a send may still arrive: the gateway waits a minute for WhatsApp at most. A message whose
- * process ended meanwhile is due again after that.
- */
+/** How long after its beginning a send may still arrive: the gateway waits a minute for WhatsApp at most. */
 export const SEND_OVER_MS = 65_000;
 
 /** How much may be waiting: undelivered rows, and the bytes of their alerts; the last tenth is for critical alerts. */
 export type OutboxLimits = { rows: number; bytes: number };
-
 /** The limits of an outbox whose operator set none. */
 export const OUTBOX_LIMITS: OutboxLimits = { rows: 100_000, bytes: 1_073_741_824 };
 
@@ -60,7 +49,6 @@ export type AcceptOutcome =
 
 /** What went out by e-mail, or was given up, since a message said so. */
 export type RecoveryNote = { emailed: number; undelivered: number };
-
 /** The text of an attempt, and what it says of the time in which WhatsApp took nothing. */
 export type AttemptText = { text: string; note: RecoveryNote };
 
@@ -158,24 +146,14 @@ export type QueuedRow = Omit<DeadRow, "status" | "code" | "diedAt"> & {
 /** How many rows of one kind wait, are dead, or are unknown. */
 export type KindStats = { queued: number; dead: number; unknown: number; oldestQueuedAgeMs: number | null };
 
-/**
- * What waits and what was given up.
- *
- * Shape: `oldestCriticalAgeMs` is of messages. `reserveBytes` is what the store keeps for a full disk; null where it is
- *        not on this host's disk.
- */
+/** What waits; `oldestCriticalAgeMs` is of messages, `reserveBytes` as in `Store`. */
 export type OutboxStats = Record<OutboxKind, KindStats> & {
   queuedBytes: number;
   oldestCriticalAgeMs: number | null;
   reserveBytes: number | null;
 };
 
-/**
- * What is kept of a lane for the next process.
- *
- * Shape: `pausedBy` is the code for which the external service takes nothing from us, or null; `paceAheadMs` for how long
- *        the rate limit is used up.
- */
+/** What is kept of a lane: the code for which its service takes nothing, and for how long its rate limit is used up. */
 export type LaneState = { pausedBy: string | null; paceAheadMs: number };
 
 /** An alert whose message waits or is unknown, for the fallback channel. */
@@ -193,8 +171,8 @@ export type RecentAlert = {
   acceptedAtMs: number;
   /** What is kept of an alert for people, also when it was delivered. */
   shown: ShownAlert;
-  message: { status: RowState; code: string | null; endedAtMs: number | null; isEmailed: boolean };
-  issue: { status: RowState; code: string | null; url: string | null } | null;
+  message: Pick<LatestRow, "status" | "code"> & { endedAtMs: number | null; isEmailed: boolean };
+  issue: Pick<LatestRow, "status" | "code" | "url"> | null;
 };
 
 /** What the page shows of an alert; `about` tells it from its neighbours (see `aboutAlert`). */
@@ -251,8 +229,8 @@ export type State = {
   accept(requests: readonly (readonly Alert[])[]): Promise<AcceptOutcome[]>;
   due(kind: OutboxKind, query: DueQuery): Promise<DueRow[]>;
   /**
-   * Messages that one message may tell together: due, never critical, none of which may have arrived; in the order of
-   * `due`, at most `DIGEST_LIMIT` fingerprints; all that wait of a fingerprint are together or left out together.
+   * Messages that one message may tell together: due, never critical, none of which may have arrived; at most
+   * `DIGEST_LIMIT` fingerprints in the order of `due`, of each the oldest that wait.
    */
   digestible(except: readonly number[]): Promise<DueRow[]>;
   /** How many messages wait that are not critical and are in no other row's text; counted up to `most`. */
