@@ -48,9 +48,11 @@ export async function findDue(sql: Sql, kind: OutboxKind, query: DueQuery): Prom
 /** Finds the messages that one message may tell together; see `State.digestible`. */
 export async function findDigestible(sql: Sql, except: readonly number[]): Promise<FoundRows> {
   const rows = await sql.all(
-    `select o.id, o.fingerprint, case when ${IS_HEAD} then 1 else 0 end as is_head from {outbox} o
-    where o.kind = 'message' and o.state = 'queued' and o.digest is null and o.priority > 0
-      and o.content is null and ${IS_DUE}
+    `select o.id, o.fingerprint, case when ${IS_HEAD} then 1 else 0 end as is_head from (
+      select id, kind, fingerprint, priority, content, due_at, begun_at from {outbox}
+      where kind = 'message' and state = 'queued' and digest is null and priority > 0
+      order by priority, id limit ${MOST_LOOKED_AT}) o
+    where o.content is null and ${IS_DUE}
     order by o.priority, o.id limit ${MOST_IN_DIGEST}`,
   );
   const lines = [...Map.groupBy(rows, ({ fingerprint }) => fingerprint).values()]
