@@ -60,11 +60,14 @@ export class Delivery {
     const made = await this.#make(state, rows, startedMs);
     free(made?.isSent ?? false);
     if (made === null) {
+      if (this.#noteRow === rows[0]) this.#noteRow = null;
       // Free again at once, the same row would be looked for without an end.
       await sleep(AGAIN_MS, stopping).catch(() => {});
       return null;
     }
-    if (!(await this.#record(state, rows[0].id, made.end))) return null;
+    const isRecorded = await this.#record(state, rows[0].id, made.end);
+    if (this.#noteRow === rows[0]) this.#noteRow = null;
+    if (!isRecorded) return null;
     reportEnd(this.#parts, rows, { ...made, tookMs: monotonicMs() - startedMs });
     return made.end;
   }
@@ -87,8 +90,6 @@ export class Delivery {
       if (kind === "message" && result.status === "delivered") this.#give(result.reference);
     } catch (error) {
       log.error("An alert in the state cannot be used", { kind, row: row.id, cause: nameOf(error) });
-    } finally {
-      if (this.#noteRow === row) this.#noteRow = null;
     }
     return { end: endOfAttempt(row, result, this.#facts(startedMs)), result, isSent };
   }

@@ -137,6 +137,30 @@ onBothStores(LOST, async ({ fault, made }, store) => {
   expect(await fire(service)).toMatchObject({ issue: "duplicate", issueId: issues(service)[0]! });
 });
 
+/** What the tracker does with ten issues, again and again, that it never takes. */
+const NEVER_TAKEN = [
+  { name: "times out", fault: "hang", options: { peerLimitMs: 300 } },
+  { name: "answers with a 500", fault: { status: 500, json: {} }, options: {} },
+] as const;
+
+onBothStores(
+  NEVER_TAKEN.map((row) => ({ ...row, name: `ten issues for which the tracker ${row.name} delay no other` })),
+  async ({ fault, options }, store) => {
+    await using service = await startService({ store, ...options });
+    service.tracker.routes.graphql.scriptByBody = ({ rawBody }) =>
+      rawBody.includes("bad") ? fault : undefined;
+    await service.post(Array.from({ length: 10 }, (_, at) => alertOf(`bad${at}`)));
+    for (let minute = 0; minute < 10; minute += 1) {
+      await service.advance(MINUTE_MS, 5_000);
+      const before = issues(service).length;
+      await service.post([alertOf(`good${minute}`)]);
+      await service.advance(20_000, 1_000);
+      expect(issues(service)).toHaveLength(before + 1);
+    }
+    expect((await service.health()).issue).toMatchObject({ queued: 10, dead: 0 });
+  },
+);
+
 onBothStores(
   "a tracker that is away for an hour gets an issue for each claim of that time",
   async (store) => {

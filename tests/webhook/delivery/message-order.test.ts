@@ -74,7 +74,7 @@ test("a row that cannot be read is dead, and takes nothing else with it", async 
   service.gateway.routes.send.next(AWAY);
   await service.post([note("bad", "n1", "resolved")]);
   const db = new DatabaseSync(join(service.directory, "state.db"));
-  db.exec(`update outbox set alert = '{"fingerprint":"bad"}', text = null where state = 'queued'`);
+  db.exec(`update outbox set alert = '{"fingerprint":"bad"}', content = null where state = 'queued'`);
   db.close();
   await service.advance(10_000);
   expect(await service.operator.dead()).toMatchObject([{ code: "alert_unreadable" }]);

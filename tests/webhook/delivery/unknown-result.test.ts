@@ -110,7 +110,7 @@ describe("a message that a proxy may have passed on, when the proxy answers with
   });
 });
 
-test("a message that a proxy may have passed on is tried for 24 hours, then dead, and looked for before a person's retry", async () => {
+test("a message that a proxy may have passed on is tried for 24 hours, then unknown, and sent as new when a person retries it", async () => {
   await using service = await startService({ jitter: 1 });
   service.gateway.routes.send.script = () => ({ status: 504, text: "Gateway Timeout" });
   await post(service);
@@ -123,12 +123,14 @@ test("a message that a proxy may have passed on is tried for 24 hours, then dead
   service.gateway.routes.messages.script = () => ({ status: 504, text: "Gateway Timeout" });
   service.gateway.keepsMessages = false;
   await service.advance(3 * HOUR_MS, 5 * MINUTE_MS);
-  expect(await message(service)).toMatchObject({ queued: 0, dead: 1, unknown: 0 });
+  expect(await message(service)).toMatchObject({ queued: 0, dead: 0, unknown: 1 });
+  expect(await service.operator.dead()).toMatchObject([{ status: "unknown", code: "gateway_http_504" }]);
   service.gateway.routes.messages.script = null;
+  service.gateway.proxyStatus = null;
   const sends = service.sends.length;
   expect(await service.operator.retryDead(null)).toBe(1);
   await service.advance(10 * MINUTE_MS, 10_000);
-  expect(service.sends).toHaveLength(sends);
+  expect(service.sends).toHaveLength(sends + 1);
   expect(await message(service)).toMatchObject({ queued: 0, dead: 0, unknown: 0 });
 });
 
