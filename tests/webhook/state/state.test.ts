@@ -1,14 +1,10 @@
 /** What the webhook's state must do on every store: in a file, in memory, and on PostgreSQL. */
 import { describe } from "bun:test";
 import { describeStores } from "../support/state-stores.ts";
-import { acceptTests, limitTests, repeatTests } from "./suite/accept.ts";
-import { adoptTests } from "./suite/adopt.ts";
-import { beginTests, finishTests } from "./suite/attempts.ts";
-import { digestibleTests, dueTests } from "./suite/due.ts";
-import { fallbackTests, noteTests } from "./suite/fallback.ts";
-import { claimTests, commentTests } from "./suite/issues.ts";
-import { changeTests, readTests } from "./suite/operator.ts";
-import { processTests } from "./suite/processes.ts";
+import { acceptTests, claimTests, commentTests, limitTests, repeatTests } from "./suite/accept.ts";
+import { beginTests, digestibleTests, dueTests, finishTests } from "./suite/deliver.ts";
+import { adoptTests, fallbackTests, noteTests } from "./suite/fallback.ts";
+import { changeTests, processTests, readTests } from "./suite/operator.ts";
 
 describeStores((tests) => {
   describe("accepting alerts", () => acceptTests(tests));

@@ -115,9 +115,9 @@ export function start(text: string, members: readonly number[] = [], note = NO_N
 /** The beginning of an attempt of an issue or a comment. */
 export const WITHOUT_TEXT: AttemptStart = { content: null, members: [], paceAheadMs: null };
 
-/** Begins and ends the first attempt of a row. */
-export async function tryOnce(state: State, row: number, end: AttemptEnd, how = start("text")) {
-  if (!(await state.begin({ id: row, attempts: 0 }, how))) throw new Error(`${row} was not begun`);
+/** Begins and ends an attempt of a row, the first one unless `attempts` were made. */
+export async function tryOnce(state: State, row: number, end: AttemptEnd, how = start("text"), attempts = 0) {
+  if (!(await state.begin({ id: row, attempts }, how))) throw new Error(`${row} was not begun`);
   await state.finish(row, end);
 }
 
@@ -174,3 +174,7 @@ export const MOVES = {
 
 /** A name of `MOVES`. */
 export type Move = keyof typeof MOVES;
+
+/** All names of `MOVES`, and those after which a row does not wait any more. */
+export const MOVED = Object.keys(MOVES) as Move[];
+export const ENDED: readonly Move[] = ["is delivered", "is dead", "is unknown", "was dropped"];
