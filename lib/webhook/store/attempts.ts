@@ -54,7 +54,7 @@ async function tell(sql: Sql, id: number, members: readonly number[]): Promise<v
   const { marks, values } = inList(members, 2);
   const told = await sql.run(
     `update {outbox} set digest = $1, attempts = attempts + 1
-    where id in (${marks}) and id <> $1 and kind = 'message' and state = 'queued' and content is null
+    where id in (${marks}) and id <> $1 and state = 'queued' and content is null
       and (digest is null or digest = $1)`,
     [id, ...values],
   );

@@ -15,14 +15,14 @@ export async function readRows(sql: Sql, ids: readonly number[]): Promise<FoundR
     const rows = await sql.all(
       `select o.*, {now} as now,
         (select a.issue_url from {alert} a where a.fingerprint = o.fingerprint) as issue_url
-      from {outbox} o where o.id in (${marks}) and o.state = 'queued'`,
+      from {outbox} o where o.id in (${marks})`,
       values,
     );
     const members = rows.some(({ content }) => content !== null) ? await membersOf(sql, some) : new Map();
     const byId = new Map(rows.map((row) => [Number(row.id), row]));
     for (const id of some) {
       const row = byId.get(id);
-      if (row === undefined) continue;
+      if (row?.state !== "queued") continue;
       const due = dueRow(row, members.get(id) ?? []);
       if (due === null) found.unreadable.push(id);
       else found.rows.push(due);
