@@ -58,15 +58,18 @@ export async function acceptOne(state: State, alert: Alert): Promise<AcceptedAle
 
 /**
  * Alerts by short names: `a` fires, `a2` since another instant, `a-` is resolved; `a!` is critical, `a^` high, `a.` info,
- * all others are warnings.
+ * all others are warnings; `3*a` is three with fingerprints of their own.
  */
 export function alertsOf(names: string): Alert[] {
   const severities: Record<string, string> = { "!": " CRITICAL", "^": "high", ".": "info" };
-  return names.split(" ").map((name) => {
-    const [, fingerprint = "", since, mark = "", end] = /^([a-z]+)(\d*)([!^.]?)(-?)$/.exec(name) ?? [];
+  return names.split(" ").flatMap((name) => {
+    const [, count, key, since, mark = "", end] = /^(?:(\d+)\*)?([a-z]+)(\d*)([!^.]?)(-?)$/.exec(name) ?? [];
     const startsAt = since === "0" ? null : `2026-11-16T13:0${since || 1}:00Z`;
-    const changes = { fingerprint, startsAt, severity: severities[mark] ?? "warning" };
-    return end === "-" ? resolvedAlert(changes) : sampleAlert(changes);
+    const of = end === "-" ? resolvedAlert : sampleAlert;
+    const severity = severities[mark] ?? "warning";
+    return Array.from({ length: Number(count ?? 1) }, (_, at) =>
+      of({ fingerprint: count === undefined ? key! : `${key}${at}`, startsAt, severity }),
+    );
   });
 }
 

@@ -53,26 +53,20 @@ const ESCALATED: [object, Move | "was e-mailed", number | null][] = [
 
 /** Registers the tests of the fallback channel. */
 export function fallbackTests({ test, each }: StateTests): void {
-  each(ESCALATED)(
-    "gets a message of %j that %s after minutes: %p",
-    async ({ state, setClock }, changes, move, minutes) => {
-      const { messageRow: row, alert } = await acceptOne(state, resolvedAlert(changes));
-      if (move === "was e-mailed") await state.recordEmailed([row]);
-      else await MOVES[move](state, row);
-      const status = move === "is unknown" ? "unknown" : "queued";
-      const escalation = { row, alert, status, acceptedAtMs: START_MS, issueUrl: null } as const;
-      for (const waited of [0, 2, 3]) {
-        await setClock(START_MS + waited * MINUTE_MS);
-        const expected = minutes !== null && waited >= minutes ? [escalation] : [];
-        expect(await state.escalations(3 * MINUTE_MS)).toEqual(expected);
-      }
-    },
-  );
+  each(ESCALATED)("gets one of %j that %s: %p", async ({ state, setClock }, changes, move, minutes) => {
+    const { messageRow: row, alert } = await acceptOne(state, resolvedAlert(changes));
+    if (move === "was e-mailed") await state.recordEmailed([row]);
+    else await MOVES[move](state, row);
+    const status = move === "is unknown" ? "unknown" : "queued";
+    const escalation = { row, alert, status, acceptedAtMs: START_MS, issueUrl: null } as const;
+    for (const waited of [0, 2, 3]) {
+      await setClock(START_MS + waited * MINUTE_MS);
+      const expected = minutes !== null && waited >= minutes ? [escalation] : [];
+      expect(await state.escalations(3 * MINUTE_MS)).toEqual(expected);
+    }
+  });
 
-  test("gets what was accepted before the clock was set back, with the link of its issue", async ({
-    state,
-    setClock,
-  }) => {
+  test("gets what came before the clock was set back", async ({ state, setClock }) => {
     const before = await acceptOne(state, sampleAlert(CRITICAL));
     await state.finish(issueRowOf(before), CREATED);
     await setClock(START_MS - HOUR_MS);
@@ -81,10 +75,7 @@ export function fallbackTests({ test, each }: StateTests): void {
     expect(found).toMatchObject([{ row: before.messageRow, issueUrl: ISSUE_URL }]);
   });
 
-  test("has one e-mail on its way, until its rows are recorded, also over a restart", async ({
-    state,
-    reopen,
-  }) => {
+  test("has one e-mail on its way, over a restart", async ({ state, reopen }) => {
     const [row] = await acceptRows(state, "a");
     expect(await state.pendingEmail()).toBeNull();
     for (const email of ["one", "two"]) await state.keepEmail(email);
@@ -117,10 +108,7 @@ async function endIn(state: State, row: number, ...ends: (Parameters<State["fini
 
 /** Registers the tests of the recovery note. */
 export function noteTests({ test, each }: StateTests): void {
-  test("counts each message that was e-mailed or is dead once, and nothing else", async ({
-    state,
-    reopen,
-  }) => {
+  test("counts messages that were e-mailed or are dead", async ({ state, reopen }) => {
     const accepted = await acceptAll(state, ...alertsOf("a b c d e"));
     const [a, b, c, d, e] = accepted.map(({ messageRow }) => messageRow);
     const [issue, other] = accepted.map(issueRowOf);
@@ -135,20 +123,17 @@ export function noteTests({ test, each }: StateTests): void {
     expect(await (await reopen()).recoveryNote()).toEqual({ emailed: 2, undelivered: 2 });
   });
 
-  each(CARRIED)(
-    "when its row %s, %d are left to say; the next one says them",
-    async ({ state, another }, _, left, end) => {
-      const [carrier, next, ...others] = await acceptRows(state, "carrier", "a", "b", "c");
-      await state.recordEmailed([next, others[0]]);
-      await state.begin({ id: carrier, attempts: 0 }, start("t", [], await state.recoveryNote()));
-      await state.recordEmailed([others[1]]);
-      // A row that another process began is ended by this one, after a restart.
-      await end(left === 2 ? state : await another(), carrier);
-      expect(await state.recoveryNote()).toEqual({ emailed: left, undelivered: 0 });
-      await tryOnce(state, next, DELIVERED, start("t", [], await state.recoveryNote()));
-      expect(await (await another()).recoveryNote()).toEqual(NO_NOTE);
-    },
-  );
+  each(CARRIED)("when its row %s, %d are left", async ({ state, another }, _, left, end) => {
+    const [carrier, next, ...others] = await acceptRows(state, "carrier", "a", "b", "c");
+    await state.recordEmailed([next, others[0]]);
+    await state.begin({ id: carrier, attempts: 0 }, start("t", [], await state.recoveryNote()));
+    await state.recordEmailed([others[1]]);
+    // A row that another process began is ended by this one, after a restart.
+    await end(left === 2 ? state : await another(), carrier);
+    expect(await state.recoveryNote()).toEqual({ emailed: left, undelivered: 0 });
+    await tryOnce(state, next, DELIVERED, start("t", [], await state.recoveryNote()));
+    expect(await (await another()).recoveryNote()).toEqual(NO_NOTE);
+  });
 
   test("is never less than nothing, when two rows carry it", async ({ state }) => {
     const [first, second, third] = await acceptRows(state, "a", "b", "c");
@@ -180,12 +165,7 @@ export function adoptTests(tests: StateTests): void {
       await run({ ...fixture, memory: memory.state, adopt, setClocks }).finally(memory.close);
     });
 
-  test("gives rows ids of its own, after those that it has, in their order", async ({
-    state,
-    reopen,
-    memory,
-    adopt,
-  }) => {
+  test("gives rows ids of its own, in their order", async ({ state, reopen, memory, adopt }) => {
     const [own] = await acceptRows(state, "own");
     const [first] = await acceptAll(memory, ...alertsOf("x own y x!-"));
     expect(await adopt()).toBe(8);
@@ -212,12 +192,7 @@ export function adoptTests(tests: StateTests): void {
     expect(await dueIds(state, "issue", { issueGraceMs: 2 * SECOND_MS })).toHaveLength(2);
   });
 
-  test("keeps text, counts and members of what may have arrived, and when it is tried again", async ({
-    state,
-    setClock,
-    memory,
-    adopt,
-  }) => {
+  test("keeps what may have arrived", async ({ state, setClock, memory, adopt }) => {
     await acceptRows(state, "own", "own");
     await state.dropQueued(null);
     const [maybe, m1, m2, sending, failed] = await acceptRows(memory, "a", "b", "c", "d", "e");
@@ -263,12 +238,7 @@ export function adoptTests(tests: StateTests): void {
     expect(again!.issue).toMatchObject({ status: "duplicate", url: ISSUE_URL });
   });
 
-  test("keeps to a claim that was made there, to the millisecond", async ({
-    state,
-    memory,
-    adopt,
-    setClocks,
-  }) => {
+  test("keeps to a claim that was made there", async ({ state, memory, adopt, setClocks }) => {
     const { issue } = await acceptOne(memory, sampleAlert());
     await setClocks(START_MS + MINUTE_MS);
     await adopt();
@@ -280,12 +250,7 @@ export function adoptTests(tests: StateTests): void {
     expect((await acceptOne(state, sampleAlert())).issue.status).toBe("first");
   });
 
-  test("keeps to the older one of two claims, and does not create the issue of the other", async ({
-    state,
-    memory,
-    adopt,
-    setClocks,
-  }) => {
+  test("keeps to the older one of two claims", async ({ state, memory, adopt, setClocks }) => {
     const own = issueRowOf(await acceptOne(state, sampleAlert()));
     const { issueId } = await onlyDue(state, "issue");
     await setClocks(START_MS + MINUTE_MS);
@@ -310,12 +275,7 @@ export function adoptTests(tests: StateTests): void {
     expect(await state.alertRecords(["f1"])).toMatchObject([{ isFiring: false, issueUrl: ISSUE_URL }]);
   });
 
-  test("knows the longer one of two rate limits that are used up", async ({
-    state,
-    memory,
-    adopt,
-    setClocks,
-  }) => {
+  test("knows the longer one of two rate limits", async ({ state, memory, adopt, setClocks }) => {
     const [row] = await acceptRows(memory, "a");
     const [own] = await acceptRows(state, "own");
     const begin = { ...start("t"), paceAheadMs: 4_000 };
