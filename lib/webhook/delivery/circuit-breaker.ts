@@ -87,7 +87,7 @@ export class CircuitBreaker {
     if (this.#pausedBy === null) return;
     this.#pausedBy = null;
     this.#parts.log.info("Sending resumed", { kind: this.#parts.kind });
-    this.#parts.keepPause(null);
+    this.#parts.keepPause(this.#parts.kind, null);
   }
 
   /** Logged once for each code: another one needs another remedy. */
@@ -97,7 +97,7 @@ export class CircuitBreaker {
     if (this.#pausedBy !== code)
       log.error("Sending paused: the external service refuses us", { kind, code, cause, hint });
     this.#pausedBy = code;
-    keepPause(code);
+    keepPause(kind, code);
   }
 
   #openFor(ms: number): void {

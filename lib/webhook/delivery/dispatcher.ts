@@ -1,10 +1,10 @@
 import type { Log } from "../../platform/log/log.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
-import { type AttemptEnd, type DueRow, OUTBOX_KINDS, type OutboxKind, type State } from "../store/types.ts";
+import { type AttemptEnd, OUTBOX_KINDS, type OutboxKind, type State } from "../store/types.ts";
 import type { Attempt, LookUp } from "./attempt.ts";
 import type { PauseReason } from "./circuit-breaker.ts";
 import { Lane } from "./lane.ts";
-import { type Rate, RateLimit } from "./rate-limit.ts";
+import { RateLimit } from "./rate-limit.ts";
 import { nameOf } from "./report.ts";
 
 /** A state whose rows are delivered while `isOurs` returns true. */
@@ -35,8 +35,6 @@ export type DispatcherParts = {
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
-/** How long an issue waits for the first attempt of its own message, while messages can start. */
-const ISSUE_GRACE_MS = 2_000;
 const LOOK_MS = 1_000;
 const PRUNE_MS = 60_000;
 const MESSAGE_BURST = 10;
@@ -52,8 +50,7 @@ const ROLE_LINES = {
  * Delivers the rows of the outbox, a lane for each kind.
  *
  * Behaviour: asks each second, on a timer of its own, whether this process leads; when it begins to, the lanes go on
- *            where the process before stopped. An issue waits two seconds at most for its own message, and not at all
- *            while no message can start.
+ *            where the process before stopped.
  */
 export class Dispatcher {
   readonly #parts: DispatcherParts;
@@ -67,16 +64,21 @@ export class Dispatcher {
 
   constructor(parts: DispatcherParts, { messagesPerMinute, issuesPerHour, digestAfterSeconds }: Pace) {
     this.#parts = parts;
+    const { monotonicMs } = parts;
+    const every = {
+      ...{ ...parts, rate: null, mostAlone: null, after: null, stopping: this.#stopped.signal },
+      keepPause: (kind: OutboxKind, code: string | null) => this.#keepPause(kind, code),
+      onFree: () => void this.look(),
+    };
     // No more than a third, so that a critical message need not wait until the minute ends.
     const burst = Math.min(MESSAGE_BURST, Math.ceil(messagesPerMinute / 3));
-    const messages = { perMinute: messagesPerMinute, burst };
-    const issues = { perMinute: issuesPerHour / 60, burst: ISSUE_BURST };
-    const mostAlone = Math.floor((digestAfterSeconds * messagesPerMinute) / 60);
-    this.#lanes = {
-      message: this.#lane("message", 4, messages, digestAfterSeconds === 0 ? null : mostAlone),
-      issue: this.#lane("issue", 4, issues),
-      comment: this.#lane("comment", 2),
-    };
+    const messages = new RateLimit({ perMinute: messagesPerMinute, burst }, monotonicMs);
+    const issues = new RateLimit({ perMinute: issuesPerHour / 60, burst: ISSUE_BURST }, monotonicMs);
+    const inTime = Math.floor((digestAfterSeconds * messagesPerMinute) / 60);
+    const mostAlone = digestAfterSeconds === 0 ? null : inTime;
+    const message = new Lane({ ...every, kind: "message", slots: 4, rate: messages, mostAlone });
+    const issue = new Lane({ ...every, kind: "issue", slots: 4, rate: issues, after: message });
+    this.#lanes = { message, issue, comment: new Lane({ ...every, kind: "comment", slots: 2 }) };
   }
 
   get isLeading(): boolean {
@@ -147,23 +149,9 @@ export class Dispatcher {
     await this.#keeping;
   }
 
-  #lane(kind: OutboxKind, slots: number, rate: Rate | null = null, mostAlone: number | null = null): Lane {
-    return new Lane({
-      ...{ ...this.#parts, kind, slots, mostAlone },
-      rate: rate && new RateLimit(rate, this.#parts.monotonicMs),
-      stopping: this.#stopped.signal,
-      keepPause: (code) => this.#keepPause(kind, code),
-      onFree: () => void this.look(),
-    });
-  }
-
   async #start(): Promise<void> {
-    const { message, issue, comment } = this.#lanes;
-    const mayStart = (state: State, row: DueRow) =>
-      row.waitedMs >= ISSUE_GRACE_MS || !message.isBehind(state, row);
-    await message.start();
-    const graceMs = message.startable > 0 ? ISSUE_GRACE_MS : 0;
-    await Promise.all([issue.start(graceMs, mayStart), comment.start()]);
+    await this.#lanes.message.start();
+    await Promise.all([this.#lanes.issue.start(), this.#lanes.comment.start()]);
   }
 
   /** Keeps why a lane is paused for the next process; what cannot be kept is kept when a row finds out again. */
@@ -173,19 +161,14 @@ export class Dispatcher {
   }
 
   async #lead(): Promise<void> {
-    const leads = await this.#parts.durable.lead().catch(() => null);
-    if (leads && !this.isLeading) await this.#recall();
-    if (this.isLeading !== (leads === true)) this.#parts.log.info(ROLE_LINES[`${leads}`]);
+    const { durable, log } = this.#parts;
+    const leads = await durable.lead().catch(() => null);
+    if (leads && !this.isLeading) {
+      const kept = await durable.lanes().catch(() => null);
+      for (const kind of OUTBOX_KINDS) this.#lanes[kind].recall(kept?.[kind] ?? null);
+    }
+    if (this.isLeading !== (leads === true)) log.info(ROLE_LINES[`${leads}`]);
     this.#leads = leads;
-  }
-
-  /** Goes on where the process before stopped. */
-  async #recall(): Promise<void> {
-    const kept = await this.#parts.durable.lanes().catch((error: unknown) => {
-      this.#parts.log.warn("It is not known how much went out lately", { cause: nameOf(error) });
-      return null;
-    });
-    for (const kind of OUTBOX_KINDS) this.#lanes[kind].recall(kept?.[kind] ?? null);
   }
 
   async #prune(): Promise<void> {

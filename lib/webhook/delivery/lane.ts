@@ -11,18 +11,23 @@ import { type AttemptRows, nameOf } from "./report.ts";
  * What a lane works with.
  *
  * Shape: `slots` is how many rows may be on their way at once. `mostAlone` is how many messages may wait before several
- *        go out as one; null: each goes by itself. `keepPause` is told the code of a pause each time that it is found out,
- *        and null when it is over; `onFree` is called when others may start. While `stopping` nothing starts.
+ *        go out as one; null: each goes by itself. Rows wait two seconds at most for the first attempt of an alert in the
+ *        lane `after`, and not at all while nothing can start there. `keepPause` is told the code of a pause each time that
+ *        it is found out, and null when it is over; `onFree` is called when others may start. While `stopping` none starts.
  */
 export type LaneParts = DispatcherParts & {
   kind: OutboxKind;
   slots: number;
   rate: RateLimit | null;
   mostAlone: number | null;
+  after: Lane | null;
   stopping: AbortSignal;
-  keepPause: (code: string | null) => void;
+  keepPause: (kind: OutboxKind, code: string | null) => void;
   onFree: () => void;
 };
+
+/** How long a row waits for its own row in the lane before. */
+const AFTER_GRACE_MS = 2_000;
 
 /** Rows on their way; `isBusy` until the external service is done with them. */
 type Flight = {
@@ -81,18 +86,15 @@ export class Lane {
     if (kept !== null) this.breaker.recall(kept.pausedBy);
   }
 
-  /**
-   * Starts the rows that may start now; one for which `mayStart` returns false is left for later. Never throws.
-   *
-   * Units: `issueGraceMs` as in `DueQuery`.
-   */
-  async start(
-    issueGraceMs = 0,
-    mayStart: (state: State, row: DueRow) => boolean = () => true,
-  ): Promise<void> {
+  /** Starts the rows that may start now. Never throws. */
+  async start(): Promise<void> {
+    const { after } = this.#parts;
+    const graceMs = after !== null && after.startable > 0 ? AFTER_GRACE_MS : 0;
+    const mayStart = (state: State, [row]: AttemptRows) =>
+      after === null || row.waitedMs >= AFTER_GRACE_MS || !after.isBehind(state, row);
     const start = async (source: Source) => {
-      for (const rows of await this.#next(source.state, issueGraceMs))
-        if (this.startable > 0 && source.isOurs() && mayStart(source.state, rows[0]))
+      for (const rows of await this.#next(source.state, graceMs))
+        if (this.startable > 0 && source.isOurs() && mayStart(source.state, rows))
           this.#launch(source.state, rows);
     };
     const sources = this.#parts.sources().filter((source) => source.isOurs());

@@ -1,6 +1,3 @@
-/** How many may start in a minute, and how many of them at once. */
-export type Rate = { perMinute: number; burst: number };
-
 /**
  * A rate limiter (GCRA): a burst at once, then evenly at the rate.
  *
@@ -16,7 +13,7 @@ export class RateLimit {
   /** When all of the burst may start again. */
   #restedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor({ perMinute, burst }: Rate, monotonicMs: () => number) {
+  constructor({ perMinute, burst }: { perMinute: number; burst: number }, monotonicMs: () => number) {
     this.#intervalMs = 60_000 / perMinute;
     this.#burstMs = burst * this.#intervalMs;
     this.#monotonicMs = monotonicMs;
