@@ -36,7 +36,9 @@ export function shownAlert(alert: Alert): ShownAlert {
 /** The alert of a row that was not delivered, or null when its JSON is none: a damaged row must not end the service. */
 export function storedAlert(json: string): Alert | null {
   const alert = parsed(json) as Partial<Alert> | null;
-  return typeof alert?.fingerprint === "string" ? (alert as Alert) : null;
+  const isAlert =
+    typeof alert?.fingerprint === "string" && typeof alert.labels === "object" && alert.labels !== null;
+  return isAlert ? (alert as Alert) : null;
 }
 
 const UNREADABLE: ShownAlert = {
