@@ -274,16 +274,6 @@ export function finishTests({ test, each }: StateTests): void {
       expect((await again.latest(fingerprint)).message).toMatchObject({ status, code, attempts: 1 });
   });
 
-  test("the gateway's id of a delivered text is one, of a message", async ({ state, setClock }) => {
-    const [main, member] = await acceptRows(state, "a", "b");
-    await tryOnce(state, main, deliveredAs("wa-1"), start("two", [member]));
-    await setClock(START_MS + SECOND_MS);
-    expect([...(await state.heldReferences("message", ["wa-1", "wa-2"]))]).toEqual(["wa-1"]);
-    expect([...(await state.heldReferences("issue", ["wa-1"]))]).toEqual([]);
-    expect([...(await state.heldReferences("message", []))]).toEqual([]);
-    expect(await state.deliveredBetween(MINUTE_MS, 0)).toEqual(["wa-1"]);
-  });
-
   test("a text is kept exactly while it may have arrived", async ({ state, setClock, reopen }) => {
     const [row, member] = await acceptRows(state, "a", "b");
     const maybe = (ambiguous: number, triedMs: number) =>

@@ -289,12 +289,4 @@ export function adoptTests(tests: StateTests): void {
     await adopt();
     expect((await state.lanes()).message.paceAheadMs).toBe(8_000);
   });
-
-  test("changes nothing for an empty one", async ({ state, adopt }) => {
-    await acceptOne(state, sampleAlert());
-    const all = async () => [await state.listQueued(9), await state.lanes(), await state.recoveryNote()];
-    const before = await all();
-    expect(await adopt()).toBe(0);
-    expect(await all()).toEqual(before);
-  });
 }

@@ -39,38 +39,31 @@ const instant = (ms: number) => new Date(ms).toISOString();
 
 /** Registers the tests of lists and numbers. */
 export function readTests({ test }: StateTests): void {
-  test("listQueued() gives what waits in the order in which it would go out", async ({ state }) => {
+  test("listQueued() and listDead() give what waits or ended, in order", async ({ state, setClock }) => {
     const critical = sampleAlert({ severity: "critical", fingerprint: "f2", firing: false });
-    const alerts = [sampleAlert({ name: null }), critical, resolvedAlert()];
-    const [plain, urgent, member] = await acceptAll(state, ...alerts);
+    const accepted = await acceptAll(state, sampleAlert({ name: null }), critical, resolvedAlert());
+    const [plain, urgent, member] = accepted.map(({ messageRow }) => messageRow);
     const end = retryAfter(MINUTE_MS, { mayHaveArrived: true });
-    await tryOnce(state, plain!.messageRow, end, start("t", [member!.messageRow]));
+    await tryOnce(state, plain!, end, start("t", [member!]));
     const tried = { attempts: 1, code: "timeout", nextAttemptAt: instant(START_MS + MINUTE_MS) };
-    const of = { kind: "message", digest: null, squad: "infra", acceptedAt: instant(START_MS) };
+    const of = { kind: "message", digest: null, squad: "infra", acceptedAt: instant(START_MS) } as const;
     const untried = { attempts: 0, code: null, nextAttemptAt: null, alertname: critical.name };
     const queued = await state.listQueued(9);
-    const first = { ...of, ...untried, id: urgent!.messageRow, fingerprint: "f2", severity: "critical" };
-    expect(queued[0]).toEqual(first as never);
+    expect(queued[0]).toEqual({ ...of, ...untried, id: urgent!, fingerprint: "f2", severity: "critical" });
     expect(queued.slice(1)).toMatchObject([
-      { ...of, ...tried, id: plain!.messageRow, alertname: null },
-      { ...tried, id: member!.messageRow, digest: plain!.messageRow },
-      { kind: "issue", id: issueRowOf(plain!) },
+      { ...of, ...tried, id: plain, alertname: null },
+      { ...tried, id: member, digest: plain },
+      { kind: "issue", id: issueRowOf(accepted[0]!) },
       { kind: "comment", digest: null },
     ]);
     expect(await state.listQueued(2)).toEqual(queued.slice(0, 2));
-  });
-
-  test("listDead() gives what is dead or unknown, and why", async ({ state, setClock }) => {
-    const [head, member] = await acceptAll(state, ...alertsOf("a- b-"));
-    await tryOnce(state, head!.messageRow, MAYBE, start("t", [member!.messageRow]));
     await setClock(START_MS + DAY_MS);
-    await state.finish(head!.messageRow, UNKNOWN);
-    const dates = { acceptedAt: instant(START_MS), diedAt: instant(START_MS + DAY_MS) };
-    const why = { kind: "message", status: "unknown", attempts: 1, code: "send_unknown" } as const;
-    const common = { ...dates, ...why, alertname: head!.alert.name, squad: "infra" };
+    await state.finish(plain!, UNKNOWN);
+    const why = { status: "unknown", attempts: 1, code: "send_unknown", fingerprint: "f1" } as const;
+    const ended = { ...of, ...why, diedAt: instant(START_MS + DAY_MS) };
     expect(await state.listDead()).toEqual([
-      { ...common, id: head!.messageRow, digest: null, fingerprint: "a" },
-      { ...common, id: member!.messageRow, digest: head!.messageRow, fingerprint: "b" },
+      { ...ended, id: plain!, alertname: null },
+      { ...ended, id: member!, alertname: critical.name, digest: plain! },
     ]);
   });
 
@@ -135,15 +128,20 @@ export function readTests({ test }: StateTests): void {
     expect(await (await reopen()).hourly(4)).toEqual([2, 1, 0, 0]);
   });
 
-  test("deliveredBetween() gives the newest ids first, of messages only", async ({ state, setClock }) => {
-    const accepted = await acceptAll(state, ...alertsOf("a b c d"));
+  test("deliveredBetween() and heldReferences() give ids of messages", async ({ state, setClock }) => {
+    const accepted = await acceptAll(state, ...alertsOf("a b c d e"));
     await state.finish(issueRowOf(accepted[0]!), CREATED);
-    for (const [at, { messageRow }] of accepted.entries()) {
+    const [a, b, c, d, e] = accepted.map(({ messageRow }) => messageRow);
+    for (const [at, row] of [a!, b!, c!, d!].entries()) {
       await setClock(START_MS + at * MINUTE_MS);
-      await state.finish(messageRow, at === 2 ? DELIVERED : deliveredAs(`wa-${at}`));
+      const members = at === 3 ? [e!] : [];
+      await tryOnce(state, row, at === 2 ? DELIVERED : deliveredAs(`wa-${at}`), start("t", members));
     }
     expect(await state.deliveredBetween(HOUR_MS, 0)).toEqual(["wa-3", "wa-1", "wa-0"]);
     expect(await state.deliveredBetween(3 * MINUTE_MS, MINUTE_MS)).toEqual(["wa-1"]);
+    expect([...(await state.heldReferences("message", ["wa-1", "wa-9", "OPS-1"]))]).toEqual(["wa-1"]);
+    expect([...(await state.heldReferences("issue", ["wa-1", "OPS-1"]))]).toEqual(["OPS-1"]);
+    expect((await state.heldReferences("message", [])).size).toBe(0);
   });
 
   test("check() changes nothing, and no file was quarantined", async ({ state }) => {
@@ -156,30 +154,22 @@ export function readTests({ test }: StateTests): void {
 
 /** Registers the tests of changes. */
 export function changeTests({ test, each }: StateTests): void {
-  test("dropQueued() removes what waits, and lets go what its texts told", async ({ state }) => {
-    const [a1, a2, b, dead, delivered] = await acceptRows(state, "a", "a", "b", "c", "d");
-    await state.finish(dead, DEAD);
-    await state.finish(delivered, DELIVERED);
-    await tryOnce(state, a1, MAYBE, start("t", [a2, b]));
-    expect(await state.dropQueued([])).toBe(0);
-    expect(await state.dropQueued([a1, dead, delivered, 999_999])).toBe(1);
-    expect((await state.digestible([])).map(({ id }) => id)).toEqual([a2, b]);
-    await state.finish(a1, DELIVERED);
-    expect(await state.dropQueued(null)).toBe(2);
-    expect((await state.stats()).message).toMatchObject({ queued: 0, dead: 1 });
-  });
-
-  test("dropDead() removes what is dead or unknown, and nothing else", async ({ state }) => {
-    const [dead, unknown, third, waits, delivered] = await acceptRows(state, "a", "b", "c", "d", "e");
+  test("dropQueued() and dropDead() remove what waits or ended, and nothing else", async ({ state }) => {
+    const rows = await acceptRows(state, "a", "a", "b", "c", "d", "e", "f");
+    const [head, member, other, dead, unknown, third, delivered] = rows;
     for (const row of [dead, third]) await state.finish(row, DEAD);
     await state.finish(unknown, UNKNOWN);
     await state.finish(delivered, DELIVERED);
-    expect(await state.dropDead([])).toBe(0);
-    expect(await state.dropDead([dead, waits, delivered, 999_999])).toBe(1);
+    await tryOnce(state, head, MAYBE, start("t", [member, other]));
+    expect([await state.dropQueued([]), await state.dropDead([])]).toEqual([0, 0]);
+    expect(await state.dropQueued([head, dead, delivered, 999_999])).toBe(1);
+    expect(await state.dropDead([dead, member, delivered, 999_999])).toBe(1);
+    // What its text told is free again.
+    expect((await state.digestible([])).map(({ id }) => id)).toEqual([member, other]);
+    await state.finish(head, DELIVERED);
     expect((await state.listDead()).map(({ id }) => id)).toEqual([unknown, third]);
-    expect([await state.dropDead(null), await state.listDead()]).toEqual([2, []]);
-    expect(await dueIds(state, "message")).toEqual([waits]);
-    expect((await state.latest("e")).message).toMatchObject({ status: "delivered" });
+    expect([await state.dropQueued(null), await state.dropDead(null)]).toEqual([2, 2]);
+    expect((await state.recent(9)).map(({ row }) => row)).toEqual([delivered]);
   });
 
   each([["its row"], ["one that it tells"], ["all"]])(
