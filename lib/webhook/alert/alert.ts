@@ -3,10 +3,8 @@ import type { StateReason } from "./state-reason.ts";
 /** The team that an alert concerns; `geral` is everybody. */
 export type Squad = "infra" | "security" | "geral";
 
-/** The units that a rule may give its value, in an annotation or label `unit`. */
-export const UNITS = ["bytes", "percent"] as const;
-/** One of these units. */
-export type Unit = (typeof UNITS)[number];
+/** A unit that a rule may give its value, in an annotation or label `unit`. */
+export type Unit = "bytes" | "percent";
 
 /**
  * One alert as it was accepted.

@@ -1,8 +1,3 @@
-import { isJsonObject, type JsonObject } from "./json-object.ts";
-
-/** Longer texts are not looked through: a rule has a handful of steps. */
-const MAX_UNITS = 20_000;
-
 const ONLY_A_NUMBER = /^[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 /** `[ var='B' labels={instance=main} value=6.12e+08 ]`, one for each step; an expression's name comes first. */
 const RENDERED_STEP = /\[ (?:var|metric)='([^']{0,200})'.{0,2000}? value=(\S{1,50}) \]/gs;
@@ -13,27 +8,31 @@ type Step = readonly [name: string, value: number | null];
 /**
  * The number that an alert's rule compares, as text; another text as it was sent; null without one.
  *
- * Shape: plain digits, `612368384` or `11.2`.
+ * Shape: plain digits, `612368384` or `11.2`. `valueString` is the platform's rendering of `values`.
  */
-export function readValue({ values, valueString }: JsonObject): string | null {
-  const compared = comparedStep(numbersOf(values));
+export function readValue(
+  values: Readonly<Record<string, unknown>>,
+  valueString: string | null,
+): string | null {
+  const steps = Object.entries(values).map(([name, value]) => [name, finite(value)] as const);
+  const compared = comparedStep(steps);
   if (compared !== null) return String(compared);
-  if (typeof valueString !== "string" || valueString.trim() === "") return null;
-  const measured = valueString.length > MAX_UNITS ? null : measuredNumber(valueString);
+  if (valueString === null) return null;
+  const rendered = [...valueString.matchAll(RENDERED_STEP)];
+  const measured =
+    numberIn(valueString) ?? comparedStep(rendered.map(([, name, value]) => [name!, numberIn(value!)]));
   if (measured !== null) return String(measured);
   // Steps without a number, such as NaN: nothing was measured.
   return /^\s*\[ (?:var|metric)=/.test(valueString) ? null : valueString;
 }
 
-function measuredNumber(text: string): number | null {
-  const steps = [...text.matchAll(RENDERED_STEP)];
-  return numberIn(text) ?? comparedStep(steps.map(([, name, value]) => [name!, numberIn(value!)]));
-}
-
 /** The number that a text is; null for any other text. */
 export function numberIn(text: string): number | null {
-  const value = ONLY_A_NUMBER.test(text.trim()) ? Number(text) : Number.NaN;
-  return Number.isFinite(value) ? value : null;
+  return ONLY_A_NUMBER.test(text.trim()) ? finite(Number(text)) : null;
+}
+
+function finite(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 
 /**
@@ -47,12 +46,4 @@ function comparedStep(steps: readonly Step[]): number | null {
   const named = steps.find(([name]) => name === "B");
   const compared = named ?? steps.findLast(([, value]) => !isVerdict(value)) ?? steps[0];
   return compared === undefined ? null : compared[1];
-}
-
-function numbersOf(values: unknown): Step[] {
-  if (!isJsonObject(values)) return [];
-  return Object.keys(values).map((name) => {
-    const value = values[name];
-    return [name, typeof value === "number" && Number.isFinite(value) ? value : null];
-  });
 }

@@ -60,17 +60,6 @@ describe("parseAlerts() of a platform's body", () => {
     expect(alert.value).toHaveLength(65_535);
   });
 
-  test("leaves out labels beyond what a message for forty alerts can hold, and none that it is known by", () => {
-    const many = Object.fromEntries(Array.from({ length: 400_000 }, (_, at) => [`label${at}`, "value"]));
-    const { name, severity, squad, labels } = only({
-      status: "firing",
-      labels: { ...many, alertname: "A", ruleGroup: "vps-infra", severity: "critical" },
-    });
-    expect([name, severity, squad]).toEqual(["A", "critical", "infra"]);
-    expect(labels.label0).toBe("value");
-    expect(JSON.stringify(labels).length).toBeLessThan(600_000);
-  });
-
   test("takes each alert's own status, in their order", () => {
     const seen = fixtureAlerts("grafana-mixed").map(({ status, firing, squad }) => [status, firing, squad]);
     expect(seen).toEqual([
