@@ -1,6 +1,6 @@
-import { readRows } from "./read-row.ts";
+import { type FoundRows, readRows } from "./read-row.ts";
 import type { Sql, SqlValue } from "./sql.ts";
-import { DIGEST_LIMIT, type DueQuery, type DueRow, type OutboxKind } from "./types.ts";
+import { DIGEST_LIMIT, type DueQuery, type OutboxKind } from "./types.ts";
 
 /**
  * How many rows that wait are looked at, in the order of their turn: with more than that before it which may not be tried
@@ -9,9 +9,6 @@ import { DIGEST_LIMIT, type DueQuery, type DueRow, type OutboxKind } from "./typ
 const MOST_LOOKED_AT = 5_000;
 /** How many rows a digest is chosen from. */
 const MOST_IN_DIGEST = 1_000;
-
-/** Rows that may be tried now, and the ids of those whose alert cannot be read. */
-export type FoundRows = { rows: DueRow[]; unreadable: number[] };
 
 /** A row that began later than now was tried before the clock was set back. */
 const IS_DUE = "(o.due_at <= {now} or o.begun_at > {now})";

@@ -4,11 +4,12 @@ import { OutageLog } from "../outage-log.ts";
 import { acceptRequests } from "./accept.ts";
 import { adoptContents, readContents } from "./adopt.ts";
 import { addToNote, beginAttempt, finishAttempt, NotBegun } from "./attempts.ts";
-import { countWaiting, type FoundRows, findDigestible, findDue } from "./due.ts";
+import { countWaiting, findDigestible, findDue } from "./due.ts";
 import { Load } from "./load.ts";
 import { dropDead, dropQueued, listDead, listQueued, retryDead } from "./operator.ts";
 import { HAS_LEASE } from "./postgres/lease.ts";
 import { prune } from "./prune.ts";
+import type { FoundRows } from "./read-row.ts";
 import {
   readDelivered,
   readEscalations,

@@ -1,7 +1,9 @@
-import type { FoundRows } from "./due.ts";
 import { inList, type Sql, type SqlRow } from "./sql.ts";
 import { storedAlert } from "./stored.ts";
 import type { AttemptText, DueRow, OutboxKind } from "./types.ts";
+
+/** Rows that may be tried now, and the ids of those whose alert cannot be read. */
+export type FoundRows = { rows: DueRow[]; unreadable: number[] };
 
 /** Rows that are read in one statement. */
 const READ_AT_ONCE = 64;
