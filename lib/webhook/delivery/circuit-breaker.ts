@@ -20,9 +20,9 @@ type BreakerParts = Pick<LaneParts, "kind" | "keepPause" | "log" | "monotonicMs"
  *
  * Shape:     `isOpen`: nothing may start now. `isHalfOpen`: one row at a time finds out. `pausedBy` is the code for which
  *            the service takes nothing from us, or null.
- * Behaviour: failures of the service pause for ten seconds at most, a refusal of our account for a minute; the time that
- *            a service asks for is made no shorter by another answer. A row that is delivered, or that fails by itself,
- *            closes the breaker.
+ * Behaviour: failures of the service open it for ten seconds at most, a refusal of our account for a minute; the time that
+ *            a service asks for is made no shorter by another failure. A row that is delivered, or that fails by itself,
+ *            closes it.
  */
 export class CircuitBreaker {
   readonly #parts: BreakerParts;
@@ -86,6 +86,7 @@ export class CircuitBreaker {
     this.#failures = 0;
     if (this.#pausedBy === null) return;
     this.#pausedBy = null;
+    this.probe();
     this.#parts.log.info("Sending resumed", { kind: this.#parts.kind });
     this.#parts.keepPause(this.#parts.kind, null);
   }
