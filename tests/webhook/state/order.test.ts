@@ -30,6 +30,7 @@ const CALLS: readonly ((state: State, row: number, alert: string) => Promise<unk
   (state, _, alert) => state.accept([alertsOf(`${alert}! ${alert}^`)]),
   (state, row) => beginDue(state, row),
   (state, row) => beginDigest(state, row),
+  (state) => beginDigest(state, 2),
   (state, row) => state.finish(row, DELIVERED),
   (state, row) => state.finish(row, DEAD),
   (state, row) => state.finish(row, UNKNOWN),
@@ -99,7 +100,7 @@ describeStores(({ test, opened, hasLease }) => {
     const call = fc.record({
       of: fc.nat(CALLS.length - 1),
       by: fc.nat(1),
-      row: fc.nat(30),
+      row: fc.nat(15),
       alert: fc.nat(3),
     });
     const group = fc.record({
@@ -109,6 +110,7 @@ describeStores(({ test, opened, hasLease }) => {
     const property = fc.asyncProperty(fc.array(group, { maxLength: 12 }), (groups) =>
       opened({}, async (fixture) => {
         const states = [fixture.state, await fixture.another()] as const;
+        await fixture.state.accept([alertsOf("a b c d a- b-")]);
         let nowMs = START_MS;
         for (const { calls, moveMs } of groups) {
           await Promise.all(
