@@ -62,6 +62,19 @@ describe("processes on one file", () => {
     expect(names.filter((name) => (statSync(join(directory, name)).mode & 0o777) !== 0o600)).toEqual([]);
   });
 
+  test("processes that accept the same alerts claim each issue once", async () => {
+    await (await open()).close();
+    const rivals = [start("accept", directory), start("accept", directory)];
+    for (const rival of rivals) for (let at = 0; at < ACKNOWLEDGED; at += 1) await rival.next();
+    for (const rival of rivals) await rival.kill();
+    const state = await open();
+    const { message, issue } = await state.stats();
+    // Of a fingerprint one row is due, however many wait.
+    expect(await dueIds(state, "issue", { limit: 100_000 })).toHaveLength(issue.queued);
+    expect(message.queued).toBeGreaterThan(issue.queued);
+    await state.close();
+  });
+
   test("processes that race for the same keys are first for each key once", async () => {
     const rivals = Array.from({ length: 4 }, () => start("claim", directory));
     for (const rival of rivals) expect(await rival.next()).toBe("ready");
