@@ -14,7 +14,7 @@ export type AttemptResult =
  * Shape: `cause` is the code behind `code`, where that is another. `fault` says what failed: this `row` alone; the
  *        `service`, so that the next row would fail now as well; or our `account`, so that every row waits until the
  *        service takes rows again. `retryAfterMs` is what the service asked for, or null. `arrival` is null when the row
- *        cannot have arrived; else a look-up can tell after `knownAfterMs`, and `isAmbiguous` when the service itself
+ *        cannot have arrived; else a look-up can show it after `knownAfterMs`, and `isAmbiguous` when the service itself
  *        left it open.
  */
 export type Retry = {
@@ -46,7 +46,6 @@ const MOST_AMBIGUOUS = 3;
 const LOOK_UP_PATIENCE_MS = 10 * 60_000;
 /** A critical alert that cannot have arrived is due again as often as a lane that is half open tries a row. */
 const LONGEST_CRITICAL_MS = 10_000;
-
 /** So long a process has to run before it gives up a row. */
 const GIVES_UP_AFTER_MS = 60 * 60_000;
 
@@ -79,8 +78,8 @@ export function endOfAttempt(row: DueRow, result: AttemptResult, facts: AttemptF
  * What a look-up means for a row that may have arrived: its end, or null when it is to be sent again.
  *
  * Shape:     `found` is null when the gateway has no such message, as far as is known.
- * Behaviour: while there is no answer the row waits: for ten minutes of trying where the gateway gives none, or until it
- *            is given up where it must not be sent again.
+ * Behaviour: without an answer the row waits: ten minutes of trying where the gateway gives none, 24 hours where it must
+ *            not be sent again or the state cannot say which ids are taken.
  */
 export function endOfLookUp(
   row: DueRow,

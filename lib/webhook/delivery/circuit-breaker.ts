@@ -18,11 +18,11 @@ type BreakerParts = Pick<LaneParts, "kind" | "keepPause" | "log" | "monotonicMs"
 /**
  * The circuit breaker of a lane: what the latest answers of its external service mean for every row.
  *
- * Shape:     `isOpen`: nothing may start now. `isHalfOpen`: one row at a time finds out. `pausedBy` is the code for which
- *            the service takes nothing from us, or null.
- * Behaviour: failures of the service open it for ten seconds at most, a refusal of our account for a minute; the time that
- *            a service asks for is made no shorter by another failure. A row that is delivered, or that fails by itself,
- *            closes it.
+ * Shape:     `isOpen`: nothing may start now. `isHalfOpen`: one row at a time finds out. `pausedBy` is the code for
+ *            which the service takes nothing from us, or null.
+ * Behaviour: failures of the service open it for ten seconds at most, a refusal of our account for a minute; another
+ *            failure makes the time no shorter that the service asked for. A row that is delivered, or that fails for a
+ *            reason of its own, closes it.
  */
 export class CircuitBreaker {
   readonly #parts: BreakerParts;
@@ -63,6 +63,7 @@ export class CircuitBreaker {
   /** Takes up why an earlier process was paused; the next row finds out at once. */
   recall(code: string | null): void {
     this.#pausedBy = code;
+    if (code !== null) this.probe();
   }
 
   /** Pauses for what was learnt without a row. */

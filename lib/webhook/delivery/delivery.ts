@@ -25,7 +25,7 @@ const MOST_GIVEN = 1_000;
 const UNREADABLE = { status: "refused", code: "alert_unreadable" } as const;
 
 /**
- * Makes the attempts of one lane: looks up what may have arrived, records that an attempt begins, tries, records its end.
+ * Makes the attempts of one lane: looks up what may have arrived, records the beginning, tries, records the end.
  *
  * Behaviour: a row that cannot be rendered is dead. What cannot be begun in the state is not sent. An end is recorded
  *            again each second until the state takes it: sent again, the row would be one message too many.
@@ -110,7 +110,7 @@ export class Delivery {
     return { status: "delivered", reference, url: null };
   }
 
-  /** Ids that rows hold; throws when the row's own state cannot say. In memory, those are free that only another held. */
+  /** Ids of other rows; throws when the row's own state cannot say. What another state cannot say counts as free. */
   async #held(state: State, references: readonly string[]): Promise<ReadonlySet<string>> {
     const all = this.#parts.sources().map(async (source) => {
       const held = source.state.heldReferences("message", references);

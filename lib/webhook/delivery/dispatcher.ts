@@ -10,15 +10,15 @@ import { nameOf } from "./report.ts";
 /** A state whose rows are delivered while `isOurs` returns true. */
 export type Source = { state: State; isOurs(): boolean };
 
-/** How fast rows go out; `digestAfterSeconds` 0: each message by itself, however many wait. */
+/** How fast rows go out; `digestAfterSeconds` 0: no digests. */
 export type Pace = { messagesPerMinute: number; issuesPerHour: number; digestAfterSeconds: number };
 
 /**
  * What the dispatcher touches.
  *
- * Shape: `sources` are all states whose rows are delivered; the durable one is ours while `isLeading`. `onEnded` is told
- *        how an attempt ended, with all rows of its text, once they are no longer on their way: null when none was made,
- *        or its end was not recorded. `nowMs` is the clock that people read.
+ * Shape: `sources` are all states whose rows are delivered; the durable one is ours while `isLeading`. `onEnded` is
+ *        called with the end of an attempt and all rows of its text, once they are no longer on their way: null when
+ *        none was made, or its end was not recorded. `nowMs` is the clock that people read.
  */
 export type DispatcherParts = {
   durable: State;

@@ -11,9 +11,10 @@ import { type AttemptRows, nameOf } from "./report.ts";
  * What a lane works with.
  *
  * Shape: `slots` is how many rows may be on their way at once. `mostAlone` is how many messages may wait before several
- *        go out as one; null: each goes by itself. Rows wait two seconds at most for the first attempt of an alert in the
- *        lane `after`, and not at all while nothing can start there. `keepPause` is told the code of a pause each time that
- *        it is found out, and null when it is over; `onFree` is called when others may start. While `stopping` none starts.
+ *        become one digest; null: no digests. Rows wait two seconds at most for the first attempt of their alert in the
+ *        lane `after`, and not at all while nothing can start there. `keepPause` is called with the code of a pause each
+ *        time that it is found out, and with null when it is over; `onFree` when others may start. While `stopping`
+ *        none starts.
  */
 export type LaneParts = DispatcherParts & {
   kind: OutboxKind;
@@ -41,8 +42,8 @@ type Flight = {
 /**
  * Delivers the rows of one kind, a few at once: slots, a rate limit and a circuit breaker for all sources.
  *
- * Behaviour: a row stays on its way until its end is recorded, and with it all rows that its text tells. While it is
- *            only recorded it uses a slot of its own source: a state that cannot be written keeps no other one waiting.
+ * Behaviour: a row stays on its way until its end is recorded, and with it all rows of its digest. While only its
+ *            end is recorded it uses a slot of its own state alone: one that cannot be written keeps no other waiting.
  */
 export class Lane {
   readonly breaker: CircuitBreaker;
@@ -108,7 +109,7 @@ export class Lane {
     clearTimeout(timer);
   }
 
-  /** What may start of a state: a row each, or several that one message tells. */
+  /** What may start of a state: a row each, or a digest. */
   async #next(state: State, issueGraceMs: number): Promise<AttemptRows[]> {
     const { kind, slots, mostAlone } = this.#parts;
     const flights = [...this.#flights].filter((flight) => flight.state === state);
@@ -150,7 +151,7 @@ export class Lane {
   }
 }
 
-/** Whether one message may tell a row together with others. */
+/** Whether a row may be in a digest. */
 function isDigestible({ sent, alert }: DueRow): boolean {
   return sent === null && priorityOf(alert) > 0;
 }

@@ -1,8 +1,8 @@
 /**
  * A rate limiter (GCRA): a burst at once, then evenly at the rate.
  *
- * Shape:     `available` is how many may start now. `aheadMs` is for how long the rate is used up, 0 when all of the burst
- *            may start: all that another process has to know. `giveBack` returns one that did not start.
+ * Shape:     `available` is how many may start now. `aheadMs` is for how long the rate is used up, 0 when all of the
+ *            burst may start: all that another process has to know. `giveBack` returns one that did not start.
  * Behaviour: a clock that goes back changes nothing.
  * Units:     milliseconds of a monotonic clock.
  */

@@ -7,7 +7,7 @@ import type { AttemptResult } from "./attempt.ts";
 export type AttemptRows = readonly [DueRow, ...DueRow[]];
 
 const ENDED_LINES = {
-  dead: "Gave an alert up; see opsctl webhook dead list",
+  dead: "An alert was not delivered; see opsctl webhook dead list",
   unknown: "An alert may have been delivered or not; see opsctl webhook dead list",
 };
 

@@ -69,7 +69,7 @@ function unknownResult(outcome: SendOutcome & { status: "unknown" }): Retry {
   return retry(isClosed ? "gateway_connection_closed" : outcome.code, "service", { arrival });
 }
 
-/** Whether the message may have arrived, and when a look-up can tell. */
+/** Whether the message may have arrived, and when a look-up can show it. */
 function arrivalOf({ code, isOutage }: SendOutcome & { status: "unknown" }): Retry["arrival"] {
   if (isOutage !== true) {
     const later = code === "gateway_timeout" ? LATE_MS : SOON_MS;

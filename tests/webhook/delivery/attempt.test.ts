@@ -118,7 +118,7 @@ describe("endOfAttempt()", () => {
   });
 });
 
-const away = retry("x", "service");
+const silent = retry("x", "service");
 const LOOK_UPS: { name: string; row?: Partial<DueRow>; found: AttemptResult | null; end: object | null }[] = [
   {
     name: "found",
@@ -134,24 +134,24 @@ const LOOK_UPS: { name: string; row?: Partial<DueRow>; found: AttemptResult | nu
   },
   {
     name: "no answer: asked again, at intervals that grow with the time of trying",
-    found: away,
+    found: silent,
     end: { ...again, delayMs: 8_000, triedMs: 16_000, mayHaveArrived: true },
   },
-  { name: "no answer for ten minutes: sent again", row: { triedMs: 600_000 }, found: away, end: null },
+  { name: "no answer for ten minutes: sent again", row: { triedMs: 600_000 }, found: silent, end: null },
   {
     name: "no answer for ten minutes, after three ambiguous attempts",
     row: { triedMs: 600_000, ambiguous: 3 },
-    found: away,
+    found: silent,
     end: { ...again, delayMs: 300_000, triedMs: 901_000, ambiguous: 3, mayHaveArrived: true },
   },
   {
     name: "no answer for a day, after three ambiguous attempts",
     row: { triedMs: DAY_MS, ambiguous: 3 },
-    found: away,
+    found: silent,
     end: { status: "unknown", code: "x" },
   },
   {
-    name: "not known which ids are held, for ten minutes",
+    name: "not known which ids are taken, for ten minutes",
     row: { triedMs: 600_000 },
     found: retry("x", "row"),
     end: { ...again, delayMs: 300_000, triedMs: 901_000, mayHaveArrived: true },

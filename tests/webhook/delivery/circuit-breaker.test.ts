@@ -43,10 +43,10 @@ const CASES: {
 describe("CircuitBreaker", () => {
   test.each(CASES)("$name", ({ met, openS, isHalfOpen = false, kept = [] }) => {
     let nowMs = 0;
-    const told: (string | null)[] = [];
+    const recorded: (string | null)[] = [];
     const breaker = new CircuitBreaker({
       kind: "message",
-      keepPause: (_kind, code) => told.push(code),
+      keepPause: (_kind, code) => recorded.push(code),
       log: { debug() {}, info() {}, warn() {}, error() {} },
       monotonicMs: () => nowMs,
       random: () => 1,
@@ -60,6 +60,6 @@ describe("CircuitBreaker", () => {
       isHalfOpen,
       kept.at(-1) ?? null,
     ]);
-    expect(told).toEqual(kept);
+    expect(recorded).toEqual(kept);
   });
 });

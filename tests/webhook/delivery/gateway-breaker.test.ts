@@ -4,7 +4,7 @@ import { alertOf, MINUTE_MS, onBothStores, type Service, startService } from "..
 
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-const AWAY = { status: 502, text: "Bad Gateway" };
+const OUTAGE = { status: 502, text: "Bad Gateway" };
 const REFUSED = {
   status: 401,
   json: { status: 401, error: "Unauthorized", response: { message: "Unauthorized" } },
@@ -90,7 +90,7 @@ describe("messages wait for days, none is dead, and each is sent once when the g
     expect(logged).toMatchObject([{ level: "error", kind: "message", code }]);
 
     // For days, and then a restart while the gateway is unavailable.
-    service.gateway.routes.send.next(AWAY, AWAY, AWAY);
+    service.gateway.routes.send.next(OUTAGE, OUTAGE, OUTAGE);
     await service.restart();
     expect((await service.health()).paused.message).toBe(code);
     end(service);
@@ -133,7 +133,7 @@ onBothStores(
   "after three failures in a row one message at a time finds out, ten seconds apart at the most",
   async (store) => {
     await using service = await startService({ store });
-    service.gateway.routes.send.script = () => AWAY;
+    service.gateway.routes.send.script = () => OUTAGE;
     await service.post(Array.from({ length: 8 }, (_, at) => resolved(`f${at}`)));
     const first = service.sends.filter(({ second }) => second === 0).length;
     expect(first).toBeGreaterThanOrEqual(3);
@@ -154,7 +154,7 @@ onBothStores(
 test("while the gateway does not name its instance, one message at a time asks for it", async () => {
   await using service = await startService();
   const { instances } = service.gateway.routes;
-  instances.script = () => AWAY;
+  instances.script = () => OUTAGE;
   await service.restart();
   await service.post(Array.from({ length: 8 }, (_, at) => resolved(`i${at}`)));
   const first = instances.calls.length;

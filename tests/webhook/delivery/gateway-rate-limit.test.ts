@@ -9,7 +9,7 @@ const limited = (seconds: number): Scripted => ({
   json: {},
   headers: { "retry-after": `${seconds}` },
 });
-const AWAY: Scripted = { status: 502, text: "Bad Gateway" };
+const OUTAGE: Scripted = { status: 502, text: "Bad Gateway" };
 const OF_META: Scripted = {
   status: 201,
   json: { message: "(#131048) no", type: "OAuthException", code: 131_048, fbtrace_id: "A" },
@@ -26,7 +26,7 @@ const CASES = [
   { name: "Meta's limit under a 201 pauses sending for half a minute", answers: [OF_META], fromSecond: 30 },
   {
     name: "no answer that comes after a 429 makes its pause shorter",
-    answers: [limited(60), AWAY, limited(1)],
+    answers: [limited(60), OUTAGE, limited(1)],
     fromSecond: 60,
   },
   {
@@ -44,7 +44,7 @@ onBothStores(CASES, async ({ answers, fromSecond }, store) => {
   const { body } = await service.post([alertOf("late", { severity: "critical", status: "resolved" })]);
   expect(body.alerts[0]).toMatchObject({ whatsapp: "queued" });
   expect(service.sends).toHaveLength(answers.length);
-  // It is a pause, no refusal: nothing is held.
+  // It is a pause, no refusal: the lane is not paused.
   expect((await service.health()).paused.message).toBeNull();
   await service.advance((fromSecond - 11) * 1_000, 5_000);
   expect(service.messages).toEqual([]);

@@ -71,7 +71,7 @@ onBothStores("the comment of an issue that somebody deleted is dead, and no othe
   expect(service.tracker.comments).toMatchObject([{ issueId: service.tracker.issues[0]!.id }]);
 });
 
-onBothStores("a comment waits for its issue, and goes while messages are held", async (store) => {
+onBothStores("a comment waits for its issue, and goes while messages are paused", async (store) => {
   await using service = await withComments(store);
   service.gateway.instances.set("ops", "close");
   service.tracker.routes.graphql.script = () => "drop_unread";

@@ -162,7 +162,7 @@ onBothStores(
 );
 
 onBothStores(
-  "a tracker that is away for an hour gets an issue for each claim of that time",
+  "a tracker that is unavailable for an hour gets an issue for each claim of that time",
   async (store) => {
     await using service = await startService({ store });
     service.tracker.routes.graphql.script = () => "drop_unread";

@@ -47,7 +47,7 @@ onBothStores(STATUSES, async ({ statuses, issues, fingerprint }, store) => {
   const { body } = await service.post(
     statuses.map((status) => alertOf({ status, ...(fingerprint && { fingerprint }) })),
   );
-  // A database may take longer than a peer that is quick: then the answer does not wait for what is over.
+  // A database may take longer than a quick service: then the answer does not wait for what is over.
   const said = body.alerts.map(({ issue }) =>
     store === "postgres" && issue === "queued" ? "created" : issue,
   );

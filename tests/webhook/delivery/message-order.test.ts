@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { Scripted } from "../../standins/standin.ts";
 import { alertOf, MINUTE_MS, onBothStores, type Service, startService } from "../support/start-service.ts";
 
-const AWAY = { status: 502, text: "Bad Gateway" };
+const OUTAGE = { status: 502, text: "Bad Gateway" };
 const OWN_FAILURE = { status: 413, json: { status: 413, error: "Payload Too Large" } };
 
 const onPhone = (service: Service) => service.messages.map(({ text }) => /n\d+/.exec(text)?.[0]);
@@ -15,10 +15,10 @@ const note = (fingerprint: string, summary: string, status = "firing") =>
 /** What the gateway does to the first message of a fingerprint while others wait behind it. */
 const TROUBLES = [
   {
-    name: "a gateway that is away delays messages and keeps their order, over a restart, and no issue waits",
-    first: AWAY,
+    name: "a gateway that is unavailable delays messages and keeps their order, over a restart, and no issue waits",
+    first: OUTAGE,
   },
-  { name: "a message that fails alone holds back its own fingerprint, and no other", first: OWN_FAILURE },
+  { name: "a message that fails alone blocks its own fingerprint, and no other", first: OWN_FAILURE },
 ];
 
 onBothStores(TROUBLES, async ({ first }, store) => {
@@ -42,8 +42,8 @@ onBothStores(TROUBLES, async ({ first }, store) => {
 /** How a message ends that is not known to be on the phone, while another one of its fingerprint waits. */
 const ENDS: { name: string; answer: Scripted; end(service: Service): Promise<unknown>; phone: string[] }[] = [
   {
-    name: "a message that an operator drops holds nothing back",
-    answer: AWAY,
+    name: "a message that an operator drops blocks nothing",
+    answer: OUTAGE,
     async end({ operator }) {
       const [first] = await operator.queued();
       expect(await operator.dropQueued([first!.id])).toBe(1);
@@ -51,7 +51,7 @@ const ENDS: { name: string; answer: Scripted; end(service: Service): Promise<unk
     phone: ["n2"],
   },
   {
-    name: "a message whose result stays unknown holds nothing back",
+    name: "a message whose result stays unknown blocks nothing",
     answer: { accept: { status: 500, json: {} } },
     end: (service) => service.advance(20 * MINUTE_MS, 5_000),
     phone: ["n1", "n1", "n1", "n2"],
@@ -71,7 +71,7 @@ onBothStores(ENDS, async ({ answer, end, phone }, store) => {
 
 test("a row that cannot be read is dead, and takes nothing else with it", async () => {
   await using service = await startService();
-  service.gateway.routes.send.next(AWAY);
+  service.gateway.routes.send.next(OUTAGE);
   await service.post([note("bad", "n1", "resolved")]);
   const db = new DatabaseSync(join(service.directory, "state.db"));
   db.exec(`update outbox set alert = '{"fingerprint":"bad"}', content = null where state = 'queued'`);

@@ -31,7 +31,7 @@ onBothStores(
     await service.advance(HOUR_MS, STEP_MS);
     expect(await message(service)).toMatchObject({ queued: 0, dead: 1, unknown: 0 });
     expect(service.log.at(-1)).toMatchObject({
-      ...{ level: "error", msg: "Gave an alert up; see opsctl webhook dead list" },
+      ...{ level: "error", msg: "An alert was not delivered; see opsctl webhook dead list" },
       ...{ kind: "message", fingerprint: "a", code: "gateway_unreachable" },
     });
     expect(await service.metric('opsctl_webhook_dead_total{kind="whatsapp"}')).toBe(1);
@@ -64,7 +64,7 @@ onBothStores("the first message after an outage counts the alerts that were not 
   expect(counts).toEqual(["Enquanto o WhatsApp não recebia: 1 alerta não entregue", undefined]);
 });
 
-/** What happens while a gateway that is away for good gets one message; hours, and what lies between. */
+/** What happens while a gateway that is unavailable for good gets one message; hours, and what lies between. */
 const NO_TRYING: { name: string; run(service: Service): Promise<void> }[] = [
   {
     name: "a service that is stopped for days again and again",

@@ -51,7 +51,7 @@ test("the host that takes over keeps the pace of the one before, and knows why m
 
   await one.restart();
   other.gateway.isLicensed = false;
-  await other.post([alertOf("held", { status: "resolved" })]);
+  await other.post([alertOf("paused", { status: "resolved" })]);
   await other.advance(MINUTE_MS, 5_000);
   await other.end();
   await one.advance(1_000);

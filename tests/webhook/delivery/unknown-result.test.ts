@@ -63,7 +63,7 @@ describe("a message is sent three times at most and then kept as unknown, where 
         code: "send_unknown",
       });
 
-      // It is never sent again by itself, and keeps no other message waiting.
+      // It is never repeated automatically, and keeps no other message waiting.
       service.gateway.routes.send.script = null;
       await service.restart();
       await service.advance(DAY_MS, HOUR_MS);
@@ -138,12 +138,12 @@ test("a message that a proxy may have passed on is tried for 24 hours, then unkn
 const CUT_OFF = [
   { name: "a kill", end: (service: Service) => service.kill(), first: null },
   {
-    name: "a kill, after which the gateway is away",
+    name: "a kill, after which the gateway is unavailable",
     end: (service: Service) => service.kill(),
     first: "drop" as const,
   },
   {
-    name: "a kill, after which the gateway's database is away",
+    name: "a kill, after which the gateway's database is unavailable",
     end: (service: Service) => service.kill(),
     first: refusal(500, "\nInvalid `prisma.message.count()` invocation:\n\n\nCan't reach"),
   },
