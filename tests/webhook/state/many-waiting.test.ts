@@ -17,14 +17,14 @@ import {
 } from "../support/state-fixture.ts";
 import { describeStores } from "../support/state-stores.ts";
 
-/** What one call may look at, of all that there is: 5,000 issues, of which there are 25,000, and some. */
+/** What one call may look at, of all that there is: 5,000 of 25,000 issues, and some. */
 const SHARE = 1 / 4;
 
 /** What is different in each repetition, "i". */
 const SHAPES: [string, Record<string, string>][] = [
   ["of many fingerprints", { fingerprint: "'f' || i", issue_id: "issue_id || i" }],
   ["of one fingerprint", { issue_id: "issue_id || i" }],
-  ["of which none is due", { fingerprint: "'f' || i", due_at: `${START_MS + MINUTE_MS}` }],
+  ["when none is due", { fingerprint: "'f' || i", due_at: `${START_MS + MINUTE_MS}` }],
 ];
 
 const due = (kind: OutboxKind) => (state: State) => dueIds(state, kind, { limit: 8, issueGraceMs: 2_000 });

@@ -85,7 +85,7 @@ export async function withFullFile(
     .finally(() => rmSync(directory, { recursive: true }));
 }
 
-/** A database that is full of rows with `changes` (see `repeat`), of which its statistics do not know yet. */
+/** A database that is full of rows with `changes` (see `repeat`); its statistics do not know them yet. */
 export async function withFullDatabase(
   changes: Record<string, string>,
   use: (shareOf: ShareOf, sql: TestDatabase["sql"]) => Promise<void>,

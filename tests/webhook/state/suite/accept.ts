@@ -76,7 +76,7 @@ export function acceptTests({ test, each }: StateTests): void {
     await setClock(START_MS + SECOND_MS);
     const { message, issue } = await again.latest("f1");
     const kept = [code, pausedBy, message?.reference, issue?.reference, issue?.url];
-    // What a column cannot hold is not kept as it was, but the same id is known again.
+    // What a column cannot store is not kept as it was, but the same id is known again.
     if (/[\0\p{Cs}]|.{501}/u.test(odd)) expect(kept.every((text) => typeof text === "string")).toBe(true);
     else expect(kept).toEqual([odd, odd, odd, odd, odd]);
     expect([...(await again.heldReferences("message", [odd, "other"]))]).toEqual([odd]);

@@ -1,4 +1,4 @@
-/** Which rows are due and may be told together, and how their attempts begin and end. */
+/** Which rows are due and may share a message, and how their attempts begin and end. */
 
 import { expect } from "bun:test";
 import {
@@ -135,9 +135,9 @@ export function digestibleTests({ test, each }: StateTests): void {
     const names = Array.from({ length: DIGEST_LIMIT }, (_, at) => `f${at}`);
     const rows = await acceptRows(state, ...names, "x", "f0", "x");
     const [x1, f0, x2] = rows.slice(DIGEST_LIMIT);
-    const told = (await digestible(state)).toSorted((one, other) => one - other);
-    expect(told).toEqual([...rows.slice(0, DIGEST_LIMIT), f0!]);
-    await state.begin({ id: told[0]!, attempts: 0 }, start("t", told.slice(1)));
+    const members = (await digestible(state)).toSorted((one, other) => one - other);
+    expect(members).toEqual([...rows.slice(0, DIGEST_LIMIT), f0!]);
+    await state.begin({ id: members[0]!, attempts: 0 }, start("t", members.slice(1)));
     expect(await digestible(state)).toEqual([x1!, x2!]);
     expect(await state.waitingMessages(99)).toBe(3);
   });
@@ -151,7 +151,7 @@ export function beginTests({ test, each, hasLease }: StateTests): void {
     await MOVES[move](state, which === "row" ? row : member);
     const queued = await state.listQueued(9);
     const how = { ...start("all", [free, member]), paceAheadMs: MINUTE_MS };
-    // A member that failed, and waits alone, is told again.
+    // A member that failed, and waits alone, may be a member again.
     const begins = move === "waits" || (which === "member" && /^failed|later$/.test(move));
     expect(await state.begin({ id: row, attempts: 0 }, how)).toBe(begins);
     const again = await reopen();
@@ -263,9 +263,9 @@ export function finishTests({ test, each }: StateTests): void {
     const again = await reopen();
     expect(await dueIds(again, "message")).toEqual(expected.map((at) => rows[at]!));
     const listed = [...(await again.listQueued(9)), ...(await again.listDead())];
-    const told = listed.filter(({ id }) => rows.slice(0, 3).includes(id));
+    const members = listed.filter(({ id }) => rows.slice(0, 3).includes(id));
     const code = end.status === "delivered" ? null : end.code;
-    expect(told.map((row) => [row.code, row.attempts])).toEqual(
+    expect(members.map((row) => [row.code, row.attempts])).toEqual(
       code === null ? [] : Array(3).fill([code, 1]),
     );
     await again.dropQueued([rows[3], rows[4]]);

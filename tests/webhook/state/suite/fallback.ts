@@ -222,7 +222,12 @@ export function adoptTests(tests: StateTests): void {
     expect(await dueIds(state, "message")).toEqual([row.id + 3, row.id + 4]);
   });
 
-  test("knows what was delivered, e-mailed or given up there", async ({ state, setClock, memory, adopt }) => {
+  test("knows what was delivered, e-mailed or undelivered there", async ({
+    state,
+    setClock,
+    memory,
+    adopt,
+  }) => {
     const [first, dead] = await acceptAll(memory, ...alertsOf("a dead-"));
     await tryOnce(memory, first!.messageRow, deliveredAs("wa-1"));
     await tryOnce(memory, issueRowOf(first!), CREATED, WITHOUT_TEXT);

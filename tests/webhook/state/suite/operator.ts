@@ -164,7 +164,7 @@ export function changeTests({ test, each }: StateTests): void {
     expect([await state.dropQueued([]), await state.dropDead([])]).toEqual([0, 0]);
     expect(await state.dropQueued([head, dead, delivered, 999_999])).toBe(1);
     expect(await state.dropDead([dead, member, delivered, 999_999])).toBe(1);
-    // What its text told is free again.
+    // The members of its text are free again.
     expect((await state.digestible([])).map(({ id }) => id)).toEqual([member, other]);
     await state.finish(head, DELIVERED);
     expect((await state.listDead()).map(({ id }) => id)).toEqual([unknown, third]);
