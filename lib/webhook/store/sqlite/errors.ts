@@ -7,19 +7,14 @@ export const isDamaged = resultIs([11, 26], /image is malformed|not a database|m
 /** Whether a row itself was refused: a constraint, or a value of another type. */
 export const isRefusedRow = resultIs([19, 20], /constraint failed|datatype mismatch|cannot store/);
 
-/** Whether the disk failed to read or to write. */
+/** Whether the disk, or what this connection may use of it, is full; also when a file is written by name. */
+export const isDiskFull = resultIs([13], /database or disk is full/, ["ENOSPC", "EDQUOT"]);
+
+/** Whether the disk failed to read or to write, which SQLite also says of a used-up quota and of its shared memory. */
 export const isFailed = resultIs([10], /disk I\/O error/, ["EIO"]);
 
 /** SQLITE_CANTOPEN, too, where a file that is there may not be written to. */
 const isReadOnly = resultIs([8, 14], /readonly database|unable to open database file/, ["EROFS"]);
-const isFull = resultIs([13], /database or disk is full/, ["ENOSPC", "EDQUOT"]);
-/** SQLITE_IOERR_WRITE, which a used-up quota gives, and SQLITE_IOERR_SHMSIZE. */
-const FULL_IO: readonly unknown[] = [778, 4_874];
-
-/** Whether the disk, or what this connection or account may use of it, is full; also when a file is written by name. */
-export function isDiskFull(error: unknown): boolean {
-  return isFull(error) || (error instanceof Error && "errcode" in error && FULL_IO.includes(error.errcode));
-}
 
 /** The error for a state that cannot be opened, with what to do about `cause`. */
 export function unavailable(directory: string, reason: string, cause?: unknown): OpsError {
@@ -33,7 +28,7 @@ const OUTSIDE_OF_UNIT =
 
 function hintOf(cause: unknown): string {
   if (cause instanceof OpsError && cause.hint !== undefined) return cause.hint;
-  if (isDiskFull(cause)) return "Make room on its disk";
+  if (isDiskFull(cause) || isFailed(cause)) return "Make room on its disk, or repair it";
   if (isReadOnly(cause)) return OUTSIDE_OF_UNIT;
   return "The service makes it when systemd starts it; elsewhere OPSCTL_STATE_DIR names a directory that its account may write to. What it needs: opsctl doctor webhook";
 }

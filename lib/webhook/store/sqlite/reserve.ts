@@ -12,27 +12,23 @@ export const RESERVE: ReserveSize = { rows: 32, rowBytes: 2 ** 20 };
 
 /** So many times what is taken has to be free on the disk. */
 const MARGIN = 4;
-/** By so much the file grows at once, and so long its log stays. */
+/** By so much the file grows at least, and so long its log stays. */
 const GROWTH_BYTES = 4 * 2 ** 20;
-/** By so much, and more with each attempt, when the disk is nearly full and no row is left. */
-const LEAST_GROWTH_BYTES = 2 ** 16;
 const PAGE_BYTES = 4_096;
-/** What a small batch of alerts needs: with fewer free pages the file grows before the next transaction. */
-const LOW_PAGES = 64;
 /** What the file keeps for the next flood. */
 const KEPT_PAGES = 4_096;
 /** Pages given back in one step. */
 const STEP_PAGES = 256;
 const NO_LIMIT = 4_294_967_294;
-/** Twice as many rows are given up in each attempt: all of them in so many. */
-const MOST_ATTEMPTS = 8;
+/** After the first, each attempt makes twice as much room as the one before: the last ones give up all rows. */
+const MOST_ATTEMPTS = 7;
 
 /**
  * The space that a state keeps in its file for a full disk.
  *
- * Shape:     `prepare` is called before a transaction. `release` makes room after one found the disk full, more with each
- *            attempt; false when there is none. `upkeep` takes space back when there is room, then returns to the disk
- *            what the file holds for nothing; other work may run between its steps.
+ * Shape:     `release` makes room after a transaction found the file full, more with each attempt; false when there is
+ *            none. `upkeep` is one step: it takes space back when there is room, then returns to the disk what the file
+ *            holds for nothing; false when there is nothing more to do.
  * Behaviour: the file grows only by whole rows that are on the disk before their pages are used. So a checkpoint always
  *            finds its place and the log begins again, however full the disk is; and a row that is deleted makes room
  *            that no other file can take.
@@ -53,10 +49,9 @@ export function reserveOf(
   const rows = counting("select count(*) from reserve");
   const freePages = counting("pragma freelist_count");
   const allPages = counting("pragma page_count");
-  const limitGrowth = () => db.exec(`pragma max_page_count = ${allPages()}`);
   const checkpoint = () => isDone(() => db.prepare("pragma wal_checkpoint(passive)").get());
   // Read to its end: each row is a page that was moved.
-  const shrink = (pages: number) => isDone(() => db.prepare(`pragma incremental_vacuum(${pages})`).all());
+  const shrink = () => isDone(() => db.prepare(`pragma incremental_vacuum(${STEP_PAGES})`).all());
   const last = "select id from reserve order by id desc limit ?";
   const removal = db.prepare(`delete from reserve where id in (${last})`);
   const remove = (count: number) => isDone(() => removal.run(count));
@@ -64,15 +59,12 @@ export function reserveOf(
     const { bavail, bsize } = statfsSync(dirname(path));
     return bavail * bsize >= MARGIN * bytes;
   };
+  const limitGrowth = () => db.exec(`pragma max_page_count = ${allPages()}`);
   const insert = db.prepare("insert into reserve (filling) values (zeroblob(?))");
   const add = (bytes: number): boolean => {
     db.exec(`pragma max_page_count = ${NO_LIMIT}`);
     try {
-      if (!isDone(() => insert.run(bytes))) return false;
-      if (checkpoint()) return true;
-      // Its last pages are not on the disk.
-      if (remove(1)) shrink(bytes / 1_024);
-      return false;
+      return isDone(() => insert.run(bytes)) && checkpoint();
     } finally {
       limitGrowth();
     }
@@ -87,35 +79,25 @@ export function reserveOf(
   limitGrowth();
   return {
     isDiskShort: (): boolean => !hasRoom(GROWTH_BYTES),
-    prepare(): void {
-      if (freePages() < LOW_PAGES) grow(GROWTH_BYTES);
-    },
     release(attempt: number): boolean {
-      checkpoint();
+      // Perhaps the log was at its end, not the file: it begins again.
+      if (checkpoint() && attempt === 0) return true;
       if (attempt >= MOST_ATTEMPTS) return false;
-      // The log was at its end, not the file: it begins again.
-      if (attempt === 0 && freePages() >= LOW_PAGES) return true;
-      if (grow(GROWTH_BYTES * MARGIN ** Math.min(attempt, 2))) return true;
-      if (rows() > 0 && remove(2 ** attempt)) {
-        say("warn", USED);
-        return true;
-      }
-      if (grow(LEAST_GROWTH_BYTES * 2 ** attempt)) return true;
-      say("error", USED_UP);
-      return false;
+      const times = 2 ** Math.max(0, attempt - 1);
+      if (grow(GROWTH_BYTES * times)) return true;
+      const isReleased = rows() > 0 && remove(times);
+      say(isReleased ? "warn" : "error", isReleased ? USED : USED_UP);
+      return isReleased;
     },
-    *upkeep(): Generator<void> {
+    upkeep(): boolean {
       if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) < GROWTH_BYTES) grow(GROWTH_BYTES);
-      for (yield; rows() < size.rows && hasRoom((rows() + 1) * size.rowBytes); yield)
-        if (!add(size.rowBytes)) break;
-      if (rows() < size.rows) return;
+      const kept = rows();
+      if (kept < size.rows) return hasRoom((kept + 1) * size.rowBytes) && add(size.rowBytes);
       if (said !== null) say("info", WHOLE);
-      for (let free = freePages(), before = free + 1; free > KEPT_PAGES && free < before; yield) {
-        before = free;
-        shrink(STEP_PAGES);
-        limitGrowth();
-        free = freePages();
-      }
+      const free = freePages();
+      if (free <= KEPT_PAGES || !shrink()) return false;
+      limitGrowth();
+      return freePages() < free;
     },
   };
 }

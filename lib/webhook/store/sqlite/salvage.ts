@@ -1,79 +1,55 @@
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import type { Table } from "../sql.ts";
+import { isDiskFull } from "./errors.ts";
 
-/** After so many failed reads the rest of a table is given up, so that the service starts within seconds. */
+/** After so many failures the rest of a table is given up, so that the service starts within seconds. */
 const MOST_FAILURES = 20_000;
-/** More than any row's number, for a table whose last row cannot be read. */
+/** More than any row's number. */
 const LAST_ROW = 2 ** 40;
 
 /**
- * Copies what can be read of the damaged file at `path` into a database that has the tables and no rows.
+ * Copies what can be read of the damaged file at `path` into a new database that has the tables.
  *
  * Shape:     returns how many rows it copied from each table.
- * Behaviour: a row's number is not used again while a process may still record how the row that had it ended.
- * Errors:    those of SQLite for the new database, such as a full disk.
+ * Behaviour: a range of rows that fails is halved until a single row fails, which is left out. A row's number is not used
+ *            again while a process may still record how the row that had it ended.
+ * Errors:    those of SQLite for a full disk.
  */
 export function salvage(path: string, into: DatabaseSync): Record<Table, number> {
-  const copied = { alert: 0, outbox: 0, meta: 0, hour: 0 };
-  const damaged = readable(() => new DatabaseSync(path, { defensive: false }));
   // Else SQLite reads nothing of a file that is shorter than its header says.
-  readable(() => damaged?.exec("pragma writable_schema = on"));
-  into.exec("begin immediate");
-  for (const table of Object.keys(copied) as Table[]) {
-    const columns = into.prepare(`select name from pragma_table_info('${table}')`).all();
-    const names = columns.map(({ name }) => String(name));
-    const marks = names.map(() => "?").join(", ");
-    const insert = into.prepare(`insert or ignore into ${table} (${names}) values (${marks})`);
-    const range = `select rowid as number, ${names} from ${table} where rowid between ? and ? order by number`;
-    const select = readable(() => damaged?.prepare(range));
-    const last = readable(() => damaged?.prepare(`select max(rowid) as number from ${table}`).get()?.number);
-    if (!select) continue;
-    for (const row of readableRows(select, 1, Number(last ?? LAST_ROW), { failures: 0 }))
-      copied[table] += Number(insert.run(...names.map((name) => row[name] ?? null)).changes);
+  into.exec("pragma writable_schema = on");
+  const copied = { alert: 0, outbox: 0, meta: 0, hour: 0 };
+  try {
+    into.prepare("attach ? as damaged").run(path);
+    for (const table of Object.keys(copied) as Table[]) copied[table] = copyTable(into, table);
+  } catch (error) {
+    if (isDiskFull(error)) throw error;
   }
   into.exec(AFTERWARDS);
-  readable(() => damaged?.close());
   return copied;
 }
 
 const AFTERWARDS = `
-  insert into meta (key, value) select 'next_id', 1000001 + max(
+  insert or replace into meta (key, value) select 'next_id', 1000000 + max(
     coalesce((select max(id) from outbox), 0),
-    coalesce((select cast(value as integer) from meta where key = 'next_id'), 0)) where true
-  on conflict (key) do update set value = excluded.value;
-  update outbox set digest = null where digest is not null and digest not in (select id from outbox);
-  commit`;
+    coalesce((select cast(value as integer) from meta where key = 'next_id'), 0));
+  update outbox set digest = null where digest not in (select id from outbox)`;
 
-type Row = Record<string, SQLInputValue>;
-
-/** Rows of a range: one that fails is halved until a single row fails, which is left out. */
-function* readableRows(
-  select: StatementSync,
-  from: number,
-  to: number,
-  budget: { failures: number },
-): Generator<Row> {
-  const rows = select.iterate(from, to);
-  let next = from;
-  for (;;) {
-    const row = readable(() => rows.next().value as Row | undefined);
-    if (row === undefined) return;
-    if (row === null) break;
-    yield row;
-    next = Number(row.number) + 1;
-  }
-  budget.failures += 1;
-  if (next >= to || budget.failures >= MOST_FAILURES) return;
-  const middle = Math.floor((next + to) / 2);
-  yield* readableRows(select, next, middle, budget);
-  yield* readableRows(select, middle + 1, to, budget);
-}
-
-/** What `read` returns, null when it fails. */
-function readable<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch {
-    return null;
-  }
+function copyTable(db: DatabaseSync, table: Table): number {
+  // With the limit SQLite does not look at the row behind the last one, which may be in a damaged page.
+  const text = `insert or ignore into main.${table}
+    select * from damaged.${table} where rowid between ?1 and ?2 limit 1 + ?2 - ?1`;
+  let failures = 0;
+  const copy = (from: number, to: number): number => {
+    try {
+      return Number(db.prepare(text).run(from, to).changes);
+    } catch (error) {
+      failures += 1;
+      if (isDiskFull(error)) throw error;
+      if (from >= to || failures >= MOST_FAILURES) return 0;
+    }
+    const middle = Math.floor((from + to) / 2);
+    return copy(from, middle) + copy(middle + 1, to);
+  };
+  return copy(1, LAST_ROW);
 }

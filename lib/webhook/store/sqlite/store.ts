@@ -7,14 +7,13 @@ import { type FileLock, tryFileLock } from "../../../platform/files/file-lock.ts
 import type { Log } from "../../../platform/log/log.ts";
 import type { Sql, SqlRow, SqlValue, Store } from "../sql.ts";
 import { isDamaged, isDiskFull, isFailed, isRefusedRow } from "./errors.ts";
-import { type Check, openInMemory, openStateFile, type StateFile } from "./file.ts";
+import { openInMemory, openStateFile, type StateFile } from "./file.ts";
 import { type Reserve, type ReserveSize, reserveOf } from "./reserve.ts";
 
 const OPEN_AGAIN_MS = 5_000;
-const LOOK_MS = 60_000;
 /** More than a full page of every table: what a small batch of alerts needs. */
 const ROOM_BYTES = 32_768;
-/** The shortest pause after a step of the upkeep; after a longer one, twice as long as it took. */
+/** The pause after a step of the upkeep. */
 const PAUSE_MS = 20;
 
 /**
@@ -33,12 +32,12 @@ export type SqliteStoreOptions = {
 /**
  * The store in `state.db` of a directory, for several processes at once.
  *
- * Behaviour: what is written in one turn of the event loop shares one commit. A file that is found damaged, removed or
- *            replaced is opened again by the next call.
+ * Behaviour: what is written in one turn of the event loop shares one commit. A file that is found damaged is opened again
+ *            by the next call, and one that was removed or replaced after the next `lead`.
  * Errors:    STATE_UNAVAILABLE when it cannot be opened.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const store = new SqliteStore(options, (check) => openStateFile({ ...options, check }));
+  const store = new SqliteStore(options, () => openStateFile({ ...options, checks: true }));
   store.openAtStart();
   return store;
 }
@@ -56,11 +55,13 @@ export function openMemoryStore(nowMs: () => number): Store {
 export async function openSqliteDedup(
   options: Pick<SqliteStoreOptions, "directory" | "nowMs" | "log">,
 ): Promise<{ dedup: SqliteDedup; close(): void }> {
-  const { db, close } = openStateFile({ ...options, check: null });
+  const { db, close } = openStateFile(options);
   return { dedup: sqliteDedup(db, options.nowMs), close };
 }
 
-type Opened = StateFile & { statements: Map<string, StatementSync>; reserve: Reserve | null };
+type Prepared = { statement: StatementSync; hasClock: boolean };
+
+type Opened = StateFile & { prepared: Map<string, Prepared>; reserve: Reserve | null };
 
 type StoreOptions = Pick<SqliteStoreOptions, "nowMs"> & Partial<SqliteStoreOptions>;
 
@@ -76,18 +77,14 @@ class SqliteStore implements Store {
   readonly isRowRefused = isRefusedRow;
   quarantined: string | null = null;
   readonly #options: StoreOptions;
-  readonly #open: (check: Check) => StateFile;
+  readonly #open: () => StateFile;
   #opened: Opened | null = null;
-  #check: Check = "quick_check";
   /** When it was last opened; no number once the store is closed. */
   #triedAtMs = Number.NEGATIVE_INFINITY;
-  #lookedAtMs = 0;
   #lock: FileLock | null = null;
   #queue: Job[] = [];
-  /** The transactions that run now: what is read meanwhile waits, so that it sees no row that is not committed. */
-  #running: Promise<void> | null = null;
 
-  constructor(options: StoreOptions, open: (check: Check) => StateFile) {
+  constructor(options: StoreOptions, open: () => StateFile) {
     this.#options = options;
     this.#open = open;
   }
@@ -104,11 +101,8 @@ class SqliteStore implements Store {
   }
 
   async read<T>(_attempt: string, work: (sql: Sql) => Promise<T>): Promise<T> {
-    const turn = async () => {
-      while (this.#running !== null) await this.#running;
-    };
     try {
-      return await work(sqlOn(turn, () => this.#current(), this.#options.nowMs));
+      return await work(sqlOn(() => this.#current(), this.#options.nowMs));
     } catch (error) {
       this.#failed(error);
       throw error;
@@ -118,13 +112,17 @@ class SqliteStore implements Store {
   write<T>(_attempt: string, work: (sql: Sql) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ work, resolve, reject });
-      if (this.#queue.length === 1 && this.#running === null) setImmediate(() => this.#commitQueue());
+      if (this.#queue.length === 1) setImmediate(() => this.#commit(this.#queue.splice(0)));
     });
   }
 
   async lead(): Promise<boolean> {
-    const { directory } = this.#options;
+    const { directory, log } = this.#options;
     if (directory === undefined) return true;
+    if (this.#opened?.isInPlace() === false) {
+      log?.error(REMOVED);
+      this.#closeToReopen();
+    }
     this.#lock ??= tryFileLock(join(directory, "dispatcher.lock"));
     return this.#lock !== null;
   }
@@ -144,17 +142,12 @@ class SqliteStore implements Store {
 
   async afterPrune(): Promise<void> {
     const opened = this.#current();
-    const steps = opened.reserve?.upkeep();
-    for (let isDone = steps === undefined, pauseMs = 0; !isDone; await delay(pauseMs)) {
-      while (this.#running !== null) await this.#running;
-      const startedMs = performance.now();
-      isDone = this.#opened !== opened || steps?.next().done === true;
-      pauseMs = Math.max(PAUSE_MS, 2 * (performance.now() - startedMs));
-    }
+    while (this.#opened === opened && opened.reserve?.upkeep()) await delay(PAUSE_MS);
   }
 
   async close(): Promise<void> {
-    while (this.#queue.length > 0 || this.#running !== null) await delay(1);
+    do await delay(1);
+    while (this.#queue.length > 0);
     this.#opened?.close(this.#opened.reserve?.isDiskShort());
     this.#lock?.release();
     this.#opened = this.#lock = null;
@@ -162,50 +155,30 @@ class SqliteStore implements Store {
   }
 
   #current(): Opened {
-    const { nowMs, log, directory = "", reserve } = this.#options;
-    const now = nowMs();
-    if (this.#opened !== null && Math.abs(now - this.#lookedAtMs) >= LOOK_MS) {
-      this.#lookedAtMs = now;
-      if (!this.#opened.isInPlace()) {
-        log?.error(REMOVED);
-        this.#opened.leave();
-        this.#openSoon();
-      }
-    }
     if (this.#opened !== null) return this.#opened;
+    const { nowMs, log, directory = "", reserve: size } = this.#options;
+    const now = nowMs();
     if (!(Math.abs(now - this.#triedAtMs) >= OPEN_AGAIN_MS))
       throw new OpsError({ code: "STATE_UNAVAILABLE", message: "The state is not open" });
-    this.#triedAtMs = this.#lookedAtMs = now;
-    const file = this.#open(this.#check);
-    this.#check = "quick_check";
+    this.#triedAtMs = now;
+    const file = this.#open();
     this.quarantined = file.quarantined ?? this.quarantined;
-    const isKept = reserve !== undefined && reserve.rows > 0 && log !== undefined;
-    const kept = isKept
-      ? reserveOf(file.db, { path: join(directory, "state.db"), size: reserve, log })
-      : null;
-    this.#opened = { ...file, statements: new Map(), reserve: kept };
+    const path = join(directory, "state.db");
+    const reserve = size && log ? reserveOf(file.db, { path, size, log }) : null;
+    this.#opened = { ...file, prepared: new Map(), reserve };
     return this.#opened;
   }
 
   #failed(error: unknown): void {
-    if (isFailed(error)) this.#lookedAtMs = Number.NEGATIVE_INFINITY;
     if (!isDamaged(error) || this.#opened === null) return;
     this.#options.log?.error("The state file is damaged: it is replaced before it is used again");
-    this.#check = "integrity_check";
-    this.#opened.close();
-    this.#openSoon();
+    this.#closeToReopen();
   }
 
-  #openSoon(): void {
+  #closeToReopen(): void {
+    this.#opened?.close();
     this.#opened = null;
     this.#triedAtMs = Number.NEGATIVE_INFINITY;
-  }
-
-  #commitQueue(): void {
-    this.#running = this.#commit(this.#queue.splice(0)).finally(() => {
-      this.#running = null;
-      if (this.#queue.length > 0) setImmediate(() => this.#commitQueue());
-    });
   }
 
   /** One transaction for all; when one of them fails for its own values, one for each. */
@@ -215,7 +188,8 @@ class SqliteStore implements Store {
       for (const [at, { resolve }] of jobs.entries()) resolve(results[at] as never);
     } catch (error) {
       const isOwn = (error as { code?: unknown } | null)?.code !== "ERR_SQLITE_ERROR" || isRefusedRow(error);
-      if (jobs.length > 1 && isOwn) for (const job of jobs) await this.#commit([job]);
+      // Each in a turn of its own: what waits for one of them must not run within the next.
+      if (jobs.length > 1 && isOwn) for (const job of jobs) setImmediate(() => this.#commit([job]));
       else for (const { reject } of jobs) reject(error);
     }
   }
@@ -225,7 +199,6 @@ class SqliteStore implements Store {
     for (let attempt = 0; ; attempt += 1) {
       const opened = this.#current();
       try {
-        opened.reserve?.prepare();
         return await runTogether(opened, jobs, this.#options.nowMs());
       } catch (error) {
         this.#failed(error);
@@ -246,9 +219,8 @@ async function runTogether(opened: Opened, jobs: readonly Job[], nowMs: number):
     if (isOver || !db.isTransaction) throw new Error("The transaction is over");
     return opened;
   };
-  const [now, turn] = [() => nowMs, () => null];
-  const sql = sqlOn(turn, current, now);
-  db.prepare("begin immediate").run();
+  const sql = sqlOn(current, () => nowMs);
+  prepare(opened, "begin immediate").statement.run();
   try {
     const results: unknown[] = [];
     for (const { work } of jobs) results.push(await work(sql));
@@ -260,38 +232,38 @@ async function runTogether(opened: Opened, jobs: readonly Job[], nowMs: number):
   }
 }
 
-/** `Sql` on what `open` returns at each call, once `turn` has come. */
-function sqlOn(turn: () => Promise<void> | null, open: () => Opened, nowMs: () => number): Sql {
-  const prepare = (text: string, values: readonly SqlValue[]) => {
-    const { db, statements } = open();
-    const known = statements.get(text);
-    if (known !== undefined) return known;
-    const timed = text.replaceAll("{now}", `?${values.length + 1}`);
-    const statement = db.prepare(timed.replace(/\{(\w+)\}/g, "$1").replace(/\$(\d+)/g, "?$1"));
-    statements.set(text, statement);
-    return statement;
+/** `Sql` on what `open` returns at each call. */
+function sqlOn(open: () => Opened, nowMs: () => number): Sql {
+  const bound = ({ hasClock }: Prepared, values: readonly SqlValue[]) => {
+    const all = hasClock ? [...values, nowMs()] : values;
+    // A number would be bound as a fraction, which as a text has a point.
+    return all.map((value) => (Number.isInteger(value) ? BigInt(value as number) : value));
   };
-  // A number would be bound as a fraction, which as a text has a point.
-  const bound = (text: string, values: readonly SqlValue[]) => [
-    ...values.map((value) => (Number.isSafeInteger(value) ? BigInt(value as number) : value)),
-    ...(text.includes("{now}") ? [BigInt(nowMs())] : []),
-  ];
-  const run = (text: string, values: readonly SqlValue[]) =>
-    Number(prepare(text, values).run(...bound(text, values)).changes);
   return {
     async all(text, values = []) {
-      await turn();
-      return prepare(text, values).all(...bound(text, values)) as SqlRow[];
+      const prepared = prepare(open(), text, values.length);
+      return prepared.statement.all(...bound(prepared, values)) as SqlRow[];
     },
     async run(text, values = []) {
-      await turn();
-      return run(text, values);
+      const prepared = prepare(open(), text, values.length);
+      return Number(prepared.statement.run(...bound(prepared, values)).changes);
     },
     async insert(table, columns, rows, onConflict = "") {
-      await turn();
       const marks = columns.map((_, at) => `$${at + 1}`);
       const text = `insert into {${table}} as old (${columns}) values (${marks}) ${onConflict}`;
-      for (const row of rows) run(text, row);
+      const prepared = prepare(open(), text, columns.length);
+      for (const row of rows) prepared.statement.run(...bound(prepared, row));
     },
   };
+}
+
+/** A text of the store's statements as SQLite takes it: see `Sql`; the clock is the value after the others. */
+function prepare({ db, prepared }: Opened, text: string, values = 0): Prepared {
+  const known = prepared.get(text);
+  if (known !== undefined) return known;
+  const timed = text.replaceAll("{now}", `?${values + 1}`);
+  const statement = db.prepare(timed.replace(/\{(\w+)\}/g, "$1").replace(/\$(\d+)/g, "?$1"));
+  const added = { statement, hasClock: timed !== text };
+  prepared.set(text, added);
+  return added;
 }

@@ -15,8 +15,8 @@ const KINDS = { full: isDiskFull, failed: isFailed, damaged: isDamaged, row: isR
 
 test.each([
   ["SQLITE_FULL", sqlite(13), ["full"]],
-  ["SQLITE_IOERR_WRITE, as with a used-up quota", sqlite(778), ["full", "failed"]],
-  ["SQLITE_IOERR_SHMSIZE", sqlite(4_874), ["full", "failed"]],
+  ["SQLITE_IOERR_WRITE, as with a used-up quota", sqlite(778), ["failed"]],
+  ["SQLITE_IOERR_SHMSIZE", sqlite(4_874), ["failed"]],
   ["SQLITE_IOERR_READ", sqlite(266), ["failed"]],
   ["SQLITE_BUSY", sqlite(5), []],
   ["SQLITE_READONLY", sqlite(8), []],
