@@ -281,8 +281,8 @@ export type State = {
   /** Everything that another store has to take over. */
   contents(): Promise<Contents>;
   /**
-   * Takes over what another store has: its rows, with ids of this one, and its claims, of which the older one of a
-   * fingerprint that fires holds. Returns how many rows that wait it took.
+   * Takes over what another store has: its rows, with ids of this one, and its claims, unless one is in force here.
+   * Returns how many rows that wait it took.
    */
   adopt(contents: Contents): Promise<number>;
   /** Removes delivered rows older than `KEEP_DELIVERED_MS`, ended ones older than `KEEP_ENDED_MS`, expired claims. */
