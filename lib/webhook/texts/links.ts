@@ -1,7 +1,6 @@
-const MAX_UNITS = 1000;
+import { withoutFormatting } from "./sender-text.ts";
 
-/** The formatting marks that `whatsappPlain` replaces. */
-const FORMATTING = /[*~`]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g;
+const MAX_UNITS = 1000;
 
 /**
  * A link that a person may follow, as plain ASCII without blanks and angle brackets; null for anything else.
@@ -18,29 +17,14 @@ export function webLink(text: string | null): string | null {
   return href.length <= MAX_UNITS && /^[!-;=?-~]+$/.test(href) ? href : null;
 }
 
-/** A `webLink` for a WhatsApp message, in which it formats nothing; null also when encoding makes it too long. */
+/** A `webLink` for a WhatsApp message, in which it formats nothing. */
 export function whatsappLink(text: string | null): string | null {
   const link = webLink(text);
-  const encoded = link === null ? null : withoutFormatting(link);
-  return encoded === null || encoded.length > MAX_UNITS ? null : encoded;
+  return link === null ? null : withoutFormatting(link);
 }
 
 /** A `webLink` for markdown: in angle brackets, where neither entities nor backslashes mean anything. */
 export function markdownLink(text: string | null): string | null {
   const href = webLink(text);
   return href === null ? null : `<${href}>`;
-}
-
-/** A link whose formatting marks are percent-encoded, so that it leads where it did before. */
-export function withoutFormatting(link: string): string {
-  return link.replace(FORMATTING, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
-}
-
-/**
- * The value of a label without links: `https[://]evil.example/x`. A stranger's request may have chosen it.
- *
- * Behaviour: host names and addresses stay whole, because people copy them. Different texts stay different.
- */
-export function breakSchemes(text: string): string {
-  return text.replaceAll("://", "[://]");
 }

@@ -4,9 +4,8 @@ import { numberIn } from "../alert/value.ts";
 
 const BYTE_UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
 const BYTE_STEP = 1024;
-/** Below this, two decimals would show nothing, or zero. */
+/** Below this, two decimals would show nothing, or zero: a small value must not look like none. */
 const SMALLEST = 0.01;
-const [BILLION, TRILLION, TOO_LARGE] = [1e9, 1e12, 1e15];
 
 /**
  * The value of an alert for people: `11,2 %`, `584 MiB`, `1.204`; null without one.
@@ -30,17 +29,6 @@ function bytesText(bytes: number): string {
 }
 
 function numberText(value: number): string {
-  const size = Math.abs(value);
-  if (size > 0 && size < SMALLEST) return smallText(value);
-  if (size < BILLION || size >= TOO_LARGE) return formatNumber(value);
-  if (size < TRILLION) return `${formatNumber(value / BILLION)} ${size < 2 * BILLION ? "bilhão" : "bilhões"}`;
-  return `${formatNumber(value / TRILLION)} ${size < 2 * TRILLION ? "trilhão" : "trilhões"}`;
-}
-
-/** Two digits that count: a small value must not look like none. */
-function smallText(value: number): string {
-  const digits = String(Number(Math.abs(value).toPrecision(2)))
-    .replace(".", ",")
-    .replace("e-", " × 10^-");
-  return value < 0 ? `\u2212${digits}` : digits;
+  if (value === 0 || Math.abs(value) >= SMALLEST) return formatNumber(value);
+  return String(Number(value.toPrecision(2))).replace(".", ",");
 }

@@ -20,9 +20,10 @@ const SEVERITIES: ReadonlyMap<string, { marker: string; word: string }> = new Ma
 
 const [NO_DATA, FAILED] = ["A consulta da regra não trouxe dados", "A avaliação da regra falhou"];
 
+/** As long as it lasts, and afterwards. */
 const TROUBLES = {
-  DatasourceNoData: { now: NO_DATA, before: "A consulta da regra não trazia dados" },
-  DatasourceError: { now: FAILED, before: "A avaliação da regra falhava" },
+  DatasourceNoData: [NO_DATA, "A consulta da regra não trazia dados"],
+  DatasourceError: [FAILED, "A avaliação da regra falhava"],
 } as const;
 
 const REASONS: Readonly<Record<StateReason, string>> = {
@@ -36,12 +37,10 @@ const REASONS: Readonly<Record<StateReason, string>> = {
 
 /** The sign that stands first: the severity of what fires, else how it ended. */
 export function markerOf(alert: Alert): string {
-  if (alert.firing) {
-    if (datasourceTrouble(alert.labels) !== null) return "⚠️";
-    return severityOf(alert.severity)?.marker ?? "🔵";
-  }
-  if (endedUnmeasured(alert)) return "⚠️";
-  return alert.status === "resolved" ? "✅" : "⚪";
+  const { firing, status, labels, severity } = alert;
+  if (firing ? datasourceTrouble(labels) !== null : endedUnmeasured(alert)) return "⚠️";
+  if (firing) return severityOf(severity)?.marker ?? "🔵";
+  return status === "resolved" ? "✅" : "⚪";
 }
 
 /**
@@ -63,11 +62,6 @@ export function severityWord(severity: string | null): string | null {
   return severityOf(severity)?.word ?? null;
 }
 
-/** Whether a severity's own text is one of those words, so that it could be taken for another one. */
-export function looksKnown(severity: string): boolean {
-  return [...SEVERITIES.values()].some(({ word }) => word === singleLine(severity));
-}
-
 /** What follows the name of a rule that was not evaluated, or whose alert ended unmeasured; empty for others. */
 export function verdictWords(alert: Alert): string {
   const { labels, status } = alert;
@@ -80,7 +74,7 @@ export function verdictWords(alert: Alert): string {
 export function troubleWording({ labels, status }: Alert): string | null {
   const trouble = datasourceTrouble(labels);
   if (trouble === null) return null;
-  return `${TROUBLES[trouble][status === "resolved" ? "before" : "now"]} (${trouble})`;
+  return `${TROUBLES[trouble][status === "resolved" ? 1 : 0]} (${trouble})`;
 }
 
 /** Why an alert fires or has ended although nothing was measured; null for one that was. */
@@ -99,10 +93,9 @@ export function leftOutWording({ truncatedAlerts }: Pick<Alert, "truncatedAlerts
 
 /** What was e-mailed, or not delivered, while WhatsApp took nothing; null when that is nothing. */
 export function recoveryWording({ emailed, undelivered }: RecoveryNote): string | null {
-  const parts = [
-    emailed > 0 ? formatCount(emailed, "alerta avisado por e-mail", "alertas avisados por e-mail") : null,
-    undelivered > 0 ? formatCount(undelivered, "alerta não entregue", "alertas não entregues") : null,
-  ].filter((part) => part !== null);
+  const mailed = formatCount(emailed, "alerta avisado por e-mail", "alertas avisados por e-mail");
+  const lost = formatCount(undelivered, "alerta não entregue", "alertas não entregues");
+  const parts = [...(emailed > 0 ? [mailed] : []), ...(undelivered > 0 ? [lost] : [])];
   return parts.length === 0 ? null : `Enquanto o WhatsApp não recebia: ${parts.join(", ")}`;
 }
 

@@ -14,17 +14,14 @@ export function renderResolvedComment(alert: Alert): string {
   const { start, end } = timesWording(alert);
   const ms = lastedMs(alert);
   const reason = reasonWording(alert);
+  const isTrouble = datasourceTrouble(alert.labels) !== null;
+  const resolved = isTrouble ? "A regra voltou a ser avaliada" : "Resolvido";
   const parts = [
-    `${markerOf(alert)} ${verdictOf(alert)}`,
+    `${markerOf(alert)} ${endedUnmeasured(alert) ? "Encerrado sem medição" : resolved}`,
     end === null ? "" : ` em ${end}`,
     ms === null ? "" : `, depois de ${durationText(ms)}`,
     start === null ? "." : `. Início: ${start}.`,
     reason === null ? "" : ` ${reason}.`,
   ];
   return parts.join("");
-}
-
-function verdictOf(alert: Alert): string {
-  if (endedUnmeasured(alert)) return "Encerrado sem medição";
-  return datasourceTrouble(alert.labels) === null ? "Resolvido" : "A regra voltou a ser avaliada";
 }

@@ -1,33 +1,29 @@
 import { formatCount } from "../../../text/pt-br.ts";
 import { truncate } from "../../../text/truncate.ts";
 import { aboutAlert, COMMON_LABELS } from "../../alert/about.ts";
-import type { Alert } from "../../alert/alert.ts";
-import { NAMELESS } from "../../alert/name.ts";
 import { endedUnmeasured } from "../../alert/state-reason.ts";
-import { DIGEST_LIMIT, type DueRow, type RecoveryNote } from "../../store/types.ts";
+import type { DueRow, RecoveryNote } from "../../store/types.ts";
+import { isShownWhole, whatsappLabel, whatsappName } from "../sender-text.ts";
 import { lateness, timeSpan } from "../timing.ts";
 import { leftOutWording, markerOf, recoveryWording, verdictWords } from "../wording.ts";
 import { labelKey, labelMark } from "./label-line.ts";
-import { isShownWhole, whatsappBold, whatsappLabel } from "./whatsapp-line.ts";
 
 const MAX_UNITS = 4000;
 const MAX_RULES = 8;
 const MAX_RULE_UNITS = 60;
 /** No line is longer, however few there are. */
 const MAX_LINE_UNITS = 160;
-/** Kept free for the line that counts what is not shown. */
-const REST_UNITS = 40;
 
 /** What a digest needs of a row. */
 export type DigestRow = Pick<DueRow, "alert" | "isRepeat" | "waitedMs">;
 
-/** The rows of one line, in order of arrival: alerts of one fingerprint and the same labels. */
-type Line = readonly DigestRow[];
+/** The newest of the rows of one fingerprint and the same labels, and how many they are. */
+type Line = DigestRow & { notices: number };
 
 /**
  * One WhatsApp message for several alerts: counts by rule, then a line for each alert.
  *
- * Shape:     marker, name, what distinguishes it, time; the first 40 lines, in at most 4,000 UTF-16 units.
+ * Shape:     marker, name, what distinguishes it, time; at most 4,000 UTF-16 units.
  * Behaviour: alerts of one fingerprint, as a firing one and its end, share a line, which shows the last state. Two
  *            lines of different labels are different. The sender's texts cannot make a line, formatting or a link.
  * Source:    design of the alarm, Floods stay readable.
@@ -36,7 +32,8 @@ export function renderDigest(
   rows: readonly DigestRow[],
   { nowMs, note }: { nowMs: number; note: RecoveryNote },
 ): string {
-  const lines = [...Map.groupBy(rows, ({ alert }) => labelKey(alert)).values()];
+  const groups = [...Map.groupBy(rows, ({ alert }) => labelKey(alert)).values()];
+  const lines = groups.map((group) => ({ ...group.at(-1)!, notices: group.length }));
   const late = lateness(Math.max(...rows.map(({ waitedMs }) => waitedMs)));
   // Each alert has the number of its own post, so the largest is what is certain of several posts.
   const truncatedAlerts = Math.max(...rows.map(({ alert }) => alert.truncatedAlerts));
@@ -48,29 +45,27 @@ export function renderDigest(
     ...ruleCounts(lines),
     "",
   ].filter((line) => line !== null);
-  const units = MAX_UNITS - REST_UNITS - head.join("\n").length;
-  const texts = lineTexts(lines.slice(0, DIGEST_LIMIT), { nowMs, units });
-  const rest = leftOutWording({ truncatedAlerts: lines.length - texts.length }) ?? "";
-  return truncate([...head, ...texts, rest].join("\n").trimEnd(), MAX_UNITS);
+  const unitsEach = Math.floor((MAX_UNITS - head.join("\n").length) / lines.length) - "\n".length;
+  const texts = lineTexts(lines, { nowMs, maxUnits: Math.min(MAX_LINE_UNITS, unitsEach) });
+  return truncate([...head, ...texts].join("\n"), MAX_UNITS);
 }
 
 function headLine(lines: readonly Line[]): string {
-  const last = lines.map((line) => lastOf(line).alert);
-  const unmeasured = last.filter(endedUnmeasured).length;
-  const resolved = last.filter(({ status }) => status === "resolved").length - unmeasured;
-  const active = lines.length - resolved - unmeasured;
-  const states = [
-    active > 0 ? formatCount(active, "ativo", "ativos") : null,
-    resolved > 0 ? formatCount(resolved, "resolvido", "resolvidos") : null,
-    unmeasured > 0 ? formatCount(unmeasured, "encerrado sem medição", "encerrados sem medição") : null,
+  const unmeasured = lines.filter(({ alert }) => endedUnmeasured(alert)).length;
+  const resolved = lines.filter(({ alert }) => alert.status === "resolved").length - unmeasured;
+  const states: [count: number, singular: string, plural: string][] = [
+    [lines.length - resolved - unmeasured, "ativo", "ativos"],
+    [resolved, "resolvido", "resolvidos"],
+    [unmeasured, "encerrado sem medição", "encerrados sem medição"],
   ];
+  const counts = states.filter(([count]) => count > 0).map((state) => formatCount(...state));
   const title = formatCount(lines.length, "alerta nesta mensagem", "alertas nesta mensagem");
-  return [`📋 *${title}*`, ...states.filter((state) => state !== null)].join(" · ");
+  return [`📋 *${title}*`, ...counts].join(" · ");
 }
 
 /** How many lines each rule has, most first; rules beyond the first ones together. */
 function ruleCounts(lines: readonly Line[]): string[] {
-  const byRule = [...Map.groupBy(lines, (line) => nameOf(lastOf(line).alert))];
+  const byRule = [...Map.groupBy(lines, ({ alert }) => whatsappName(alert.name))];
   byRule.sort(([, a], [, b]) => b.length - a.length);
   const counts = byRule.map(([name, { length }]) => `${length} × ${truncate(name, MAX_RULE_UNITS) || "…"}`);
   const others = byRule.slice(MAX_RULES);
@@ -80,45 +75,38 @@ function ruleCounts(lines: readonly Line[]): string[] {
   return [...counts.slice(0, MAX_RULES), last];
 }
 
+type Limits = { nowMs: number; maxUnits: number };
+
 /** A text for each line; those that look alike say in what they differ, or have a mark made of all labels. */
-function lineTexts(lines: readonly Line[], { nowMs, units }: { nowMs: number; units: number }): string[] {
-  const share = Math.floor(units / lines.length) - "\n".length;
-  const limits = { nowMs, maxUnits: Math.min(MAX_LINE_UNITS, share) };
-  const plain = lines.map((line) => lineText(line, { difference: "", mark: "" }, limits));
+function lineTexts(lines: readonly Line[], limits: Limits): string[] {
+  const plain = lines.map((line) => lineText(line, limits));
   const distinct = lines.map((line, at) => {
     const alike = lines.filter((_, other) => plain[other] === plain[at]);
-    const difference = alike.length === 1 ? "" : differenceOf(line, alike);
-    return lineText(line, { difference, mark: "" }, limits);
+    return lineText(line, limits, differenceOf(line, alike));
   });
   return lines.map((line, at) => {
     const isAlone = distinct.filter((text) => text === distinct[at]).length === 1;
-    const mark = labelMark(lastOf(line).alert);
-    return isAlone ? distinct[at]! : lineText(line, { difference: "", mark }, limits);
+    return isAlone ? distinct[at]! : lineText(line, limits, "", labelMark(line.alert));
   });
 }
 
 /** The values of the labels in which a line differs from others that look like it. */
-function differenceOf(line: Line, alike: readonly Line[]): string {
-  const labels = (each: Line) => lastOf(each).alert.labels;
-  return Object.entries(labels(line))
+function differenceOf({ alert }: Line, alike: readonly Line[]): string {
+  return Object.entries(alert.labels)
     .filter(([name, value]) => !COMMON_LABELS.has(name) && isShownWhole(value))
-    .filter(([name, value]) => alike.some((other) => labels(other)[name] !== value))
+    .filter(([name, value]) => alike.some((other) => other.alert.labels[name] !== value))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([, value]) => whatsappLabel(value))
     .join(" ");
 }
 
 /** What the sender wrote is cut to fit, the longer texts first; the words of a verdict, mark and time stay whole. */
-function lineText(
-  line: Line,
-  { difference, mark }: { difference: string; mark: string },
-  { nowMs, maxUnits }: { nowMs: number; maxUnits: number },
-): string {
-  const { alert, isRepeat } = lastOf(line);
-  const verdict = verdictWords(alert);
-  const sent = [nameOf(alert), whatsappLabel(aboutAlert(alert)), difference].filter((text) => text !== "");
-  const own = [mark, timeWords(line, isRepeat, nowMs)].filter((text) => text !== "");
-  const marker = `${markerOf(alert)} `;
+function lineText(line: Line, { nowMs, maxUnits }: Limits, difference = "", mark = ""): string {
+  const { alert } = line;
+  const [marker, verdict] = [`${markerOf(alert)} `, verdictWords(alert)];
+  const texts = [whatsappName(alert.name), whatsappLabel(aboutAlert(alert)), difference];
+  const sent = texts.filter((text) => text !== "");
+  const own = [mark, timeWords(line, nowMs)].filter((text) => text !== "");
   const fixed = `${marker} ${verdict}`.length + [...sent.map(() => ""), ...own].join(" · ").length;
   const [name, ...others] = shared(sent, maxUnits - fixed);
   return marker + [verdict === "" ? name : `${name} ${verdict}`, ...others, ...own].join(" · ");
@@ -136,17 +124,8 @@ function shared(texts: readonly string[], units: number): string[] {
   return cut;
 }
 
-function timeWords(line: Line, isRepeat: boolean, nowMs: number): string {
-  const { alert } = lastOf(line);
-  const span = timeSpan(alert, nowMs);
-  const since = span === null ? "" : `${isRepeat && alert.firing ? "desde " : ""}${span}`;
-  return `${since}${line.length > 2 ? ` (${line.length} avisos)` : ""}`.trim();
-}
-
-function nameOf({ name }: Alert): string {
-  return whatsappBold(name ?? "") || NAMELESS;
-}
-
-function lastOf(line: Line): DigestRow {
-  return line.at(-1)!;
+function timeWords({ alert, isRepeat, notices }: Line, nowMs: number): string {
+  const span = timeSpan(alert, nowMs) ?? "";
+  const since = span !== "" && isRepeat && alert.firing ? "desde " : "";
+  return `${since}${span}${notices > 2 ? ` (${notices} avisos)` : ""}`.trim();
 }

@@ -1,12 +1,13 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
+import { truncate } from "../../../text/truncate.ts";
 import { COMMON_LABELS } from "../../alert/about.ts";
 import type { Alert } from "../../alert/alert.ts";
 import { datasourceTrouble, NAMELESS } from "../../alert/name.ts";
-import { looksKnown, severityWord } from "../wording.ts";
-import { isShownWhole, whatsappLabel } from "./whatsapp-line.ts";
+import { isShownWhole, whatsappLabel } from "../sender-text.ts";
+import { severityWord } from "../wording.ts";
 
 /** How much a message shows of a severity that is not known. */
-export const MAX_SEVERITY_UNITS = 60;
+const MAX_SEVERITY_UNITS = 60;
 
 /** Links of the platform that have the rule's own id in them. */
 const NAMES_RULE =
@@ -15,27 +16,23 @@ const NAMES_RULE =
 /** What separates two labels; one that contains it looks like two. */
 const BETWEEN = "·";
 
-/** Sixteen letters that make no words and no telephone numbers. */
+/** Instead of the digits of a hash: they make no words and no telephone numbers. */
 const LETTERS = "bcdfghjkmnpqrstv";
-const MARK_BYTES = 4;
+const MARK_LETTERS = 8;
 
-/**
- * The labels that a message does not show elsewhere, on one line sorted by name: `instance=main · mountpoint=/`.
- *
- * Shape: a line longer than `maxUnits` ends with the label that made it so: it is cut anyhow.
- */
-export function labelLine({ labels }: Pick<Alert, "labels">, maxUnits: number): string {
+/** The labels that a message does not show elsewhere, on one line sorted by name: `instance=main · mountpoint=/`. */
+export function labelLine({ labels }: Pick<Alert, "labels">): string {
   const isTrouble = datasourceTrouble(labels) !== null;
-  const isShown = (name: string) => COMMON_LABELS.has(name) || (isTrouble && name === "rulename");
-  const names = Object.keys(labels).filter((name) => !isShown(name));
-  const shown: string[] = [];
-  let units = 0;
-  for (const name of names.sort()) {
-    if (units > maxUnits) break;
-    shown.push(`${whatsappLabel(name)}=${whatsappLabel(labels[name]!)}`);
-    units += shown.at(-1)!.length;
-  }
-  return shown.join(` ${BETWEEN} `);
+  return Object.keys(labels)
+    .filter((name) => !COMMON_LABELS.has(name) && !(isTrouble && name === "rulename"))
+    .sort()
+    .map((name) => `${whatsappLabel(name)}=${whatsappLabel(labels[name]!)}`)
+    .join(` ${BETWEEN} `);
+}
+
+/** A severity as a message shows it; empty without one. */
+export function shownSeverity(severity: string | null): string {
+  return severityWord(severity) ?? truncate(whatsappLabel(severity ?? ""), MAX_SEVERITY_UNITS);
 }
 
 /**
@@ -73,16 +70,16 @@ export function labelKey({ labels, fingerprint }: Pick<Alert, "labels" | "finger
 
 /** A short text that stands for the fingerprint and all labels of an alert: `#bcdfghjk`. */
 export function labelMark(alert: Pick<Alert, "labels" | "fingerprint">): string {
-  const hash = createHash("sha256").update(labelKey(alert), "utf8").digest().subarray(0, MARK_BYTES);
-  return `#${Array.from(hash, (byte) => LETTERS[byte >> 4]! + LETTERS[byte & 15]!).join("")}`;
+  const digits = hash("sha256", labelKey(alert)).slice(0, MARK_LETTERS);
+  return `#${Array.from(digits, (digit) => LETTERS[Number.parseInt(digit, 16)]).join("")}`;
 }
 
 function isDistinct(name: string, value: string): boolean {
   return !name.includes("=") && [name, value].every((text) => isShownWhole(text) && !text.includes(BETWEEN));
 }
 
+/** Our own words begin with a capital letter. */
 function showsSeverity(value: string): boolean {
-  if (severityWord(value) !== null) return value === value.trim().toLowerCase();
-  const isCut = whatsappLabel(value).length > MAX_SEVERITY_UNITS;
-  return !isCut && isDistinct("", value) && value !== "" && !looksKnown(value);
+  const isAsSent = severityWord(value) !== null || shownSeverity(value) === value;
+  return value !== "" && value === value.trim().toLowerCase() && isAsSent && !value.includes(BETWEEN);
 }

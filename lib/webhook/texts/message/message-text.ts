@@ -3,15 +3,13 @@ import { truncate } from "../../../text/truncate.ts";
 import { whatsappPlain } from "../../../text/whatsapp-plain.ts";
 import { aboutAlert } from "../../alert/about.ts";
 import type { Alert } from "../../alert/alert.ts";
-import { NAMELESS } from "../../alert/name.ts";
 import type { RecoveryNote } from "../../store/types.ts";
 import { whatsappLink } from "../links.ts";
-import { textLines } from "../text-lines.ts";
+import { textLines, whatsappLabel, whatsappLine, whatsappName } from "../sender-text.ts";
 import { lateness, timing } from "../timing.ts";
 import { valueText } from "../value-text.ts";
 import * as wording from "../wording.ts";
-import { labelLine, labelMark, MAX_SEVERITY_UNITS, showsLabels } from "./label-line.ts";
-import { whatsappBold, whatsappLabel, whatsappLine } from "./whatsapp-line.ts";
+import { labelLine, labelMark, shownSeverity, showsLabels } from "./label-line.ts";
 
 const MAX_UNITS = 4000;
 const MAX_ABOUT_UNITS = 80;
@@ -48,33 +46,24 @@ const LIKE_OURS =
  * Source:    monitoring document, Events; design of the alarm, A message that a person can act on.
  */
 export function renderMessage(alert: Alert, context: MessageContext): string {
-  const mark = labelMark(alert);
   const texts = textsOf(alert);
-  let links = linksOf(alert, context);
-  let isWhole = true;
-  const compose = () => {
-    const isClear = isWhole && !LIKE_OURS.test(texts.labels) && showsLabels(alert, links);
-    const lines = [...linesOf(alert, texts, context), ...links, wording.recoveryWording(context.note)];
-    return [...lines, isClear ? null : mark].filter((line) => line !== null && line !== "").join("\n");
+  const links = linksOf(alert, context);
+  const compose = (mark: string) => {
+    const lines = [...linesOf(alert, texts, context), ...links, wording.recoveryWording(context.note), mark];
+    return lines.filter((line) => line !== null && line !== "").join("\n");
   };
-  let message = compose();
+  const whole = compose("");
+  const isClear = !LIKE_OURS.test(texts.labels) && showsLabels(alert, links);
+  if (isClear && whole.length <= MAX_UNITS) return whole;
+  const mark = labelMark(alert);
   for (const part of GIVE_WAY) {
-    const excess = message.length - MAX_UNITS;
+    const excess = compose(mark).length - MAX_UNITS;
     if (excess <= 0 || texts[part].length <= MIN_UNITS) continue;
-    // The mark comes with the first text that is shortened.
-    const units = texts[part].length - excess - (isWhole ? `\n${mark}`.length : 0);
-    texts[part] = shortened(texts[part], Math.max(MIN_UNITS, units));
-    isWhole = false;
-    message = compose();
+    texts[part] = shortened(texts[part], Math.max(MIN_UNITS, texts[part].length - excess));
   }
-  while (message.length > MAX_UNITS) {
-    links = links.slice(1);
-    message = compose();
-  }
-  return message;
+  while (compose(mark).length > MAX_UNITS) links.shift();
+  return compose(mark);
 }
-
-type Texts = ReturnType<typeof textsOf>;
 
 /** The sender's texts; an empty one has no line. */
 function textsOf(alert: Alert) {
@@ -84,18 +73,17 @@ function textsOf(alert: Alert) {
   return {
     description: quoted.join("\n"),
     summary: whatsappLine(summary),
-    labels: labelLine(alert, MAX_UNITS),
+    labels: labelLine(alert),
     value: whatsappLine(valueText(alert) ?? ""),
-    name: whatsappBold(alert.name ?? "") || NAMELESS,
-    about: truncate(whatsappLabel(aboutAlert(alert)), MAX_ABOUT_UNITS),
+    name: whatsappName(alert.name),
   };
 }
 
 /** The lines above the links. */
-function linesOf(alert: Alert, texts: Texts, context: MessageContext): (string | null)[] {
-  const { name, about, summary, description, labels, value } = texts;
-  const verdict = wording.verdictWords(alert);
-  const title = `${wording.markerOf(alert)} *${name}*${verdict === "" ? "" : ` ${verdict}`}`;
+function linesOf(alert: Alert, texts: ReturnType<typeof textsOf>, context: MessageContext) {
+  const { name, summary, description, labels, value } = texts;
+  const title = `${wording.markerOf(alert)} *${name}* ${wording.verdictWords(alert)}`.trimEnd();
+  const about = truncate(whatsappLabel(aboutAlert(alert)), MAX_ABOUT_UNITS);
   return [
     about === "" ? title : `${title} · ${about}`,
     fromSender(stateLine(alert, context)),
@@ -111,12 +99,11 @@ function linesOf(alert: Alert, texts: Texts, context: MessageContext): (string |
 }
 
 function stateLine(alert: Alert, { isRepeat, nowMs, waitedMs }: MessageContext): string {
-  const { firing, severity, squad } = alert;
   const state = whatsappPlain(wording.stateWords(alert));
   const parts = [
-    firing ? null : state.charAt(0).toUpperCase() + state.slice(1),
-    wording.severityWord(severity) ?? truncate(whatsappLabel(severity ?? ""), MAX_SEVERITY_UNITS),
-    squad,
+    alert.firing ? null : state.charAt(0).toUpperCase() + state.slice(1),
+    shownSeverity(alert.severity),
+    alert.squad,
     timing(alert, { isRepeat, nowMs }),
     lateness(waitedMs),
   ];
@@ -138,10 +125,7 @@ function fromSender(line: string): string {
   return LIKE_OURS.test(line) ? `> ${line}` : line;
 }
 
-/** Without the beginning of a quoted line that a cut may leave, which would show as an empty line. */
+/** Without the beginning of a quoted line that a cut may leave; the ellipsis always says that there was a text. */
 function shortened(text: string, maxUnits: number): string {
-  const cut = truncate(text, maxUnits).replace(/\n> ?…$/, "…");
-  // Where not even one character fits, the ellipsis still says that there was a text.
-  if (/^>?…?$/.test(cut)) return text.startsWith("> ") ? "> …" : "…";
-  return cut;
+  return truncate(text, maxUnits).replace(/(^|\n)> ?…$/, "…") || "…";
 }

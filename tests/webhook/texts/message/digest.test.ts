@@ -128,16 +128,6 @@ describe("renderDigest()", () => {
       expect(line).toStartWith(`${i % 2 ? "🟡" : "✅"} ${i} nome`);
   });
 
-  test("says how many did not fit of more", () => {
-    const entries = Array.from({ length: 200 }, (_, i) =>
-      on(`servidor-${i}.interno`, { name: `Regra ${i}` }),
-    );
-    const text = digest(...entries);
-    const shown = tail(text);
-    expect(text.length).toBeLessThanOrEqual(4000);
-    expect(shown.at(-1)).toBe(`+${200 - (shown.length - 1)} alertas não mostrados`);
-  });
-
   test("is a line for each alert, without links, formatting and lines of the sender's, of anything", () => {
     const entries = fc.array(
       fc.record({ alert: anyAlert, isRepeat: fc.boolean(), waitedMs: fc.constantFrom(0, 1e9) }),
