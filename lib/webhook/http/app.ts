@@ -5,7 +5,7 @@ import type { Origin } from "../../platform/server/connection.ts";
 import { parseAlerts } from "../alert/parse.ts";
 import type { Intake } from "../delivery/intake.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
-import { codeOfAnswer, jsonAnswer, methodNotAllowed, notFound, refusal } from "./answers.ts";
+import { codeOfAnswer, jsonAnswer, methodNotAllowed, refusal } from "./answers.ts";
 import type { Authenticate } from "./authenticate.ts";
 import { BodyMemory, readBody, type TakeMemory } from "./read-body.ts";
 import { type RefusalLog, type Sender, senderOf } from "./refusal-log.ts";
@@ -15,27 +15,22 @@ export type AppParts = {
   authenticate: Authenticate;
   take: Intake["take"];
   metrics: Pick<WebhookMetrics, "request" | "rejected" | "previousSecret">;
-  refusals: Pick<RefusalLog, "answered" | "refused" | "rejected">;
+  refusals: Pick<RefusalLog, "answered" | "rejected">;
   log: Log;
   isStopping: () => boolean;
   monotonicMs: () => number;
 };
 
-/** `origin` is where a request came from; `malformed` counts and logs one that is not valid HTTP, which `fetch` never sees. */
-type App = {
-  fetch(request: Request, origin?: Origin): Promise<Response>;
-  malformed(status: number, origin: Origin): void;
-};
-
 /**
  * The public port: it serves only `POST /webhook`.
  *
+ * Shape:     `malformed` counts and logs a request that is not valid HTTP, which `fetch` never sees.
  * Behaviour: checks in this order, the cheapest first: path, method, secret, content type, size, JSON, alerts. A bad
  *            request gets 4xx, after which senders do not repeat; what may be over soon gets 503. A request that only
  *            checks the secret gets 204.
  * Source:    monitoring document, Alert webhook; its answers are in docs/webhook.md.
  */
-export function createApp(parts: AppParts): App {
+export function createApp(parts: AppParts) {
   const { authenticate, metrics, refusals, log, monotonicMs } = parts;
   const memory = new BodyMemory();
   const app = new Hono<{ Bindings: Sender }>({ getPath: ({ url }) => new URL(url).pathname });
@@ -47,28 +42,25 @@ export function createApp(parts: AppParts): App {
     return await memory.use((take) => takeAlerts(raw, env, take, parts));
   });
   app.all("/webhook", () => methodNotAllowed("POST"));
-  app.notFound(notFound);
+  app.notFound(() => refusal("not_found"));
   app.onError(({ name: cause }) => {
     log.error("A request failed", { cause });
     return refusal("internal");
   });
   return {
-    async fetch(request, { address } = { address: null }) {
+    async fetch(request: Request, { address }: Origin = { address: null }): Promise<Response> {
       const startedMs = monotonicMs();
       const sender = senderOf(request.headers, address);
       const response = await app.fetch(request, sender);
       metrics.request(response.status, monotonicMs() - startedMs);
       const code = codeOfAnswer(response);
-      if (code !== null) {
-        const hasSecret = authenticate(request.headers) !== null;
-        refusals.refused(response.status, code, sender, { hasSecret });
-      }
-      refusals.answered(response.status, sender);
+      const hasSecret = code !== null && authenticate(request.headers) !== null;
+      refusals.answered(response.status, code, sender, hasSecret);
       return response;
     },
-    malformed(status, { address }) {
+    malformed(status: number, { address }: Origin): void {
       metrics.request(status, 0);
-      refusals.refused(status, "malformed_request", senderOf(new Headers(), address));
+      refusals.answered(status, "malformed_request", senderOf(new Headers(), address), false);
     },
   };
 }
@@ -79,13 +71,9 @@ function isQuestion(headers: Headers): boolean {
   return headers.get("content-type") === WEBHOOK_QUESTION && !hasBody;
 }
 
-async function takeAlerts(
-  request: Request,
-  sender: Sender,
-  takeMemory: TakeMemory,
-  { take, metrics, refusals, isStopping }: AppParts,
-): Promise<Response> {
-  const body = await readBody(request, takeMemory);
+async function takeAlerts(request: Request, sender: Sender, memory: TakeMemory, parts: AppParts) {
+  const { take, metrics, refusals, isStopping } = parts;
+  const body = await readBody(request, memory);
   if ("problem" in body) return refusal(body.problem);
   const parsed = parseAlerts(body.value);
   if ("invalid" in parsed)
@@ -93,7 +81,7 @@ async function takeAlerts(
   const { alerts, rejected, rejectedTotal } = parsed;
   const answers = alerts.length === 0 ? [] : await take(alerts);
   // A service that stops runs again in a moment.
-  if (answers === null) return refusal("state_unavailable", { retryAfterSeconds: isStopping() ? 1 : 10 });
+  if (answers === null) return refusal("state_unavailable", {}, isStopping() ? { "retry-after": "1" } : {});
   if (rejectedTotal > 0) {
     metrics.rejected(rejectedTotal);
     refusals.rejected(rejectedTotal, sender);

@@ -4,11 +4,9 @@ import type { Secret } from "../../platform/secrets/secret.ts";
 /** Which secret a request brings that may post alerts; null for one that may not. */
 export type Authenticate = (headers: Headers) => "current" | "previous" | null;
 
-/** The secret, and the one before it, which is accepted until Grafana has the new one. */
-export type WebhookSecrets = { secret: Secret; previousSecret: Secret | null };
-
 /**
- * Checks requests for the secret: in `X-Webhook-Secret`, or as a bearer token.
+ * Checks requests for the secret, in `X-Webhook-Secret` or as a bearer token; the previous one is accepted until Grafana
+ * has the new one.
  *
  * Behaviour: a request that sends both headers needs both to be right; the previous secret in one of them makes it
  *            `previous`. A header sent twice arrives as two values joined and is wrong. HTTP drops blanks around a
@@ -16,22 +14,20 @@ export type WebhookSecrets = { secret: Secret; previousSecret: Secret | null };
  *            length, whichever secret it is. An empty secret lets no one in.
  * Source:    monitoring document, Authentication.
  */
-export function authenticator({ secret, previousSecret }: WebhookSecrets): Authenticate {
-  const isCurrent = comparison(secret);
-  const isPrevious = comparison(previousSecret);
+export function authenticator(secrets: { secret: Secret; previousSecret: Secret | null }): Authenticate {
+  const isCurrent = comparison(secrets.secret);
+  const isPrevious = comparison(secrets.previousSecret);
   return (headers) => {
-    const own = headers.get("x-webhook-secret");
     const authorization = headers.get("authorization");
     // Another scheme gives an empty token, and so a wrong secret.
     const token = authorization === null ? null : (/^Bearer +(.*)$/is.exec(authorization)?.[1] ?? "");
-    const given = [own, token].filter((value) => value !== null);
+    const values = [headers.get("x-webhook-secret"), token].filter((value) => value !== null);
+    const given = values.map((value) => digest(Buffer.from(value, "latin1")));
     // Every value is compared with both secrets, also after a wrong one.
-    const verdicts = given.map((value) => {
-      const bytes = digest(Buffer.from(value, "latin1"));
-      return { current: isCurrent(bytes), previous: isPrevious(bytes) };
-    });
-    if (verdicts.length === 0 || !verdicts.every(({ current, previous }) => current || previous)) return null;
-    return verdicts.every(({ current }) => current) ? "current" : "previous";
+    const current = given.map(isCurrent);
+    const previous = given.map(isPrevious);
+    if (given.length === 0 || given.some((_, at) => !current[at] && !previous[at])) return null;
+    return current.includes(false) ? "previous" : "current";
   };
 }
 

@@ -15,7 +15,7 @@ const app = () =>
     authenticate: authenticator({ secret: new Secret(SECRET), previousSecret: null }),
     take: async () => [],
     metrics: { request: nothing, rejected: nothing, previousSecret: nothing },
-    refusals: { answered: nothing, refused: nothing, rejected: nothing },
+    refusals: { answered: nothing, rejected: nothing },
     log: silentLog,
     isStopping: () => false,
     monotonicMs: () => 0,
