@@ -168,6 +168,18 @@ test("while the gateway does not name its instance, one message at a time asks f
   expect(service.messages).toHaveLength(8);
 });
 
+test("a critical alert is out within ten seconds of the gateway's return, however long that was unavailable", async () => {
+  await using service = await startService();
+  service.gateway.routes.instances.script = () => OUTAGE;
+  await service.restart();
+  await service.post(["a", "b"].map(resolved));
+  await service.post([alertOf("worst", { status: "resolved", labels: { severity: "critical" } })]);
+  await service.advance(20 * MINUTE_MS, 5_000);
+  service.gateway.routes.instances.script = null;
+  await service.advance(11_000, 1_000);
+  expect(service.messages.map(({ name }) => name)).toContain("worst");
+});
+
 test("a failure of one message says nothing of the others: nothing pauses, however many there are", async () => {
   await using service = await startService();
   const own = { status: 413, json: { status: 413, error: "Payload Too Large" } };
