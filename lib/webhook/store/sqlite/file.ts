@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import schema from "../../../../sql/state/schema.sql" with { type: "text" };
 import { SQLITE_DEDUP_TABLE } from "../../../dedup/sqlite.ts";
 import { OpsError } from "../../../platform/errors.ts";
-import { tryFileLock } from "../../../platform/files/file-lock.ts";
+import { type FileLock, tryFileLock } from "../../../platform/files/file-lock.ts";
 import { createPrivately, requireOwnDatabase } from "../../../platform/files/sqlite.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import { isDamaged, unavailable } from "./errors.ts";
@@ -49,25 +49,25 @@ export type StateFile = {
  */
 export function openStateFile(options: Options): StateFile {
   const { directory } = options;
+  let lock: FileLock | null = null;
   try {
     if (!existsSync(directory)) throw new Error("the directory is missing");
-    const lock = tryFileLock(join(directory, "state.lock"), { waitMs: LOCK_MS });
+    lock = tryFileLock(join(directory, "state.lock"), { waitMs: LOCK_MS });
     if (lock === null) throw new Error("another process opens or replaces it");
-    try {
-      return openOrReplace(join(directory, "state.db"), options);
-    } finally {
-      lock.release();
-    }
+    return openOrReplace(join(directory, "state.db"), options);
   } catch (error) {
     if (error instanceof OpsError && error.code !== "FILE_UNTRUSTED") throw error;
     throw unavailable(directory, error instanceof Error ? error.message : String(error), error);
+  } finally {
+    lock?.release();
   }
 }
 
 /** A database in memory that has the tables of the state. */
-export function openInMemory(): StateFile {
+export function openInMemory(nowMs: () => number): StateFile {
   const db = new DatabaseSync(":memory:");
   db.exec(TABLES);
+  addClock(db, nowMs);
   return { db, quarantined: null, isInPlace: () => true, close: () => db.close() };
 }
 
@@ -78,15 +78,12 @@ function openOrReplace(path: string, options: Options): StateFile {
     if (!isDamaged(error)) throw error;
   }
   const quarantined = replace(path, options);
-  return { ...openFile(path, {}), quarantined };
+  return { ...openFile(path, { ...options, checks: false }), quarantined };
 }
 
-function openFile(path: string, { checks = false }: Pick<Options, "checks">): StateFile {
-  const db = openDatabase(path, (opened) => {
-    checkVersion(opened);
-    if (checks) checkPages(opened);
-  });
-  const inodes = () => inodeOf(path) + inodeOf(`${path}-wal`);
+function openFile(path: string, options: Options): StateFile {
+  const db = openDatabase(path, options);
+  const inodes = () => `${inodeOf(path)} ${inodeOf(`${path}-wal`)}`;
   const opened = inodes();
   return {
     db,
@@ -103,11 +100,12 @@ function openFile(path: string, { checks = false }: Pick<Options, "checks">): St
 }
 
 /** Makes the file, in place of a damaged one; returns where that was moved to. */
-function replace(path: string, { nowMs, log }: Options): string | null {
+function replace(path: string, options: Options): string | null {
+  const { nowMs, log } = options;
   const isNew = isEmpty(path);
   const replacement = `${path}.new`;
   for (const suffix of ["", ...BESIDE]) rmSync(replacement + suffix, { force: true });
-  const db = openDatabase(replacement, (made) => made.exec(TABLES));
+  const db = openDatabase(replacement, options);
   const kept = isNew ? null : salvage(path, db);
   db.close();
   const quarantined = `${path}.damaged-${new Date(nowMs()).toISOString().replace(/[-:.]/g, "")}`;
@@ -128,25 +126,31 @@ function isEmpty(path: string): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
 }
 
-function inodeOf(path: string): string {
-  const found = statSync(path, { throwIfNoEntry: false, bigint: true });
-  return `${found?.dev} ${found?.ino}`;
+const inodeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
+
+/** `now_ms()` of the statements; for all rows of one it is the same. */
+function addClock(db: DatabaseSync, nowMs: () => number): void {
+  db.function("now_ms", { deterministic: true }, () => BigInt(nowMs()));
 }
 
 /** A database that several processes use at once and that keeps every commit. */
-function openDatabase(path: string, prepare: (db: DatabaseSync) => void): DatabaseSync {
+function openDatabase(path: string, { nowMs, checks = false }: Options): DatabaseSync {
   requireOwnDatabase(path);
   createPrivately(path);
   // Else SQLite opens a file that it cannot write to, and each write fails.
   accessSync(path, constants.W_OK);
+  const isNew = isEmpty(path);
   const db = new DatabaseSync(path, { timeout: BUSY_MS, defensive: false });
   try {
     // Before the first page is written: later only a vacuum changes it.
-    if (isEmpty(path)) db.exec("pragma auto_vacuum = incremental");
+    if (isNew) db.exec("pragma auto_vacuum = incremental");
     // The disk that temporary files would need may be full.
     db.exec("pragma journal_mode = wal; pragma synchronous = full; pragma temp_store = memory");
     db.exec("pragma journal_size_limit = 67108864");
-    prepare(db);
+    if (isNew) db.exec(TABLES);
+    checkVersion(db);
+    if (checks) checkPages(db);
+    addClock(db, nowMs);
     return db;
   } catch (error) {
     db.close();

@@ -41,7 +41,6 @@ export function reserveOf(
   db: DatabaseSync,
   { path, size, log }: { path: string; size: ReserveSize; log: Log },
 ) {
-  let said: string | null = null;
   const counting = (query: string) => {
     const statement = db.prepare(query);
     return () => Number(Object.values(statement.get() ?? {})[0]);
@@ -71,13 +70,10 @@ export function reserveOf(
   };
   /** More free pages in the file; the row takes those that there are, too. */
   const grow = (bytes: number) => hasRoom(bytes) && add(freePages() * PAGE_BYTES + bytes) && remove(1);
-  /** Logs something once until something else is to be said. */
-  const say = (level: "info" | "warn" | "error", what: string) => {
-    if (said !== what) log[level](what, { reserveBytes: rows() * size.rowBytes });
-    said = what;
-  };
+  const bytes = () => rows() * size.rowBytes;
   limitGrowth();
   return {
+    bytes,
     isDiskShort: (): boolean => !hasRoom(GROWTH_BYTES),
     release(attempt: number): boolean {
       // Perhaps the log was at its end, not the file: it begins again.
@@ -85,15 +81,18 @@ export function reserveOf(
       if (attempt >= MOST_ATTEMPTS) return false;
       const times = 2 ** Math.max(0, attempt - 1);
       if (grow(GROWTH_BYTES * times)) return true;
-      const isReleased = rows() > 0 && remove(times);
-      say(isReleased ? "warn" : "error", isReleased ? USED : USED_UP);
-      return isReleased;
+      if (rows() === 0 || !remove(times)) return false;
+      log.warn("The disk is full: alerts are kept in the state's reserve", { reserveBytes: bytes() });
+      return true;
     },
     upkeep(): boolean {
       if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) < GROWTH_BYTES) grow(GROWTH_BYTES);
-      const kept = rows();
-      if (kept < size.rows) return hasRoom((kept + 1) * size.rowBytes) && add(size.rowBytes);
-      if (said !== null) say("info", WHOLE);
+      const missing = size.rows - rows();
+      if (missing > 0) {
+        if (!hasRoom(bytes() + size.rowBytes) || !add(size.rowBytes)) return false;
+        if (missing === 1) log.info("The state's reserve is whole", { reserveBytes: bytes() });
+        return true;
+      }
       const free = freePages();
       if (free <= KEPT_PAGES || !shrink()) return false;
       limitGrowth();
@@ -101,10 +100,6 @@ export function reserveOf(
     },
   };
 }
-
-const USED = "The disk is full: alerts are kept in the state's reserve";
-const USED_UP = "The state's reserve is used up: nothing more can be kept until the disk has room";
-const WHOLE = "The state's reserve is whole again";
 
 /** False when the disk was too full for it. */
 function isDone(work: () => unknown): boolean {

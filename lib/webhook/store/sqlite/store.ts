@@ -10,7 +10,6 @@ import { isDamaged, isDiskFull, isFailed, isRefusedRow } from "./errors.ts";
 import { openInMemory, openStateFile, type StateFile } from "./file.ts";
 import { type Reserve, type ReserveSize, reserveOf } from "./reserve.ts";
 
-const OPEN_AGAIN_MS = 5_000;
 /** More than a full page of every table: what a small batch of alerts needs. */
 const ROOM_BYTES = 32_768;
 /** The pause after a step of the upkeep. */
@@ -38,13 +37,20 @@ export type SqliteStoreOptions = {
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const store = new SqliteStore(options, () => openStateFile({ ...options, checks: true }));
-  store.openAtStart();
+  try {
+    store.current();
+  } catch (error) {
+    const cause = error instanceof OpsError ? error.cause : error;
+    if (!options.mayBeUnavailable || !(isDiskFull(cause) || isFailed(cause))) throw error;
+    const hint = "Alerts are sent from memory until it can be: make room on its disk, or repair it";
+    options.log.error("The state cannot be opened at the start", { cause: error, hint });
+  }
   return store;
 }
 
 /** A store in memory, for this process alone. */
 export function openMemoryStore(nowMs: () => number): Store {
-  return new SqliteStore({ nowMs }, openInMemory);
+  return new SqliteStore({}, () => openInMemory(nowMs));
 }
 
 /**
@@ -59,11 +65,7 @@ export async function openSqliteDedup(
   return { dedup: sqliteDedup(db, options.nowMs), close };
 }
 
-type Prepared = { statement: StatementSync; hasClock: boolean };
-
-type Opened = StateFile & { prepared: Map<string, Prepared>; reserve: Reserve | null };
-
-type StoreOptions = Pick<SqliteStoreOptions, "nowMs"> & Partial<SqliteStoreOptions>;
+type Opened = StateFile & { prepared: Map<string, StatementSync>; reserve: Reserve | null };
 
 type Job = {
   work: (sql: Sql) => Promise<unknown>;
@@ -76,33 +78,21 @@ class SqliteStore implements Store {
   readonly holder = null;
   readonly isRowRefused = isRefusedRow;
   quarantined: string | null = null;
-  readonly #options: StoreOptions;
+  readonly #options: Partial<SqliteStoreOptions>;
   readonly #open: () => StateFile;
   #opened: Opened | null = null;
-  /** When it was last opened; no number once the store is closed. */
-  #triedAtMs = Number.NEGATIVE_INFINITY;
+  #isClosed = false;
   #lock: FileLock | null = null;
   #queue: Job[] = [];
 
-  constructor(options: StoreOptions, open: () => StateFile) {
+  constructor(options: Partial<SqliteStoreOptions>, open: () => StateFile) {
     this.#options = options;
     this.#open = open;
   }
 
-  openAtStart(): void {
-    try {
-      this.#current();
-    } catch (error) {
-      const cause = error instanceof OpsError ? error.cause : error;
-      if (!this.#options.mayBeUnavailable || !(isDiskFull(cause) || isFailed(cause))) throw error;
-      const hint = "Alerts are sent from memory until it can be: make room on its disk, or repair it";
-      this.#options.log?.error("The state cannot be opened at the start", { cause: error, hint });
-    }
-  }
-
   async read<T>(_attempt: string, work: (sql: Sql) => Promise<T>): Promise<T> {
     try {
-      return await work(sqlOn(() => this.#current(), this.#options.nowMs));
+      return await work(sqlOn(() => this.current()));
     } catch (error) {
       this.#failed(error);
       throw error;
@@ -117,12 +107,9 @@ class SqliteStore implements Store {
   }
 
   async lead(): Promise<boolean> {
-    const { directory, log } = this.#options;
+    const { directory } = this.#options;
     if (directory === undefined) return true;
-    if (this.#opened?.isInPlace() === false) {
-      log?.error(REMOVED);
-      this.#closeToReopen();
-    }
+    if (this.#opened?.isInPlace() === false) this.#reopen(REMOVED);
     this.#lock ??= tryFileLock(join(directory, "dispatcher.lock"));
     return this.#lock !== null;
   }
@@ -135,13 +122,11 @@ class SqliteStore implements Store {
   }
 
   async reserveBytes(): Promise<number | null> {
-    if (this.#options.directory === undefined) return null;
-    const bytes = "select coalesce(sum(length(filling)), 0) as bytes from reserve";
-    return Number((await this.read("read the reserve", (sql) => sql.all(bytes)))[0]?.bytes);
+    return this.#opened?.reserve?.bytes() ?? null;
   }
 
   async afterPrune(): Promise<void> {
-    const opened = this.#current();
+    const opened = this.current();
     while (this.#opened === opened && opened.reserve?.upkeep()) await delay(PAUSE_MS);
   }
 
@@ -151,16 +136,14 @@ class SqliteStore implements Store {
     this.#opened?.close(this.#opened.reserve?.isDiskShort());
     this.#lock?.release();
     this.#opened = this.#lock = null;
-    this.#triedAtMs = Number.NaN;
+    this.#isClosed = true;
   }
 
-  #current(): Opened {
+  /** The file that is open, or opened now. */
+  current(): Opened {
     if (this.#opened !== null) return this.#opened;
-    const { nowMs, log, directory = "", reserve: size } = this.#options;
-    const now = nowMs();
-    if (!(Math.abs(now - this.#triedAtMs) >= OPEN_AGAIN_MS))
-      throw new OpsError({ code: "STATE_UNAVAILABLE", message: "The state is not open" });
-    this.#triedAtMs = now;
+    if (this.#isClosed) throw new OpsError({ code: "STATE_UNAVAILABLE", message: "The state is closed" });
+    const { log, directory = "", reserve: size } = this.#options;
     const file = this.#open();
     this.quarantined = file.quarantined ?? this.quarantined;
     const path = join(directory, "state.db");
@@ -170,15 +153,13 @@ class SqliteStore implements Store {
   }
 
   #failed(error: unknown): void {
-    if (!isDamaged(error) || this.#opened === null) return;
-    this.#options.log?.error("The state file is damaged: it is replaced before it is used again");
-    this.#closeToReopen();
+    if (isDamaged(error)) this.#reopen(DAMAGED);
   }
 
-  #closeToReopen(): void {
+  #reopen(why: string): void {
+    this.#options.log?.error(why);
     this.#opened?.close();
     this.#opened = null;
-    this.#triedAtMs = Number.NEGATIVE_INFINITY;
   }
 
   /** One transaction for all; when one of them fails for its own values, one for each. */
@@ -197,9 +178,9 @@ class SqliteStore implements Store {
   /** Runs again on a full disk for as long as room can be made. */
   async #transaction(jobs: readonly Job[]): Promise<unknown[]> {
     for (let attempt = 0; ; attempt += 1) {
-      const opened = this.#current();
+      const opened = this.current();
       try {
-        return await runTogether(opened, jobs, this.#options.nowMs());
+        return await runTogether(opened, jobs);
       } catch (error) {
         this.#failed(error);
         if (!isDiskFull(error) || opened.reserve?.release(attempt) !== true) throw error;
@@ -208,10 +189,11 @@ class SqliteStore implements Store {
   }
 }
 
+const DAMAGED = "The state file is damaged: it is replaced before it is used again";
 const REMOVED = "The state file or its log was removed or replaced while it was in use: it is opened again";
 
 /** One transaction, in which only microtasks run between its begin and its commit. */
-async function runTogether(opened: Opened, jobs: readonly Job[], nowMs: number): Promise<unknown[]> {
+async function runTogether(opened: Opened, jobs: readonly Job[]): Promise<unknown[]> {
   const { db } = opened;
   let isOver = false;
   // A full disk makes SQLite roll back by itself; what a job has called together with what failed comes after that.
@@ -219,8 +201,8 @@ async function runTogether(opened: Opened, jobs: readonly Job[], nowMs: number):
     if (isOver || !db.isTransaction) throw new Error("The transaction is over");
     return opened;
   };
-  const sql = sqlOn(current, () => nowMs);
-  prepare(opened, "begin immediate").statement.run();
+  const sql = sqlOn(current);
+  prepare(opened, "begin immediate").run();
   try {
     const results: unknown[] = [];
     for (const { work } of jobs) results.push(await work(sql));
@@ -233,37 +215,33 @@ async function runTogether(opened: Opened, jobs: readonly Job[], nowMs: number):
 }
 
 /** `Sql` on what `open` returns at each call. */
-function sqlOn(open: () => Opened, nowMs: () => number): Sql {
-  const bound = ({ hasClock }: Prepared, values: readonly SqlValue[]) => {
-    const all = hasClock ? [...values, nowMs()] : values;
-    // A number would be bound as a fraction, which as a text has a point.
-    return all.map((value) => (Number.isInteger(value) ? BigInt(value as number) : value));
-  };
+function sqlOn(open: () => Opened): Sql {
   return {
     async all(text, values = []) {
-      const prepared = prepare(open(), text, values.length);
-      return prepared.statement.all(...bound(prepared, values)) as SqlRow[];
+      return prepare(open(), text).all(...bound(values)) as SqlRow[];
     },
     async run(text, values = []) {
-      const prepared = prepare(open(), text, values.length);
-      return Number(prepared.statement.run(...bound(prepared, values)).changes);
+      return Number(prepare(open(), text).run(...bound(values)).changes);
     },
     async insert(table, columns, rows, onConflict = "") {
       const marks = columns.map((_, at) => `$${at + 1}`);
       const text = `insert into {${table}} as old (${columns}) values (${marks}) ${onConflict}`;
-      const prepared = prepare(open(), text, columns.length);
-      for (const row of rows) prepared.statement.run(...bound(prepared, row));
+      const statement = prepare(open(), text);
+      for (const row of rows) statement.run(...bound(row));
     },
   };
 }
 
-/** A text of the store's statements as SQLite takes it: see `Sql`; the clock is the value after the others. */
-function prepare({ db, prepared }: Opened, text: string, values = 0): Prepared {
+/** A number would be bound as a fraction, which as a text has a point. */
+const bound = (values: readonly SqlValue[]) =>
+  values.map((value) => (Number.isInteger(value) ? BigInt(value as number) : value));
+
+/** A text of the store's statements as SQLite takes it: see `Sql`. */
+function prepare({ db, prepared }: Opened, text: string): StatementSync {
   const known = prepared.get(text);
   if (known !== undefined) return known;
-  const timed = text.replaceAll("{now}", `?${values + 1}`);
-  const statement = db.prepare(timed.replace(/\{(\w+)\}/g, "$1").replace(/\$(\d+)/g, "?$1"));
-  const added = { statement, hasClock: timed !== text };
-  prepared.set(text, added);
-  return added;
+  const plain = text.replaceAll("{now}", "now_ms()").replace(/\{(\w+)\}/g, "$1");
+  const statement = db.prepare(plain.replace(/\$(\d+)/g, "?$1"));
+  prepared.set(text, statement);
+  return statement;
 }

@@ -49,18 +49,16 @@ const REMOVED = "The state file or its log was removed or replaced while it was 
 let directory: string;
 let path: string;
 let errors: string[];
-let nowMs: number;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "opsctl-damage-"));
   path = join(directory, "state.db");
   errors = [];
-  nowMs = START_MS;
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
 function options() {
   const log = { ...silentLog, error: (msg: string) => void errors.push(msg) };
-  return { directory, nowMs: () => nowMs, log };
+  return { directory, nowMs: () => START_MS, log };
 }
 
 async function open(): Promise<State> {
