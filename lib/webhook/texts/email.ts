@@ -2,15 +2,15 @@ import { formatCount } from "../../text/pt-br.ts";
 import { singleLine } from "../../text/single-line.ts";
 import { truncate } from "../../text/truncate.ts";
 import { Temporal } from "../../time/temporal.ts";
-import { aboutAlert, COMMON_LABELS } from "../alert/about.ts";
+import { aboutAlert } from "../alert/about.ts";
 import type { Alert } from "../alert/alert.ts";
 import { NAMELESS } from "../alert/name.ts";
 import { formatClockTime } from "../alert/time.ts";
 import type { Escalation } from "../store/types.ts";
-import { durationText } from "./duration.ts";
+import { durationText, timing } from "./duration.ts";
 import { webLink } from "./links.ts";
+import { labelLine } from "./message/label-line.ts";
 import { breakSchemes, textLines } from "./sender-text.ts";
-import { timing } from "./timing.ts";
 import { valueText } from "./value-text.ts";
 import * as wording from "./wording.ts";
 
@@ -47,9 +47,10 @@ export function renderAlertEmail(
   const blocks = alerts.slice(0, IN_FULL).map((each) => blockOf(each, nowMs));
   const lines = alerts.slice(IN_FULL).map(({ alert, status }) => {
     const doubt = status === "unknown" ? "pode ter chegado" : null;
-    return joined([titleOf(alert), stateOf(alert, nowMs), doubt], " · ");
+    return wording.joined([titleOf(alert), stateOf(alert, nowMs), doubt], " · ");
   });
-  return { subject, text: `${joined([`Por e-mail porque ${why}`, ...blocks, lines.join("\n")], "\n\n")}\n` };
+  const text = wording.joined([`Por e-mail porque ${why}`, ...blocks, lines.join("\n")], "\n\n");
+  return { subject, text: `${text}\n` };
 }
 
 function blockOf({ alert, status, acceptedAtMs, issueUrl }: Omit<Escalation, "row">, nowMs: number): string {
@@ -66,44 +67,37 @@ function blockOf({ alert, status, acceptedAtMs, issueUrl }: Omit<Escalation, "ro
     value && `Valor: ${short(value)}`,
     ...links.map(([word, url]) => webLink(url) && `${word}: ${webLink(url)}`),
   ];
-  return joined(lines, "\n");
+  return wording.joined(lines, "\n");
 }
 
 function titleOf(alert: Alert): string {
   const about = breakSchemes(short(aboutAlert(alert)));
-  const name = joined([short(alert.name) || NAMELESS, wording.verdictWords(alert)], " ");
-  return `${wording.markerOf(alert)} ${joined([name, about], " · ")}`;
+  const name = wording.joined([short(alert.name) || NAMELESS, wording.verdictWords(alert)], " ");
+  return `${wording.markerOf(alert)} ${wording.joined([name, about], " · ")}`;
 }
 
 function stateOf(alert: Alert, nowMs: number): string {
   const state = alert.firing ? null : short(wording.stateWords(alert));
   const severity = wording.severityWord(alert.severity) ?? short(alert.severity);
-  return joined([state, severity, alert.squad, timing(alert, { isRepeat: false, nowMs })], " · ");
+  return wording.joined([state, severity, alert.squad, timing(alert, { isRepeat: false, nowMs })], " · ");
 }
 
 function textsOf(alert: Alert): readonly (string | null)[] {
   const summary = singleLine(alert.summary ?? "");
   const description = textLines(truncate(alert.description ?? "", MAX_TEXT_UNITS));
-  const labels = Object.entries(alert.labels)
-    .filter(([name]) => !COMMON_LABELS.has(name))
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, value]) => breakSchemes(singleLine(`${name}=${value}`)));
+  const labels = labelLine(alert, (text) => breakSchemes(singleLine(text)));
   return [
     wording.troubleWording(alert),
     wording.reasonWording(alert),
     truncate(summary, MAX_TEXT_UNITS),
     ...(description.join(" ") === summary ? [] : description),
-    truncate(labels.join(" · "), MAX_TEXT_UNITS),
+    truncate(labels, MAX_TEXT_UNITS),
     wording.leftOutWording(alert),
   ];
 }
 
 function short(text: string | null): string {
   return truncate(singleLine(text ?? ""), MAX_NAME_UNITS);
-}
-
-function joined(parts: readonly (string | null)[], separator: string): string {
-  return parts.filter(Boolean).join(separator);
 }
 
 function clock(ms: number, nowMs: number): string {

@@ -9,12 +9,9 @@ const MAX_UNITS = 1000;
  *            elsewhere than it seems to, or contains a secret.
  */
 export function webLink(text: string | null): string | null {
-  if (text === null || text.length > MAX_UNITS) return null;
-  const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "")
-    return null;
-  const { href } = url;
-  return href.length <= MAX_UNITS && /^[!-;=?-~]+$/.test(href) ? href : null;
+  const url = text === null ? null : URL.parse(text);
+  if (url === null || url.username !== "" || url.password !== "") return null;
+  return url.href.length <= MAX_UNITS && /^https?:[!-;=?-~]+$/.test(url.href) ? url.href : null;
 }
 
 /** A `webLink` for a WhatsApp message, in which it formats nothing. */

@@ -6,6 +6,8 @@ const BYTE_UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
 const BYTE_STEP = 1024;
 /** Below this, two decimals would show nothing, or zero: a small value must not look like none. */
 const SMALLEST = 0.01;
+/** Our rules say of seconds above a billion that something never happened. */
+const [BILLION, TRILLION] = [1e9, 1e12];
 
 /**
  * The value of an alert for people: `11,2 %`, `584 MiB`, `1.204`; null without one.
@@ -29,6 +31,8 @@ function bytesText(bytes: number): string {
 }
 
 function numberText(value: number): string {
-  if (value === 0 || Math.abs(value) >= SMALLEST) return formatNumber(value);
-  return String(Number(value.toPrecision(2))).replace(".", ",");
+  const size = Math.abs(value);
+  if (size > 0 && size < SMALLEST) return String(Number(value.toPrecision(2))).replace(".", ",");
+  if (size < BILLION || size >= TRILLION) return formatNumber(value);
+  return `${formatNumber(value / BILLION)} ${size < 2 * BILLION ? "bilhão" : "bilhões"}`;
 }

@@ -1,3 +1,4 @@
+import type { NewIssue } from "../../providers/issue-outcome.ts";
 import { formatCount } from "../../text/pt-br.ts";
 import { singleLine } from "../../text/single-line.ts";
 import { truncate } from "../../text/truncate.ts";
@@ -11,11 +12,12 @@ import type { RecoveryNote } from "../store/types.ts";
 /** A state is a word or two; a longer one is cut. */
 const MAX_STATUS_UNITS = 60;
 
-const SEVERITIES: ReadonlyMap<string, { marker: string; word: string }> = new Map([
-  ["critical", { marker: "🔴", word: "Crítico" }],
-  ["high", { marker: "🟠", word: "Alto" }],
-  ["warning", { marker: "🟡", word: "Aviso" }],
-  ["info", { marker: "🔵", word: "Informativo" }],
+type Severity = { marker: string; word: string; priority: NewIssue["priority"] };
+const SEVERITIES: ReadonlyMap<string, Severity> = new Map([
+  ["critical", { marker: "🔴", word: "Crítico", priority: 1 }],
+  ["high", { marker: "🟠", word: "Alto", priority: 2 }],
+  ["warning", { marker: "🟡", word: "Aviso", priority: 3 }],
+  ["info", { marker: "🔵", word: "Informativo", priority: 0 }],
 ]);
 
 const [NO_DATA, FAILED] = ["A consulta da regra não trouxe dados", "A avaliação da regra falhou"];
@@ -35,6 +37,11 @@ const REASONS: Readonly<Record<StateReason, string>> = {
   RuleDeleted: "A regra foi apagada",
 };
 
+/** The parts that are there, with a separator between them. */
+export function joined(parts: readonly (string | null)[], separator: string): string {
+  return parts.filter(Boolean).join(separator);
+}
+
 /** The sign that stands first: the severity of what fires, else how it ended. */
 export function markerOf(alert: Alert): string {
   const { firing, status, labels, severity } = alert;
@@ -49,11 +56,10 @@ export function markerOf(alert: Alert): string {
  * Behaviour: a status that is neither firing nor resolved is shown as it was sent, on one line, unescaped.
  */
 export function stateWords(alert: Pick<Alert, "status" | "firing" | "reason">): string {
-  const { status, firing } = alert;
-  if (firing) return "disparado";
+  if (alert.firing) return "disparado";
   if (endedUnmeasured(alert)) return "encerrado";
-  if (status === "resolved") return "resolvido";
-  const shown = truncate(singleLine(status ?? ""), MAX_STATUS_UNITS);
+  if (alert.status === "resolved") return "resolvido";
+  const shown = truncate(singleLine(alert.status ?? ""), MAX_STATUS_UNITS);
   return shown === "" ? "sem estado" : `estado "${shown}"`;
 }
 
@@ -64,10 +70,9 @@ export function severityWord(severity: string | null): string | null {
 
 /** What follows the name of a rule that was not evaluated, or whose alert ended unmeasured; empty for others. */
 export function verdictWords(alert: Alert): string {
-  const { labels, status } = alert;
-  if (datasourceTrouble(labels) === null) return endedUnmeasured(alert) ? "encerrado sem medição" : "";
+  if (datasourceTrouble(alert.labels) === null) return endedUnmeasured(alert) ? "encerrado sem medição" : "";
   if (endedUnmeasured(alert)) return "segue sem medição";
-  return status === "resolved" ? "voltou a ser avaliado" : "não pôde ser avaliado";
+  return alert.status === "resolved" ? "voltou a ser avaliado" : "não pôde ser avaliado";
 }
 
 /** What went wrong with the measuring itself; null for an alert about what a rule measures. */
@@ -91,12 +96,12 @@ export function leftOutWording({ truncatedAlerts }: Pick<Alert, "truncatedAlerts
   return `+${formatCount(truncatedAlerts, "alerta não mostrado", "alertas não mostrados")}`;
 }
 
-/** What was e-mailed, or not delivered, while WhatsApp took nothing; null when that is nothing. */
-export function recoveryWording({ emailed, undelivered }: RecoveryNote): string | null {
+/** What was e-mailed, or not delivered, while WhatsApp took nothing; empty when that is nothing. */
+export function recoveryWording({ emailed, undelivered }: RecoveryNote): string {
   const mailed = formatCount(emailed, "alerta avisado por e-mail", "alertas avisados por e-mail");
   const lost = formatCount(undelivered, "alerta não entregue", "alertas não entregues");
-  const parts = [...(emailed > 0 ? [mailed] : []), ...(undelivered > 0 ? [lost] : [])];
-  return parts.length === 0 ? null : `Enquanto o WhatsApp não recebia: ${parts.join(", ")}`;
+  const said = joined([emailed > 0 ? mailed : null, undelivered > 0 ? lost : null], ", ");
+  return said && `Enquanto o WhatsApp não recebia: ${said}`;
 }
 
 /** When an alert began and, if it is resolved, ended, on the clock that people read. */
@@ -109,6 +114,7 @@ function timeWording(instant: string | null): string | null {
   return time === null ? null : `${time} (${REPORT_ZONE})`;
 }
 
-function severityOf(severity: string | null) {
+/** What is known of a severity, in whatever letters; undefined for another one. */
+export function severityOf(severity: string | null): Severity | undefined {
   return SEVERITIES.get(severity?.trim().toLowerCase() ?? "");
 }

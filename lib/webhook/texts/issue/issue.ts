@@ -9,7 +9,6 @@ import { markdownLink } from "../links.ts";
 import { breakSchemes, textLines } from "../sender-text.ts";
 import { valueText } from "../value-text.ts";
 import * as wording from "../wording.ts";
-import { markdownPlain, markdownQuote } from "./markdown-plain.ts";
 
 const MAX_UNITS = 60_000;
 const MAX_TITLE_UNITS = 255;
@@ -19,8 +18,14 @@ const MAX_SHORT_UNITS = 1000;
 const MAX_LABELS = 40;
 const MAX_LABEL_UNITS = 500;
 
-/** From the tracker's priority 1 on. */
-const PRIORITIES = ["critical", "high", "warning"];
+/** What a backslash does not escape: HTML. */
+const REPLACED: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
+
+/** The mark of a mention, which some readers look for in the finished text; inside an address it stays. */
+const MENTION = /(?<![\p{L}\p{N}_])@/gu;
+
+/** Marks anywhere; what makes an address a link; what makes a line an item of a list or a heading. */
+const MEANINGFUL = /[\\`*_{}[\]#+|~^$&<>@]|=(?==)|(?<==)=|:(?=\/\/)|(?<=www)\.|^-|(?<=^\d{1,9})[.)]/gi;
 
 /**
  * The title of an alert's issue: `[ALERTA][infra] Traefik RAM Alta`.
@@ -34,7 +39,7 @@ export function issueTitle({ squad, labels }: Pick<Alert, "squad" | "labels">): 
 
 /** The priority of an alert's issue; 0 for a severity that is unknown or missing. */
 export function issuePriority(severity: string | null): NewIssue["priority"] {
-  return (PRIORITIES.indexOf(severity?.trim().toLowerCase() ?? "") + 1) as NewIssue["priority"];
+  return wording.severityOf(severity)?.priority ?? 0;
 }
 
 /**
@@ -53,7 +58,9 @@ export function renderIssueBody(alert: Alert): string {
   if (lines.length === 0) return `${facts}\n${labels}`;
   const words = datasourceTrouble(alert.labels) === null ? "Descrição" : "Erro da plataforma";
   const top = `${facts}\n\n**${words}**\n\n`;
-  return `${top}${markdownQuote(lines, MAX_UNITS - `${top}\n${labels}`.length)}\n${labels}`;
+  // Two lines of a quotation need an empty one between them, or they become one.
+  const quoted = (text: string) => `> ${text.split("\n").map(escaped).join("\n>\n> ")}`;
+  return `${top}${fitting(lines.join("\n"), MAX_UNITS - `${top}\n${labels}`.length, quoted)}\n${labels}`;
 }
 
 function factList(alert: Alert): string {
@@ -77,8 +84,10 @@ function factList(alert: Alert): string {
     ["Fingerprint", plain(fingerprint)],
     ["Notificação", wording.leftOutWording(alert)],
   ];
-  const known = facts.filter(([, text]) => text !== null && text !== "");
-  return known.map(([title, text]) => `- **${title}:** ${text}`).join("\n");
+  return wording.joined(
+    facts.map(([title, text]) => (text ? `- **${title}:** ${text}` : null)),
+    "\n",
+  );
 }
 
 /** Empty without any label. */
@@ -92,10 +101,21 @@ function labelTable(labels: Alert["labels"]): string {
   return ["\n**Labels**\n", "| Label | Valor |", "| --- | --- |", ...rows, ""].join("\n");
 }
 
+/** One line that is shown unchanged, and cannot become markup, a link, a table's cell or HTML. */
 function plain(text: string | null, maxUnits = MAX_SHORT_UNITS): string {
-  return markdownPlain(singleLine(text ?? ""), maxUnits);
+  return fitting(singleLine(text ?? ""), maxUnits, escaped);
 }
 
 function label(text: string | null, maxUnits = MAX_SHORT_UNITS): string {
-  return plain(breakSchemes(text ?? ""), maxUnits);
+  return fitting(breakSchemes(singleLine(text ?? "")), maxUnits, escaped);
+}
+
+function escaped(line: string): string {
+  return line.replace(MENTION, "\uFF20").replace(MEANINGFUL, (mark) => REPLACED[mark] ?? `\\${mark}`);
+}
+
+/** Shortened before it is escaped, so that no escape is cut; no character becomes longer than `&amp;`. */
+function fitting(text: string, maxUnits: number, render: (text: string) => string): string {
+  const whole = render(truncate(text, maxUnits));
+  return whole.length <= maxUnits ? whole : render(truncate(text, Math.floor(maxUnits / "&amp;".length)));
 }

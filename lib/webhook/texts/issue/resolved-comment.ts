@@ -1,8 +1,7 @@
 import type { Alert } from "../../alert/alert.ts";
 import { datasourceTrouble } from "../../alert/name.ts";
 import { endedUnmeasured } from "../../alert/state-reason.ts";
-import { durationText } from "../duration.ts";
-import { lastedMs } from "../timing.ts";
+import { durationText, lastedMs } from "../duration.ts";
 import { markerOf, reasonWording, timesWording } from "../wording.ts";
 
 /**
@@ -16,12 +15,11 @@ export function renderResolvedComment(alert: Alert): string {
   const reason = reasonWording(alert);
   const isTrouble = datasourceTrouble(alert.labels) !== null;
   const resolved = isTrouble ? "A regra voltou a ser avaliada" : "Resolvido";
-  const parts = [
+  return [
     `${markerOf(alert)} ${endedUnmeasured(alert) ? "Encerrado sem medição" : resolved}`,
     end === null ? "" : ` em ${end}`,
     ms === null ? "" : `, depois de ${durationText(ms)}`,
     start === null ? "." : `. Início: ${start}.`,
     reason === null ? "" : ` ${reason}.`,
-  ];
-  return parts.join("");
+  ].join("");
 }

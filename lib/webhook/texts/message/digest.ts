@@ -3,9 +3,9 @@ import { truncate } from "../../../text/truncate.ts";
 import { aboutAlert, COMMON_LABELS } from "../../alert/about.ts";
 import { endedUnmeasured } from "../../alert/state-reason.ts";
 import type { DueRow, RecoveryNote } from "../../store/types.ts";
+import { lateness, timeSpan } from "../duration.ts";
 import { isShownWhole, whatsappLabel, whatsappName } from "../sender-text.ts";
-import { lateness, timeSpan } from "../timing.ts";
-import { leftOutWording, markerOf, recoveryWording, verdictWords } from "../wording.ts";
+import { joined, leftOutWording, markerOf, recoveryWording, verdictWords } from "../wording.ts";
 import { labelKey, labelMark } from "./label-line.ts";
 
 const MAX_UNITS = 4000;
@@ -37,30 +37,25 @@ export function renderDigest(
   const late = lateness(Math.max(...rows.map(({ waitedMs }) => waitedMs)));
   // Each alert has the number of its own post, so the largest is what is certain of several posts.
   const truncatedAlerts = Math.max(...rows.map(({ alert }) => alert.truncatedAlerts));
-  const head = [
-    headLine(lines),
-    late === null ? null : `Mais antigo ${late}`,
-    leftOutWording({ truncatedAlerts }),
-    recoveryWording(note),
-    ...ruleCounts(lines),
-    "",
-  ].filter((line) => line !== null);
-  const unitsEach = Math.floor((MAX_UNITS - head.join("\n").length) / lines.length) - "\n".length;
+  const oldest = late && `Mais antigo ${late}`;
+  const facts = [oldest, leftOutWording({ truncatedAlerts }), recoveryWording(note)];
+  const head = joined([headLine(lines), ...facts, ...ruleCounts(lines)], "\n");
+  const unitsEach = Math.floor((MAX_UNITS - `${head}\n`.length) / lines.length) - "\n".length;
   const texts = lineTexts(lines, { nowMs, maxUnits: Math.min(MAX_LINE_UNITS, unitsEach) });
-  return truncate([...head, ...texts].join("\n"), MAX_UNITS);
+  return truncate([head, "", ...texts].join("\n"), MAX_UNITS);
 }
 
 function headLine(lines: readonly Line[]): string {
   const unmeasured = lines.filter(({ alert }) => endedUnmeasured(alert)).length;
   const resolved = lines.filter(({ alert }) => alert.status === "resolved").length - unmeasured;
-  const states: [count: number, singular: string, plural: string][] = [
-    [lines.length - resolved - unmeasured, "ativo", "ativos"],
-    [resolved, "resolvido", "resolvidos"],
-    [unmeasured, "encerrado sem medição", "encerrados sem medição"],
+  const active = lines.length - resolved - unmeasured;
+  const states = [
+    `📋 *${formatCount(lines.length, "alerta nesta mensagem", "alertas nesta mensagem")}*`,
+    active > 0 ? formatCount(active, "ativo", "ativos") : null,
+    resolved > 0 ? formatCount(resolved, "resolvido", "resolvidos") : null,
+    unmeasured > 0 ? formatCount(unmeasured, "encerrado sem medição", "encerrados sem medição") : null,
   ];
-  const counts = states.filter(([count]) => count > 0).map((state) => formatCount(...state));
-  const title = formatCount(lines.length, "alerta nesta mensagem", "alertas nesta mensagem");
-  return [`📋 *${title}*`, ...counts].join(" · ");
+  return joined(states, " · ");
 }
 
 /** How many lines each rule has, most first; rules beyond the first ones together. */
@@ -68,11 +63,13 @@ function ruleCounts(lines: readonly Line[]): string[] {
   const byRule = [...Map.groupBy(lines, ({ alert }) => whatsappName(alert.name))];
   byRule.sort(([, a], [, b]) => b.length - a.length);
   const counts = byRule.map(([name, { length }]) => `${length} × ${truncate(name, MAX_RULE_UNITS) || "…"}`);
-  const others = byRule.slice(MAX_RULES);
+  const others = byRule.slice(MAX_RULES).map(([, { length }]) => length);
   if (others.length === 0) return counts;
-  const rest = others.flatMap(([, each]) => each).length;
-  const last = `${rest} de ${formatCount(others.length, "outra regra", "outras regras")}`;
-  return [...counts.slice(0, MAX_RULES), last];
+  const rest = others.reduce((sum, length) => sum + length);
+  return [
+    ...counts.slice(0, MAX_RULES),
+    `${rest} de ${formatCount(others.length, "outra regra", "outras regras")}`,
+  ];
 }
 
 type Limits = { nowMs: number; maxUnits: number };
@@ -103,13 +100,14 @@ function differenceOf({ alert }: Line, alike: readonly Line[]): string {
 /** What the sender wrote is cut to fit, the longer texts first; the words of a verdict, mark and time stay whole. */
 function lineText(line: Line, { nowMs, maxUnits }: Limits, difference = "", mark = ""): string {
   const { alert } = line;
-  const [marker, verdict] = [`${markerOf(alert)} `, verdictWords(alert)];
   const texts = [whatsappName(alert.name), whatsappLabel(aboutAlert(alert)), difference];
   const sent = texts.filter((text) => text !== "");
-  const own = [mark, timeWords(line, nowMs)].filter((text) => text !== "");
-  const fixed = `${marker} ${verdict}`.length + [...sent.map(() => ""), ...own].join(" · ").length;
-  const [name, ...others] = shared(sent, maxUnits - fixed);
-  return marker + [verdict === "" ? name : `${name} ${verdict}`, ...others, ...own].join(" · ");
+  const compose = ([name, ...others]: readonly string[]) => {
+    const first = joined([markerOf(alert), name!, verdictWords(alert)], " ");
+    return joined([first, ...others, mark, timeWords(line, nowMs)], " · ");
+  };
+  const fixed = compose(sent).length - sent.join("").length;
+  return compose(shared(sent, maxUnits - fixed));
 }
 
 /** Texts cut so that together they have at most `units`: short ones stay whole, longer ones share what is left. */

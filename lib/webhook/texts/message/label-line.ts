@@ -3,7 +3,7 @@ import { truncate } from "../../../text/truncate.ts";
 import { COMMON_LABELS } from "../../alert/about.ts";
 import type { Alert } from "../../alert/alert.ts";
 import { datasourceTrouble, NAMELESS } from "../../alert/name.ts";
-import { isShownWhole, whatsappLabel } from "../sender-text.ts";
+import { isShownWhole, whatsappLabel, whatsappName } from "../sender-text.ts";
 import { severityWord } from "../wording.ts";
 
 /** How much a message shows of a severity that is not known. */
@@ -18,15 +18,14 @@ const BETWEEN = "·";
 
 /** Instead of the digits of a hash: they make no words and no telephone numbers. */
 const LETTERS = "bcdfghjkmnpqrstv";
-const MARK_LETTERS = 8;
 
-/** The labels that a message does not show elsewhere, on one line sorted by name: `instance=main · mountpoint=/`. */
-export function labelLine({ labels }: Pick<Alert, "labels">): string {
+/** The labels that a text does not show elsewhere, on one line sorted by name: `instance=main · mountpoint=/`. */
+export function labelLine({ labels }: Pick<Alert, "labels">, shown = whatsappLabel): string {
   const isTrouble = datasourceTrouble(labels) !== null;
   return Object.keys(labels)
     .filter((name) => !COMMON_LABELS.has(name) && !(isTrouble && name === "rulename"))
     .sort()
-    .map((name) => `${whatsappLabel(name)}=${whatsappLabel(labels[name]!)}`)
+    .map((name) => `${shown(name)}=${shown(labels[name]!)}`)
     .join(` ${BETWEEN} `);
 }
 
@@ -42,24 +41,15 @@ export function shownSeverity(severity: string | null): string {
  */
 export function showsLabels({ name: title, labels }: Alert, links: readonly string[]): boolean {
   const isTrouble = datasourceTrouble(labels) !== null;
-  const isTitle = (value: string) =>
-    value === title && isShownWhole(value) && !value.includes("*") && value !== NAMELESS;
+  const isTitle = (value: string) => value === title && whatsappName(value) === value && value !== NAMELESS;
   return Object.entries(labels).every(([name, value]) => {
-    switch (name) {
-      case "alertname":
-        return isTrouble || isTitle(value);
-      case "severity":
-        return showsSeverity(value);
-      case "ruleGroup":
-        return value === "vps-infra" || value === "vps-security";
-      case "grafana_folder":
-        return links.some((link) => NAMES_RULE.test(link));
-      case "rulename":
-        // Without this label, the title is the platform's own word.
-        return isTrouble ? isTitle(value) && value !== labels.alertname : isDistinct(name, value);
-      default:
-        return isDistinct(name, value);
-    }
+    // Without this label, the title is the platform's own word.
+    if (isTrouble && name === "rulename") return isTitle(value) && value !== labels.alertname;
+    if (name === "alertname") return isTrouble || isTitle(value);
+    if (name === "severity") return showsSeverity(value);
+    if (name === "ruleGroup") return value === "vps-infra" || value === "vps-security";
+    if (name === "grafana_folder") return links.some((link) => NAMES_RULE.test(link));
+    return isDistinct(name, value);
   });
 }
 
@@ -70,16 +60,16 @@ export function labelKey({ labels, fingerprint }: Pick<Alert, "labels" | "finger
 
 /** A short text that stands for the fingerprint and all labels of an alert: `#bcdfghjk`. */
 export function labelMark(alert: Pick<Alert, "labels" | "fingerprint">): string {
-  const digits = hash("sha256", labelKey(alert)).slice(0, MARK_LETTERS);
+  const digits = hash("sha256", labelKey(alert)).slice(0, 8);
   return `#${Array.from(digits, (digit) => LETTERS[Number.parseInt(digit, 16)]).join("")}`;
-}
-
-function isDistinct(name: string, value: string): boolean {
-  return !name.includes("=") && [name, value].every((text) => isShownWhole(text) && !text.includes(BETWEEN));
 }
 
 /** Our own words begin with a capital letter. */
 function showsSeverity(value: string): boolean {
-  const isAsSent = severityWord(value) !== null || shownSeverity(value) === value;
-  return value !== "" && value === value.trim().toLowerCase() && isAsSent && !value.includes(BETWEEN);
+  const isWhole = severityWord(value) !== null || (shownSeverity(value) === value && value !== "");
+  return isWhole && value === value.trim().toLowerCase() && !value.includes(BETWEEN);
+}
+
+function isDistinct(name: string, value: string): boolean {
+  return !name.includes("=") && [name, value].every((text) => isShownWhole(text) && !text.includes(BETWEEN));
 }

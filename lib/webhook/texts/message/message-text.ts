@@ -4,9 +4,9 @@ import { whatsappPlain } from "../../../text/whatsapp-plain.ts";
 import { aboutAlert } from "../../alert/about.ts";
 import type { Alert } from "../../alert/alert.ts";
 import type { RecoveryNote } from "../../store/types.ts";
+import { lateness, timing } from "../duration.ts";
 import { whatsappLink } from "../links.ts";
 import { textLines, whatsappLabel, whatsappLine, whatsappName } from "../sender-text.ts";
-import { lateness, timing } from "../timing.ts";
 import { valueText } from "../value-text.ts";
 import * as wording from "../wording.ts";
 import { labelLine, labelMark, shownSeverity, showsLabels } from "./label-line.ts";
@@ -50,7 +50,7 @@ export function renderMessage(alert: Alert, context: MessageContext): string {
   const links = linksOf(alert, context);
   const compose = (mark: string) => {
     const lines = [...linesOf(alert, texts, context), ...links, wording.recoveryWording(context.note), mark];
-    return lines.filter((line) => line !== null && line !== "").join("\n");
+    return wording.joined(lines, "\n");
   };
   const whole = compose("");
   const isClear = !LIKE_OURS.test(texts.labels) && showsLabels(alert, links);
@@ -82,10 +82,9 @@ function textsOf(alert: Alert) {
 /** The lines above the links. */
 function linesOf(alert: Alert, texts: ReturnType<typeof textsOf>, context: MessageContext) {
   const { name, summary, description, labels, value } = texts;
-  const title = `${wording.markerOf(alert)} *${name}* ${wording.verdictWords(alert)}`.trimEnd();
-  const about = truncate(whatsappLabel(aboutAlert(alert)), MAX_ABOUT_UNITS);
+  const title = wording.joined([`${wording.markerOf(alert)} *${name}*`, wording.verdictWords(alert)], " ");
   return [
-    about === "" ? title : `${title} · ${about}`,
+    wording.joined([title, truncate(whatsappLabel(aboutAlert(alert)), MAX_ABOUT_UNITS)], " · "),
     fromSender(stateLine(alert, context)),
     wording.troubleWording(alert),
     wording.reasonWording(alert),
@@ -93,7 +92,7 @@ function linesOf(alert: Alert, texts: ReturnType<typeof textsOf>, context: Messa
     summary.includes("=") ? `> ${summary}` : fromSender(summary),
     description,
     fromSender(labels),
-    value === "" ? null : `Valor: ${value}`,
+    value && `Valor: ${value}`,
     wording.leftOutWording(alert),
   ];
 }
@@ -107,7 +106,7 @@ function stateLine(alert: Alert, { isRepeat, nowMs, waitedMs }: MessageContext):
     timing(alert, { isRepeat, nowMs }),
     lateness(waitedMs),
   ];
-  return parts.filter((part) => part !== null && part !== "").join(" · ");
+  return wording.joined(parts, " · ");
 }
 
 function linksOf({ dashboardUrl, ruleUrl, silenceUrl }: Alert, { issueUrl }: MessageContext): string[] {
