@@ -9,15 +9,14 @@ import { STATE_URL, StateLink } from "./link.ts";
 import { ensureStateSchema } from "./schema.ts";
 
 const ANSWER_LIMIT_MS = 4_000;
-const START_LIMIT_MS = 30_000;
 const CHECK = "insert into {meta} values ('checked', '1') on conflict (key) do update set value = '1'";
 
 /**
  * The webhook's store in the schema `opsctl_state` of a PostgreSQL, which several hosts may share.
  *
  * Shape:     `mayBeUnavailable`: a database that is unavailable at the start does not keep the store from being opened;
- *            the first call that reaches it makes the schema. `answerLimitMs`, of one call: only tests set it.
- * Behaviour: works behind a transaction pooler. Each call ends within seconds, whatever the network does. Three
+ *            the first call that reaches it makes the schema. `answerLimitMs`, of one statement: only tests set it.
+ * Behaviour: works behind a transaction pooler. Each statement ends within seconds, whatever the network does. Three
  *            connections serve all calls but `lead`, which has one of its own, so that nothing delays it.
  * Errors:    at the start those of `openDatabase` and `ensureStateSchema`; later see `StateLink`.
  */
@@ -30,13 +29,14 @@ export async function openPostgresStore(options: {
 }): Promise<Store> {
   const { url, log, applicationName, mayBeUnavailable = false, answerLimitMs = ANSWER_LIMIT_MS } = options;
   const linkOf = (max: number) => {
-    const settings = { setting: STATE_URL, applicationName, max, connectLimitMs: answerLimitMs };
+    const limits = { connectLimitMs: answerLimitMs, answerLimitMs };
+    const settings = { setting: STATE_URL, applicationName, max, ...limits };
     const open = async () => await withSchema(await openDatabase(url, settings), log);
     return new StateLink(open, answerLimitMs);
   };
   const [link, leaseLink] = [linkOf(3), linkOf(1)];
   try {
-    await link.ask("make the schema", async () => {}, START_LIMIT_MS);
+    await link.ask("make the schema", async () => {});
   } catch (cause) {
     if (!mayBeUnavailable || !classifyDatabaseError(cause).transient) throw cause;
     log.error("The state's database is unavailable: alerts are sent from memory until it is back", { cause });
@@ -46,7 +46,7 @@ export async function openPostgresStore(options: {
   return {
     holder,
     read: (attempt, work) => link.ask(attempt, work),
-    write: (attempt, work, more) => link.transact(attempt, work, more),
+    write: (attempt, work) => link.transact(attempt, work),
     async lead() {
       const isLeading = await leaseLink.ask("ask who delivers", (sql) => takeLease(sql, holder));
       hasLed ||= isLeading;
