@@ -5,14 +5,12 @@ import type { DeadRow, RecentAlert } from "../../lib/webhook/store/types.ts";
 const NOW_MS = Date.parse("2026-03-02T06:12:05Z");
 const MINUTE_MS = 60_000;
 const NO_ROWS = { queued: 0, dead: 0, unknown: 0, oldestQueuedAgeMs: null };
-const LANE = { pausedBy: null, paceAheadMs: 0 };
 const minutesAgo = (minutes: number) => NOW_MS - minutes * MINUTE_MS;
 
 /** What the status page shows after a night with something of everything. */
 export function busyNight(): PageFacts {
   return {
     nowMs: NOW_MS,
-    isStopping: false,
     isLeader: true,
     pauses: { message: null, issue: null, comment: null },
     watch: {
@@ -40,7 +38,6 @@ export function busyNight(): PageFacts {
         reserveBytes: 33_554_432,
       },
       canAccept: true,
-      lanes: { message: LANE, issue: LANE, comment: LANE },
       dead: [
         deadRow({ status: "unknown", alertname: "SSH Brute Force", code: "gateway_timeout", attempts: 3 }),
         deadRow({ status: "dead", alertname: "Traefik RAM Alta", code: "gateway_unreachable", attempts: 41 }),

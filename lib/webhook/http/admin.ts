@@ -51,7 +51,6 @@ export function createAdminApp(parts: AdminParts): Hono {
     return pageAnswer({
       ...now(),
       nowMs: parts.nowMs(),
-      isStopping: isStopping(),
       latest: metrics.latest(),
       secretRefusedAtMs: refusedAt === null ? null : Date.parse(refusedAt),
       state: await read(() => readStateFacts(state)).catch(() => null),

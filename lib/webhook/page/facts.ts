@@ -3,23 +3,17 @@ import type { OutboxKind, State } from "../store/types.ts";
 import type { WatchView } from "../watch/watch.ts";
 
 const SHOWN_ALERTS = 200;
-/** Seven days, and the hours of the eighth that make them whole. */
-const SHOWN_HOURS = 8 * 24;
+const SHOWN_HOURS = 7 * 24;
 const SHOWN_DEAD = 50;
-/** Their list is read whole: more of them would delay the alerts. */
-const MOST_DEAD_READ = 5_000;
 
 /** The part of the state that the page reads. */
-export type PageState = Pick<
-  State,
-  "stats" | "check" | "lanes" | "recent" | "hourly" | "listDead" | "quarantined"
->;
+export type PageState = Pick<State, "stats" | "check" | "recent" | "hourly" | "listDead" | "quarantined">;
 
 /**
  * What the page reads of the state.
  *
- * Shape: `dead` are the newest rows that are dead or unknown, null when there are too many to read them; `canAccept`
- *        whether an alert could be accepted now; `hours` as in `State.hourly`.
+ * Shape: `dead` are the newest rows that are dead or unknown; `canAccept` whether an alert could be accepted now; `hours`
+ *        as in `State.hourly`.
  */
 export type StateFacts = Awaited<ReturnType<typeof readStateFacts>>;
 
@@ -31,7 +25,6 @@ export type StateFacts = Awaited<ReturnType<typeof readStateFacts>>;
  */
 export type PageFacts = {
   nowMs: number;
-  isStopping: boolean;
   isLeader: boolean;
   pauses: Readonly<Record<OutboxKind, string | null>>;
   watch: WatchView;
@@ -42,21 +35,14 @@ export type PageFacts = {
 
 /** Reads what the page shows; errors as those of the state, but for `check`. */
 export async function readStateFacts(state: PageState) {
-  const accepting = state.check().then(
-    () => true,
-    () => false,
-  );
-  const reads = [
+  const [stats, [check], recent, hours, ended] = await Promise.all([
     state.stats(),
-    accepting,
-    state.lanes(),
+    Promise.allSettled([state.check()]),
     state.recent(SHOWN_ALERTS),
     state.hourly(SHOWN_HOURS),
-  ] as const;
-  const [stats, canAccept, lanes, recent, hours] = await Promise.all(reads);
-  const { message, issue, comment } = stats;
-  const count = [message, issue, comment].reduce((sum, { dead, unknown }) => sum + dead + unknown, 0);
-  const rows = count === 0 ? [] : count > MOST_DEAD_READ ? null : await state.listDead();
-  const dead = rows?.toSorted((a, b) => (a.diedAt < b.diedAt ? 1 : -1)).slice(0, SHOWN_DEAD) ?? null;
-  return { stats, canAccept, lanes, recent, hours, dead, isQuarantined: state.quarantined !== null };
+    state.listDead(),
+  ]);
+  const dead = ended.toSorted((a, b) => (a.diedAt < b.diedAt ? 1 : -1)).slice(0, SHOWN_DEAD);
+  const canAccept = check.status === "fulfilled";
+  return { stats, canAccept, recent, hours, dead, isQuarantined: state.quarantined !== null };
 }

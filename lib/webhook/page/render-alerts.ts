@@ -10,9 +10,7 @@ import { webLink } from "../texts/links.ts";
 import { severityWord, stateWords } from "../texts/wording.ts";
 import { delayText, KIND_WORDS } from "./wording.ts";
 
-const STATES: Readonly<Record<RowState, string>> = {
-  ...{ queued: "na fila", delivered: "criada", dead: "não entregue", unknown: "incerta" },
-};
+const STATES = { queued: "na fila", delivered: "criada", dead: "não entregue", unknown: "incerta" } as const;
 const DOTS: ReadonlySet<string> = new Set(["critical", "high", "warning"]);
 
 /** Renders the latest alerts and the result of each, newest first. */
@@ -23,11 +21,11 @@ export function renderAlerts(alerts: readonly RecentAlert[], nowMs: number): Htm
   return tablePanel("Últimos alertas", note, ["Chegou", "Alerta", "Mensagem", "Issue"], rows);
 }
 
-/** Renders what is dead or unknown, newest first; `rows` is null when there is too much, and nothing is shown of none. */
-export function renderDead(rows: readonly DeadRow[] | null, nowMs: number): Html | null {
-  if (rows?.length === 0) return null;
-  const note = html`${rows === null ? "São muitos para esta página: " : null}<code>opsctl webhook dead list</code>`;
-  const shown = rows?.map((row) => deadRow(row, nowMs)) ?? [];
+/** Renders what is dead or unknown, newest first; nothing of none. */
+export function renderDead(rows: readonly DeadRow[], nowMs: number): Html | null {
+  if (rows.length === 0) return null;
+  const shown = rows.map((row) => deadRow(row, nowMs));
+  const note = html`<code>opsctl webhook dead list</code>`;
   return tablePanel("Não entregues ou incertos", note, ["Desde", "Alerta", "Resultado"], shown);
 }
 
@@ -45,30 +43,31 @@ ${rows.length === 0 ? null : table}</section>
 }
 
 function deadRow({ diedAt, alertname, squad, kind, status, code, attempts }: DeadRow, nowMs: number): Html {
-  const tries = formatCount(attempts, "tentativa", "tentativas");
+  const name = singleLine(alertname ?? "") || NAMELESS;
   return html`<tr>
 <td class="when">${timeOf(Date.parse(diedAt), nowMs)}</td>
-<td class="what"><b>${nameOf(alertname)}</b><small>${KIND_WORDS[kind].row} · ${squad}</small></td>
-<td>${resultOf(status, STATES[status], code)}<small>${tries}</small></td>
+<td class="what"><b><bdi>${name}</bdi></b><small>${KIND_WORDS[kind].row} · ${squad}</small></td>
+<td>${resultOf(status, STATES[status], code)}<small>${formatCount(attempts, "tentativa", "tentativas")}</small></td>
 </tr>
 `;
 }
 
 function alertRow({ acceptedAtMs, shown, message, issue }: RecentAlert, nowMs: number): Html {
+  const { status, code, endedAtMs, isEmailed } = message;
+  const name = singleLine(shown.name ?? "") || NAMELESS;
   const about = singleLine(shown.about);
   const severity = severityWord(shown.severity) ?? singleLine(shown.severity ?? "");
   const texts = [severity, shown.squad, stateWords(shown)].filter((text) => text !== "");
+  const details = texts.map((text, at) => html`${at === 0 ? null : " · "}<bdi>${text}</bdi>`);
+  const delay = delayText((endedAtMs ?? nowMs) - acceptedAtMs);
+  const words = { ...STATES, queued: `na fila há ${delay}`, delivered: `enviada em ${delay}` };
   return html`<tr>
 <td class="when">${timeOf(acceptedAtMs, nowMs)}</td>
-<td class="what ${dotOf(shown)}"><b>${nameOf(shown.name)}</b>${about === "" ? null : html` · <bdi>${about}</bdi>`}<small>${texts.map((text, at) => html`${at === 0 ? null : " · "}<bdi>${text}</bdi>`)}</small></td>
-<td>${messageResult(message, acceptedAtMs, nowMs)}${message.isEmailed ? html`<small>também por e-mail</small>` : null}</td>
+<td class="what ${dotOf(shown)}"><b><bdi>${name}</bdi></b>${about && html` · <bdi>${about}</bdi>`}<small>${details}</small></td>
+<td>${resultOf(status, words[status], code)}${isEmailed ? html`<small>também por e-mail</small>` : null}</td>
 <td class="issue">${issue && issueResult(issue)}</td>
 </tr>
 `;
-}
-
-function nameOf(name: string | null): Html {
-  return html`<bdi>${singleLine(name ?? "") || NAMELESS}</bdi>`;
 }
 
 /** An instant as short as it can be understood, the whole of it on demand. */
@@ -84,18 +83,11 @@ function dotOf(shown: ShownAlert): string {
   return DOTS.has(known) ? known : "info";
 }
 
-function messageResult(message: RecentAlert["message"], acceptedAtMs: number, nowMs: number): Html {
-  const { status, code, endedAtMs } = message;
-  const delay = delayText((endedAtMs ?? nowMs) - acceptedAtMs);
-  const words = { ...STATES, queued: `na fila há ${delay}`, delivered: `enviada em ${delay}` };
-  return resultOf(status, words[status], code);
-}
-
 function issueResult({ status, code, url }: NonNullable<RecentAlert["issue"]>): Html {
   const href = webLink(url);
   if (status !== "delivered" || href === null) return resultOf(status, STATES[status], code);
   const identifier = /\/issue\/([A-Z][A-Z0-9]{0,15}-\d{1,10})(?:[/?#]|$)/.exec(href)?.[1];
-  return html`<a href="${href}" rel="noreferrer">${identifier ?? STATES.delivered}</a>`;
+  return html`<a href="${href}">${identifier ?? STATES.delivered}</a>`;
 }
 
 function resultOf(status: RowState, words: string, code: string | null): Html {

@@ -10,11 +10,9 @@ export const STYLE: Html = html`<style>
 --ok:#79dcab;--ok-back:#0f2a1e;--warn:#f3c873;--warn-back:#2e2410;--bad:#ffa79e;--bad-back:#3a1815;
 --link:#7fd8c8;--bar:#5b9ab5;--red:#ff6257;--orange:#f79a3c;--yellow:#f2cc4e;--blue:#6db3f2;--green:#4fc98d;--grey:#75858f}}
 *{box-sizing:border-box;margin:0;padding:0}
-html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{padding:16px;background:var(--page);color:var(--ink);overflow-wrap:anywhere;
 font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,Helvetica,Arial,sans-serif}
-main{max-width:1080px;margin:0 auto}
-h1{font-size:28px;line-height:36px}
+main{max-width:1080px;margin:0 auto}h1{font-size:28px;line-height:36px}
 h1::before{content:"";display:inline-block;width:18px;height:18px;margin:0 12px 0 0;border-radius:50%;background:currentColor}
 h2{display:flex;flex-wrap:wrap;justify-content:space-between;align-items:baseline;gap:0 12px;margin:0 0 10px;font-size:15px;line-height:22px}
 code{font:13px/1.45 ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace}
@@ -38,22 +36,18 @@ th,td{padding:9px 12px 9px 0;text-align:left;vertical-align:top}
 th{padding-top:0;font-size:13px}td{border-top:1px solid var(--line)}
 .when{white-space:nowrap;font-variant-numeric:tabular-nums}.what{position:relative;width:55%;overflow:hidden}
 small{display:block;font-size:13px;line-height:19px}.what[class*=" "]{padding-left:18px}
-.what[class*=" "]::before{content:"";position:absolute;left:0;top:15px;width:10px;height:10px;border-radius:50%;background:var(--grey)}
-.what.critical::before{background:var(--red)}.what.high::before{background:var(--orange)}
-.what.warning::before{background:var(--yellow)}.what.info::before{background:var(--blue)}
+.what[class*=" "]::before{content:"";position:absolute;left:0;top:15px;width:10px;height:10px;border-radius:50%;background:var(--dot,var(--grey))}
+.critical{--dot:var(--red)}.high{--dot:var(--orange)}.warning{--dot:var(--yellow)}.info{--dot:var(--blue)}
 .what.resolved::before{background:transparent;box-shadow:inset 0 0 0 2.5px var(--green)}
-.result.queued{color:var(--warn)}.result.dead,.result.unknown{color:var(--bad);font-weight:600}
-footer{padding:4px 4px 12px}
+.result.queued{color:var(--warn)}.result.dead,.result.unknown{color:var(--bad);font-weight:600}footer{padding:4px 4px 12px}
 @media (max-width:719px){
 body{padding:10px}.panel{padding:14px}h1{font-size:25px;line-height:32px}
-thead,.issue:empty{display:none}
 table,tbody{display:block}tr{display:grid;grid-template-columns:1fr auto;gap:2px 12px;padding:10px 0;border-top:1px solid var(--line)}
 tbody tr:first-child{border-top:0;padding-top:0}
-td{grid-column:1/-1;padding:0;border:0}
+thead,.issue:empty{display:none}td{grid-column:1/-1;padding:0;border:0}
 .what{grid-area:1/1;width:auto;min-width:0}.when{grid-area:1/2}
-.what[class*=" "]~td{padding-left:18px}
+.what[class*=" "]~td{padding-left:18px}.what[class*=" "]::before{top:6px}
 .issue::before{content:"Issue ";color:var(--muted)}
-.what[class*=" "]::before{top:6px}
 }
 </style>`;
 
