@@ -6,17 +6,15 @@ import {
 } from "../../host/webhook-names.ts";
 import { type MetricSample, renderMetrics } from "../../text/prometheus-text.ts";
 import { OUTBOX_KINDS, type OutboxKind, type OutboxStats } from "../store/types.ts";
-import { FAILURE_REASONS, type FailureReason, failureReason } from "./failure-reason.ts";
+import { FAILURE_REASONS, failureReason } from "./failure-reason.ts";
 import { PrometheusHistogram } from "./histogram.ts";
 
 const STATUSES = [200, 400, 401, 404, 405, 408, 413, 415, 422, 503];
 const REQUEST_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const DELIVERY_BOUNDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400, 86_400];
 
-const HISTOGRAMS: ReadonlySet<WebhookMetric> = new Set([
-  "request_duration_seconds",
-  "delivery_latency_seconds",
-]);
+type Counter = Extract<WebhookMetric, `${string}_total`>;
+
 const HELP: Readonly<Record<WebhookMetric, string>> = {
   requests_total: "Requests to the public port, by the status of the answer.",
   request_duration_seconds: "How long requests to the public port took.",
@@ -83,68 +81,59 @@ export type WebhookNow = {
  *            Prometheus has them.
  */
 export function createWebhookMetrics({ version, nowMs = Date.now }: MetricsOptions) {
-  const counts = { accepted: 0, rejected: 0, duplicates: 0, degradedSent: 0, previousSecret: 0 };
-  const requests = new Map(STATUSES.map((status) => [status, 0]));
+  const counters: Record<Counter, MetricSample[]> = {
+    requests_total: STATUSES.map((status) => ({ labels: { status: `${status}` }, value: 0 })),
+    alerts_accepted_total: one(0),
+    alerts_rejected_total: one(0),
+    duplicates_total: one(0),
+    degraded_sent_total: one(0),
+    previous_secret_total: one(0),
+    sent_total: perKind(() => 0),
+    failed_total: OUTBOX_KINDS.flatMap((kind) =>
+      FAILURE_REASONS.map((reason) => ({ labels: { kind: WEBHOOK_KIND[kind], reason }, value: 0 })),
+    ),
+    dead_total: perKind(() => 0),
+  };
+  const add = (name: Counter, labels: Record<string, string> = {}, count = 1): void => {
+    const known = counters[name].find((each) =>
+      Object.entries(labels).every(([label, value]) => each.labels?.[label] === value),
+    );
+    if (known === undefined) counters[name].push({ labels, value: count });
+    else known.value += count;
+  };
   const requestSeconds = new PrometheusHistogram(REQUEST_BOUNDS);
-  const kinds = { message: noCounts(), issue: noCounts(), comment: noCounts() };
+  const deliverySeconds = eachKind(() => new PrometheusHistogram(DELIVERY_BOUNDS));
+  const latest = eachKind<LatestOutcome>(() => ({ deliveredAtMs: null, failure: null }));
   return {
     request(status: number, durationMs: number): void {
-      requests.set(status, (requests.get(status) ?? 0) + 1);
+      add("requests_total", { status: `${status}` });
       requestSeconds.observe(durationMs / 1_000);
     },
-    accepted(count: number): void {
-      counts.accepted += count;
-    },
-    rejected(count: number): void {
-      counts.rejected += count;
-    },
-    previousSecret(): void {
-      counts.previousSecret += 1;
-    },
-    duplicate(): void {
-      counts.duplicates += 1;
-    },
+    accepted: (count: number) => add("alerts_accepted_total", {}, count),
+    rejected: (count: number) => add("alerts_rejected_total", {}, count),
+    previousSecret: () => add("previous_secret_total"),
+    duplicate: () => add("duplicates_total"),
+    degradedSent: () => add("degraded_sent_total"),
     sent(kind: OutboxKind, latencyMs: number): void {
-      kinds[kind].sent += 1;
-      kinds[kind].latest.deliveredAtMs = nowMs();
-      kinds[kind].latencySeconds.observe(latencyMs / 1_000);
-    },
-    degradedSent(): void {
-      counts.degradedSent += 1;
+      add("sent_total", { kind: WEBHOOK_KIND[kind] });
+      latest[kind].deliveredAtMs = nowMs();
+      deliverySeconds[kind].observe(latencyMs / 1_000);
     },
     failed(kind: OutboxKind, code: string): void {
-      kinds[kind].failed[failureReason(code)] += 1;
-      kinds[kind].latest.failure = { code, atMs: nowMs() };
+      add("failed_total", { kind: WEBHOOK_KIND[kind], reason: failureReason(code) });
+      latest[kind].failure = { code, atMs: nowMs() };
     },
-    dead(kind: OutboxKind): void {
-      kinds[kind].dead += 1;
-    },
-    latest(): Record<OutboxKind, LatestOutcome> {
-      const { message, issue, comment } = kinds;
-      return structuredClone({ message: message.latest, issue: issue.latest, comment: comment.latest });
-    },
+    dead: (kind: OutboxKind) => add("dead_total", { kind: WEBHOOK_KIND[kind] }),
+    latest: () => structuredClone(latest),
     /** Prometheus' text format. */
     render({ stats, pauses, isLeader, isQuarantined, watch }: WebhookNow): string {
       const queue = (of: "queued" | "dead" | "unknown") =>
         stats === null ? [] : perKind((kind) => stats[kind][of]);
-      const byReason = (kind: OutboxKind) =>
-        FAILURE_REASONS.map((reason) => ({
-          labels: { kind: WEBHOOK_KIND[kind], reason },
-          value: kinds[kind].failed[reason],
-        }));
       const samples: Record<WebhookMetric, MetricSample[]> = {
-        requests_total: [...requests].map(([status, value]) => ({ labels: { status: `${status}` }, value })),
+        ...counters,
         request_duration_seconds: requestSeconds.samples(),
-        alerts_accepted_total: one(counts.accepted),
-        alerts_rejected_total: one(counts.rejected),
-        duplicates_total: one(counts.duplicates),
-        degraded_sent_total: one(counts.degradedSent),
-        previous_secret_total: one(counts.previousSecret),
-        sent_total: perKind((kind) => kinds[kind].sent),
-        failed_total: OUTBOX_KINDS.flatMap(byReason),
-        dead_total: perKind((kind) => kinds[kind].dead),
         delivery_latency_seconds: OUTBOX_KINDS.flatMap((kind) =>
-          kinds[kind].latencySeconds.samples({ kind: WEBHOOK_KIND[kind] }),
+          deliverySeconds[kind].samples({ kind: WEBHOOK_KIND[kind] }),
         ),
         queued: queue("queued"),
         dead: queue("dead"),
@@ -163,7 +152,8 @@ export function createWebhookMetrics({ version, nowMs = Date.now }: MetricsOptio
       };
       return renderMetrics(
         WEBHOOK_METRIC_NAMES.map((name) => {
-          const type = HISTOGRAMS.has(name) ? "histogram" : name.endsWith("_total") ? "counter" : "gauge";
+          const isHistogram = samples[name].some(({ suffix }) => suffix !== undefined);
+          const type = isHistogram ? "histogram" : name.endsWith("_total") ? "counter" : "gauge";
           return { name: webhookMetric(name), help: HELP[name], type, samples: samples[name] };
         }),
       );
@@ -173,18 +163,8 @@ export function createWebhookMetrics({ version, nowMs = Date.now }: MetricsOptio
 
 type MetricsOptions = { version: string; nowMs?: () => number };
 
-type KindCounts = {
-  sent: number;
-  dead: number;
-  failed: Record<FailureReason, number>;
-  latencySeconds: PrometheusHistogram;
-  latest: LatestOutcome;
-};
-
-function noCounts(): KindCounts {
-  const failed = Object.fromEntries(FAILURE_REASONS.map((reason) => [reason, 0])) as KindCounts["failed"];
-  const latest = { deliveredAtMs: null, failure: null };
-  return { sent: 0, dead: 0, failed, latencySeconds: new PrometheusHistogram(DELIVERY_BOUNDS), latest };
+function eachKind<T>(make: () => T): Record<OutboxKind, T> {
+  return { message: make(), issue: make(), comment: make() };
 }
 
 function perKind(count: (kind: OutboxKind) => number): MetricSample[] {
