@@ -5,27 +5,13 @@ import type { Environment } from "../platform/secrets/adapter.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 
 /** The settings of the alert webhook. */
-export type WebhookConfig = {
-  secret: Secret;
-  /** Accepted beside `secret` while the platform is given the new one. */
-  previousSecret: Secret | null;
-  messaging: { apiUrl: string; apiKey: Secret; phone: string; instance: string | null };
-  tracker: { url: string; token: Secret; teamId: string; comments: boolean };
-  state: StateConfig;
-  /** The fallback channel for alerts that WhatsApp does not take; null where it is not configured. */
-  fallback: FallbackConfig | null;
-  /** The URL of the heartbeat check; null where it is not configured. */
-  pingUrl: Secret | null;
-  port: number;
-  /** 0 turns it off. */
-  adminPort: number;
-};
+export type WebhookConfig = Awaited<ReturnType<typeof loadWebhookConfig>>;
 
 /** Where the state is kept: a directory of this host, or a database that several hosts share. */
 export type StateConfig = { directory: string } | { url: Secret };
 
 /** The fallback e-mail, with a key of its own: the weekly run may use up the quota of the other. */
-export type FallbackConfig = { apiUrl: string; apiKey: Secret; from: string; to: string };
+export type FallbackConfig = NonNullable<WebhookConfig["fallback"]>;
 
 /** The ports of the webhook on this host; `adminPort` is 0 where it is turned off. */
 export type WebhookPorts = { port: number; adminPort: number };
@@ -36,15 +22,17 @@ const GATEWAY = ["MESSAGING_API_URL", "MESSAGING_API_KEY", "MESSAGING_PHONE"] as
 const REQUIRED = ["WEBHOOK_SECRET", ...GATEWAY, "ISSUE_TRACKER_TOKEN", "ISSUE_TRACKER_TEAM_ID"] as const;
 const TRACKER = ["ISSUE_TRACKER_URL", "ISSUE_TRACKER_COMMENTS"] as const;
 const OPTIONAL = ["WEBHOOK_SECRET_PREVIOUS", "MESSAGING_INSTANCE", ...TRACKER, ...PORTS, ...STATE] as const;
-const FALLBACK = ["ALERT_EMAIL_TO", "ALERT_EMAIL_FROM", "ALERT_EMAIL_API_KEY"] as const;
 const WATCH = ["ALERT_EMAIL_API_URL", "OPSCTL_PING_URL"] as const;
+const FALLBACK = ["ALERT_EMAIL_TO", "ALERT_EMAIL_FROM", "ALERT_EMAIL_API_KEY"] as const;
 
 /**
  * Reads the settings of `opsctl webhook serve`.
  *
+ * Shape:  `previousSecret` is accepted beside `secret` while the platform is given the new one. What is not configured is
+ *         null; `adminPort` is 0 where it is turned off.
  * Errors: CONFIG_INVALID with all problems at once; an empty WEBHOOK_SECRET counts as missing.
  */
-export async function loadWebhookConfig(env: Environment): Promise<WebhookConfig> {
+export async function loadWebhookConfig(env: Environment) {
   const fallback = await fallbackNames(env);
   const names = { required: [...REQUIRED, ...fallback], optional: [...OPTIONAL, ...WATCH] };
   const values = await loadSettings("webhook", names, env);
@@ -64,18 +52,17 @@ export async function loadWebhookConfig(env: Environment): Promise<WebhookConfig
       comments: values.ISSUE_TRACKER_COMMENTS,
     },
     state: stateOf(values, env),
-    fallback:
-      fallback.length === 0
-        ? null
-        : {
-            apiUrl: values.ALERT_EMAIL_API_URL,
-            apiKey: values.ALERT_EMAIL_API_KEY,
-            from: values.ALERT_EMAIL_FROM,
-            to: values.ALERT_EMAIL_TO,
-          },
+    fallback: fallback.length === 0 ? null : fallbackOf(values),
     pingUrl: values.OPSCTL_PING_URL ?? null,
     port: values.WEBHOOK_PORT,
     adminPort: values.WEBHOOK_ADMIN_PORT,
+  };
+}
+
+function fallbackOf(values: Settings<(typeof FALLBACK)[number], "ALERT_EMAIL_API_URL">) {
+  return {
+    ...{ apiUrl: values.ALERT_EMAIL_API_URL, apiKey: values.ALERT_EMAIL_API_KEY },
+    ...{ from: values.ALERT_EMAIL_FROM, to: values.ALERT_EMAIL_TO },
   };
 }
 
@@ -86,9 +73,8 @@ async function fallbackNames(env: Environment): Promise<readonly (typeof FALLBAC
 }
 
 /**
- * The ports that the settings of the webhook name; the installed ones if one of the settings is no port.
- *
- * Behaviour: an option of `webhook serve` wins over its setting, and cannot be seen here.
+ * The ports that the settings of the webhook name; the installed ones if one of the settings is no port. An option of
+ * `webhook serve` wins over its setting, and cannot be seen here.
  */
 export async function webhookPorts(env: Environment): Promise<WebhookPorts> {
   const load = (given: Environment) => loadSettings("webhook", { optional: PORTS }, given);
@@ -101,29 +87,19 @@ export async function webhookPorts(env: Environment): Promise<WebhookPorts> {
  *
  * Errors: CONFIG_INVALID, also for a URL to which the secret would go unencrypted.
  */
-export async function loadTestConfig(
-  env: Environment,
-  to: string | undefined,
-): Promise<Pick<WebhookConfig, "secret" | "state"> & { url: string }> {
+export async function loadTestConfig(env: Environment, to: string | undefined) {
   const { port } = await webhookPorts(env);
   const values = await loadSettings("webhook", { required: ["WEBHOOK_SECRET"], optional: STATE }, env);
   const address = checkOption("--url", url, to ?? `http://127.0.0.1:${port}/webhook`, env);
   return { url: address, secret: values.WEBHOOK_SECRET, state: stateOf(values, env) };
 }
 
-/**
- * Reads where the state is kept.
- *
- * Errors: CONFIG_INVALID.
- */
+/** Reads where the state is kept; errors: CONFIG_INVALID. */
 export async function loadStateConfig(env: Environment): Promise<StateConfig> {
   return stateOf(await loadSettings("webhook", { optional: STATE }, env), env);
 }
 
-function stateOf(
-  values: Settings<never, "OPSCTL_STATE_DIR" | "OPSCTL_STATE_URL">,
-  env: Environment,
-): StateConfig {
+function stateOf(values: Settings<never, (typeof STATE)[number]>, env: Environment): StateConfig {
   if (values.OPSCTL_STATE_URL !== undefined) return { url: values.OPSCTL_STATE_URL };
   return { directory: stateDirectoryOf(values.OPSCTL_STATE_DIR, env) };
 }

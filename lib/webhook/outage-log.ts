@@ -1,6 +1,5 @@
 import type { Log } from "../platform/log/log.ts";
 
-/** How often a failure that goes on is logged again. */
 const AGAIN_MS = 5 * 60_000;
 
 /** `over` is absent where what works now says nothing of what failed; `level` is `error` by default. */
@@ -22,7 +21,6 @@ export class OutageLog {
     this.#options = options;
   }
 
-  /** It failed: `facts` are those of this time. */
   failed(facts: Record<string, unknown>): void {
     const { log, problem, level = "error", monotonicMs } = this.#options;
     this.#times += 1;
@@ -31,7 +29,6 @@ export class OutageLog {
     this.#loggedAtMs = monotonicMs();
   }
 
-  /** It worked. */
   worked(): void {
     const { log, over } = this.#options;
     if (this.#loggedAtMs !== null && over !== undefined) log.info(over, { times: this.#times });

@@ -8,25 +8,19 @@ import type { WebhookConfig } from "./config.ts";
 /** Settings as they were read at one moment: checked, and as they are in environment and file. */
 export type Reading = { config: WebhookConfig; env: Environment };
 
-/**
- * What a reload does, in this order.
- *
- * Shape: `load` reads and checks the settings and changes nothing; `apply` puts all of them in force at once.
- */
+/** What a reload does: `load` reads and checks the settings and changes nothing, `apply` puts all in force at once. */
 export type ReloadSteps<T> = { load: () => Promise<T>; apply: (settings: T) => void; afterwards: () => void };
 
 /**
- * Reads the settings again each time it is requested, one reading at a time.
+ * Reads the settings again each time it is requested, one reading after the other.
  *
- * Behaviour: a request before `start`, or during a reading, is served after it: the settings may have changed since they
- *            were read. Wrong settings are named in the log and none of them counts. After `stop` nothing is read or put
- *            in force.
+ * Behaviour: a request before `start` is served after it: the settings may have changed since they were read. Wrong
+ *            settings are named in the log and none of them counts. After `stop` nothing is read or put in force.
  */
 export class Reloader<T> {
   readonly #log: Log;
-  #steps: ReloadSteps<T> | null = null;
-  #isRequested = false;
-  #isReading = false;
+  readonly #started = Promise.withResolvers<ReloadSteps<T>>();
+  #latest: Promise<void> = Promise.resolve();
   #isStopped = false;
 
   constructor(log: Log) {
@@ -34,39 +28,28 @@ export class Reloader<T> {
   }
 
   request(): void {
-    this.#isRequested = true;
-    void this.#readWhileRequested();
+    this.#latest = this.#latest.then(async () => this.#readOnce(await this.#started.promise));
   }
 
   start(steps: ReloadSteps<T>): void {
-    this.#steps = steps;
-    void this.#readWhileRequested();
+    this.#started.resolve(steps);
   }
 
   stop(): void {
     this.#isStopped = true;
   }
 
-  async #readWhileRequested(): Promise<void> {
-    const steps = this.#steps;
-    if (steps === null || this.#isReading) return;
-    this.#isReading = true;
-    while (this.#isRequested && !this.#isStopped) {
-      this.#isRequested = false;
-      await this.#readOnce(steps);
-    }
-    this.#isReading = false;
-  }
-
   async #readOnce({ load, apply, afterwards }: ReloadSteps<T>): Promise<void> {
+    if (this.#isStopped) return;
     try {
       const settings = await load();
       if (this.#isStopped) return;
       apply(settings);
       this.#log.info("Configuration reloaded");
       afterwards();
-    } catch (error) {
-      this.#log.error("Configuration reload failed; keeping the previous configuration", faultOf(error));
+    } catch (cause) {
+      const hint = cause instanceof OpsError ? cause.hint : undefined;
+      this.#log.error("Configuration reload failed; keeping the previous configuration", { cause, hint });
     }
   }
 }
@@ -78,11 +61,4 @@ export function needRestart(started: Reading, now: Reading): string[] {
     name === "OPSCTL_STATE_URL" ? ("url" in state ? state.url.open() : "") : (env[name] ?? "").trim();
   const names = [...settingsWhere(({ restart }) => restart === true), ...PROXY_VARIABLES];
   return names.filter((name) => textOf(started, name) !== textOf(now, name));
-}
-
-/** What the log has of a failed reading: every wrong setting by its name, no value. */
-function faultOf(error: unknown): Record<string, unknown> {
-  if (!(error instanceof OpsError)) return { cause: error instanceof Error ? error.name : typeof error };
-  const { code, message, hint } = error;
-  return { code, problem: message, ...(hint === undefined ? {} : { hint }) };
 }

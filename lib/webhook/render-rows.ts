@@ -4,8 +4,9 @@ import { type Column, renderTable } from "../text/terminal/table.ts";
 import { boundedLine } from "../text/truncate.ts";
 import { type DeadRow, OUTBOX_KINDS, type OutboxKind, type QueuedRow } from "./store/types.ts";
 
-const LONGEST_NAME = 48;
-const LONGEST_SEVERITY = 16;
+/** How many columns of a text that somebody else chose are shown. */
+const LONGEST = 48;
+const short = (text: string | null) => text && boundedLine(text, LONGEST);
 const ALERT: readonly Column[] = [
   { title: "ALERT", wraps: true },
   { title: "SQUAD", wraps: true },
@@ -30,8 +31,8 @@ export function renderQueued(
 ): string {
   if (rows.length === 0) return "Nothing is queued.\n";
   const cells = rows.map((row) => [
-    ...[String(row.id), row.kind, short(row.severity, LONGEST_SEVERITY)],
-    ...[short(row.alertname, LONGEST_NAME), row.squad, String(row.attempts), row.code],
+    ...[String(row.id), row.kind, short(row.severity)],
+    ...[short(row.alertname), row.squad, String(row.attempts), row.code],
     ...[row.digest === null ? null : `row ${row.digest}`, row.acceptedAt, row.nextAttemptAt],
   ]);
   const all = OUTBOX_KINDS.reduce((sum, kind) => sum + counts[kind], 0);
@@ -44,12 +45,8 @@ export function renderQueued(
 export function renderDead(rows: readonly DeadRow[], screen: Screen): string {
   if (rows.length === 0) return "Nothing is undelivered or unknown.\n";
   const cells = rows.map((row) => [
-    ...[String(row.id), row.kind, row.status, short(row.alertname, LONGEST_NAME), row.squad],
+    ...[String(row.id), row.kind, row.status, short(row.alertname), row.squad],
     ...[String(row.attempts), row.code, row.acceptedAt, row.diedAt],
   ]);
   return renderTable(DEAD, cells, screen);
-}
-
-function short(text: string | null, columns: number): string | null {
-  return text === null ? null : boundedLine(text, columns);
 }

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { OpsError } from "../platform/errors.ts";
-import { member, type PeerAnswer } from "../platform/http/answer.ts";
+import { member } from "../platform/http/answer.ts";
 import { callPeer } from "../platform/http/call-peer.ts";
 import type { Secret } from "../platform/secrets/secret.ts";
 import { ALERT_GATEWAY, gatewayAdvice } from "../providers/evolution/advice.ts";
@@ -42,8 +42,11 @@ export type TestAlertDependencies = {
   sleep: (ms: number) => Promise<void>;
 };
 
-const LIMIT_MS = 30_000;
 const LOOK_MS = 500;
+const SEE_LOG = "The service's log says why: journalctl -u opsctl-webhook";
+/** The report's words for a row's state. */
+const MESSAGE = { queued: "queued", delivered: "sent", dead: "failed", unknown: "unknown" } as const;
+const CREATION = { queued: "queued", delivered: "created", dead: "failed", unknown: "failed" } as const;
 
 const alertSchema = v.object({
   whatsapp: v.picklist(["sent", "queued"]),
@@ -58,11 +61,10 @@ const answerSchema = v.object({ alerts: v.tuple([alertSchema]) });
  * Errors: WEBHOOK_UNREACHABLE, WEBHOOK_REFUSED; then nothing was accepted.
  */
 export async function sendTestAlert(
-  dependencies: TestAlertDependencies,
+  { url, secret, fingerprint, nowIso, state, waitMs, sleep }: TestAlertDependencies,
   { withIssue }: { withIssue: boolean },
 ): Promise<TestReport> {
-  const { fingerprint, nowIso, state, sleep } = dependencies;
-  const { whatsapp, issue, issueId } = await post(dependencies, {
+  const { whatsapp, issue, issueId } = await post(url, secret, {
     // Every status but `firing` gets a message and no issue.
     status: withIssue ? "firing" : "test",
     labels: { alertname: "Teste do opsctl", severity: "info" },
@@ -74,43 +76,35 @@ export async function sendTestAlert(
   });
   const first = issue === "duplicate" ? "queued" : issue;
   const report: TestReport = { fingerprint, whatsapp, issue: first, issueId, codes: {} };
-  const isQueued = () => report.whatsapp === "queued" || report.issue === "queued";
-  for (let leftMs = dependencies.waitMs; state !== null && isQueued(); leftMs -= LOOK_MS) {
-    await update(report, state);
-    if (leftMs <= 0 || !isQueued()) break;
+  for (let leftMs = waitMs; state !== null && leftMs > 0; leftMs -= LOOK_MS) {
+    if (report.whatsapp !== "queued" && report.issue !== "queued") break;
     await sleep(LOOK_MS);
+    await update(report, state);
   }
   return report;
 }
 
-async function post({ url, secret }: TestAlertDependencies, body: object) {
+async function post(url: URL, secret: Secret, body: object) {
   const headers = { "x-webhook-secret": secret.open() };
-  const call = { peer: "webhook", method: "POST", url, headers, body, timeoutMs: LIMIT_MS } as const;
-  const result = await callPeer({ ...call, definitive: () => true });
-  const parsed = v.safeParse(answerSchema, result.answer?.json);
-  if (result.status === "answered" && parsed.success) return parsed.output.alerts[0];
-  if (result.answer !== null) throw refusal(url, result.answer);
+  const call = { peer: "webhook", method: "POST", url, headers, body, timeoutMs: 30_000 } as const;
+  const { status, answer, problem } = await callPeer({ ...call, definitive: () => true });
+  const parsed = v.safeParse(answerSchema, answer?.json);
+  if (status === "answered" && parsed.success) return parsed.output.alerts[0];
+  const message = `Cannot send a test alert to ${url.origin}: `;
+  if (answer === null) {
+    const hint = "Is the service running? systemctl status opsctl-webhook";
+    throw new OpsError({ code: "WEBHOOK_UNREACHABLE", message: message + problem, hint });
+  }
+  // A service of opsctl names the reason in its answer; another program that listens there does not.
+  const code = member(member(answer.json, "error"), "code");
+  const isOurs = typeof code === "string" && /^[a-z_]{1,64}$/.test(code);
+  const why = `the answer was HTTP ${answer.status}${isOurs ? ` (${code})` : ""}`;
+  const hint = isOurs ? SEE_LOG : "Another program may listen there; see the service's log";
   throw new OpsError({
-    code: "WEBHOOK_UNREACHABLE",
-    message: `Cannot send a test alert to ${url.origin}: ${result.problem}`,
-    hint: "Is the service running? systemctl status opsctl-webhook",
+    ...{ code: "WEBHOOK_REFUSED", message: message + why },
+    hint: answer.status === 401 ? "The service was started with another WEBHOOK_SECRET" : hint,
   });
 }
-
-/** A service of opsctl names the reason in its answer; another program that listens there does not. */
-function refusal(url: URL, { status, json }: PeerAnswer): OpsError {
-  const code = member(member(json, "error"), "code");
-  const reason = typeof code === "string" && /^[a-z_]{1,64}$/.test(code) ? ` (${code})` : "";
-  const log = "The service's log says why: journalctl -u opsctl-webhook";
-  const hint = reason === "" ? "Another program may listen there; see the service's log" : log;
-  return new OpsError({
-    code: "WEBHOOK_REFUSED",
-    message: `Cannot send a test alert to ${url.origin}: the answer was HTTP ${status}${reason}`,
-    hint: status === 401 ? "The service was started with another WEBHOOK_SECRET" : hint,
-  });
-}
-
-const MESSAGE = { queued: "queued", delivered: "sent", dead: "failed", unknown: "unknown" } as const;
 
 /** Brings the report up to date with the rows of its alert. */
 async function update(report: TestReport, state: Pick<State, "latest" | "lanes">): Promise<void> {
@@ -120,8 +114,7 @@ async function update(report: TestReport, state: Pick<State, "latest" | "lanes">
     row?.code ?? (row?.status === "queued" ? lanes[kind].pausedBy : null) ?? undefined;
   report.codes = { message: codeOf("message", message), issue: codeOf("issue", issue) };
   if (message) report.whatsapp = MESSAGE[message.status];
-  if (issue && issue.status !== "queued" && report.issue === "queued")
-    report.issue = issue.status === "delivered" ? "created" : "failed";
+  if (issue && report.issue === "queued") report.issue = CREATION[issue.status];
 }
 
 /** Renders the report. */
