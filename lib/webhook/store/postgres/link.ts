@@ -15,8 +15,8 @@ const UNAVAILABLE = new Set(["DATABASE_LOST", "DATABASE_UNREACHABLE"]);
 const NAMES: Readonly<Record<string, string>> = { now: "opsctl_state.now_ms()", id: "bigint" };
 /** How many rows one statement inserts: few lengths, so that few statements are prepared. */
 const INSERT_LENGTHS = [256, 64, 16, 4, 1];
-/** PostgreSQL's types of values, and of columns that the driver reads as a text or as true and false. */
-const [BIGINT, TEXT, NUMERIC, BOOLEAN] = [20, 25, 1700, 16];
+/** Types of columns that the driver reads as a text or as true and false: bigint, numeric, boolean. */
+const NUMBERS: readonly number[] = [20, 1700, 16];
 
 type Work<T> = (sql: Sql) => Promise<T>;
 
@@ -109,26 +109,22 @@ export function inPostgres(text: string): string {
 
 /** The store's statements, on the pool or in a transaction of it; those that are not awaited are sent together. */
 function sqlOn(sql: postgres.ISql, prepare: boolean): Sql {
-  const typed = (value: SqlValue) =>
-    value === null ? null : sql.typed(value as string, typeof value === "number" ? BIGINT : TEXT);
   const ask = (text: string, values: readonly SqlValue[] = []) =>
-    sql.unsafe<SqlRow[]>(inPostgres(text), values.map(typed), { prepare });
+    sql.unsafe<SqlRow[]>(inPostgres(text), [...values], { prepare });
   return {
     async all(text, values) {
       const rows = await ask(text, values);
-      const numbers = rows.columns.filter(({ type }) => [BIGINT, NUMERIC, BOOLEAN].includes(type));
+      const numbers = rows.columns.filter(({ type }) => NUMBERS.includes(type));
       for (const row of rows)
         for (const { name } of numbers) if (row[name] !== null) row[name] = Number(row[name]);
       return [...rows];
     },
     run: async (text, values) => (await ask(text, values)).count,
     async insert(table, columns, rows, onConflict = "") {
-      const head = inPostgres(`insert into {${table}} as old (${columns.join()}) values`);
-      const insertSome = (chunk: readonly (readonly SqlValue[])[]) => {
+      const insertSome = (some: readonly (readonly SqlValue[])[]) => {
         let mark = 0;
-        const marks = chunk.map((row) => `(${row.map(() => `$${++mark}`)})`);
-        // Without types, so that each value has that of its column, also null.
-        return sql.unsafe(`${head} ${marks} ${onConflict}`, chunk.flat(), { prepare });
+        const marks = some.map((row) => `(${row.map(() => `$${++mark}`)})`);
+        return ask(`insert into {${table}} as old (${columns}) values ${marks} ${onConflict}`, some.flat());
       };
       const rest = [...rows];
       const statements: Promise<unknown>[] = [];

@@ -16,8 +16,7 @@ const LOCK_KEY = 7_317_120_432;
  *
  * Behaviour: several hosts may do so at once. A login that may create nothing can use an empty schema that it owns.
  * Errors:    STATE_ENCODING_UNSUPPORTED; STATE_SCHEMA_FORBIDDEN when the login may not make or use the schema,
- *            STATE_SCHEMA_NEWER for one that a newer opsctl made, STATE_UNAVAILABLE for one from before the first release;
- *            else those of the driver.
+ *            STATE_SCHEMA_NEWER for one that a newer opsctl made; else those of the driver.
  */
 export async function ensureStateSchema(sql: postgres.Sql): Promise<boolean> {
   await checkEncoding(sql);
@@ -59,15 +58,9 @@ export async function checkEncoding(sql: postgres.Sql): Promise<void> {
 async function isMade(sql: postgres.ISql): Promise<boolean> {
   // From the tables themselves: what a session knows of names may be older than the lock.
   const [found] = await sql`
-    select c.relname as name from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
-    where n.nspname = 'opsctl_state' and c.relname in ('meta', 'versions')`;
+    select from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+    where n.nspname = 'opsctl_state' and c.relname = 'meta'`;
   if (!found) return false;
-  if (found.name === "versions")
-    throw unusable(
-      "STATE_UNAVAILABLE",
-      "the schema opsctl_state is from before the first release",
-      "Drop it, with the alerts that wait in it: drop schema opsctl_state cascade;",
-    );
   const [row] = await sql`select value::int as version from opsctl_state.meta where key = 'version'`;
   if (row!.version <= VERSION) return true;
   throw unusable(

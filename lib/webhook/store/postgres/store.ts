@@ -28,11 +28,18 @@ export async function openPostgresStore(options: {
   answerLimitMs?: number;
 }): Promise<Store> {
   const { url, log, applicationName, mayBeUnavailable = false, answerLimitMs = ANSWER_LIMIT_MS } = options;
+  const withSchema = async (database: Database) => {
+    const isMade = ensureStateSchema(database.sql).catch(async (error: unknown) => {
+      await database.close();
+      throw error;
+    });
+    if (await isMade) log.info("Made the schema opsctl_state in the state's database");
+    return database;
+  };
   const linkOf = (max: number) => {
     const limits = { connectLimitMs: answerLimitMs, answerLimitMs };
     const settings = { setting: STATE_URL, applicationName, max, ...limits };
-    const open = async () => await withSchema(await openDatabase(url, settings), log);
-    return new StateLink(open, answerLimitMs);
+    return new StateLink(async () => await withSchema(await openDatabase(url, settings)), answerLimitMs);
   };
   const [link, leaseLink] = [linkOf(3), linkOf(1)];
   try {
@@ -62,15 +69,4 @@ export async function openPostgresStore(options: {
       await Promise.all([leaseLink.close(), link.close()]);
     },
   };
-}
-
-async function withSchema(database: Database, log: Log): Promise<Database> {
-  try {
-    if (await ensureStateSchema(database.sql))
-      log.info("Made the schema opsctl_state in the state's database");
-    return database;
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
 }

@@ -92,15 +92,6 @@ for (const major of MAJORS) {
       expect(await refusal()).toMatchObject({ code: "STATE_SCHEMA_NEWER" });
     });
 
-    test("refuses a schema from before the first release, and says how to drop it", async () => {
-      await database.sql`create schema opsctl_state`;
-      await database.sql`create table opsctl_state.versions (version integer primary key)`;
-      const { code, hint } = await refusal();
-      expect(code).toBe("STATE_UNAVAILABLE");
-      await database.sql.unsafe(/drop schema .*;/.exec(hint ?? "")![0]);
-      await (await open()).close();
-    });
-
     test("names its own setting when the database is not there", async () => {
       const { name } = database;
       const url = new URL(database.url);
