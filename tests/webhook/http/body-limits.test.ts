@@ -26,12 +26,18 @@ const MIB = 1_048_576;
 /** A post of so many bytes; without `isWhole` its last byte never comes. */
 function post(bytes: number, { isWhole }: { isWhole: boolean }): Request {
   const text = '{"alerts":[]}'.padEnd(isWhole ? bytes : bytes - 1, " ");
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      controller.enqueue(new TextEncoder().encode(text));
-      if (isWhole) controller.close();
-    },
+  return announced(bytes, (controller) => {
+    controller.enqueue(new TextEncoder().encode(text));
+    if (isWhole) controller.close();
   });
+}
+
+/** A post that says it has so many bytes, of which those come that `start` gives. */
+function announced(
+  bytes: number,
+  start: (controller: ReadableStreamDefaultController<Uint8Array>) => void,
+): Request {
+  const body = new ReadableStream<Uint8Array>({ start });
   const headers = { "x-webhook-secret": SECRET, "content-length": String(bytes) };
   return new Request("http://localhost/webhook", { method: "POST", headers, body });
 }
@@ -77,4 +83,33 @@ test("a sender has 30 seconds for its body, then gets 408, and its memory is fre
   jest.advanceTimersByTime(1);
   await settle();
   expect([waiting.status, held.map(({ status }) => status)]).toEqual([200, [408, 408, 408]]);
+});
+
+test("memory for which a sender waits until its time is over is free for others", async () => {
+  const { fetch } = app();
+  const hold = () => [8, 8, 8].map((size) => statusOf(fetch(post(size * MIB, { isWhole: false }))));
+  const pass = async (ms: number) => {
+    await settle();
+    jest.advanceTimersByTime(ms);
+    await settle();
+  };
+  let send = (_bytes: number) => {};
+  const slow = statusOf(
+    fetch(
+      announced(8 * MIB, (controller) => {
+        send = (bytes) => controller.enqueue(new Uint8Array(bytes));
+      }),
+    ),
+  );
+  await pass(5_000);
+  const first = hold();
+  await pass(20_000);
+  send(70 * 1024);
+  await pass(5_000);
+  expect(slow.status).toBe(408);
+  await pass(5_000);
+  expect(first.map(({ status }) => status)).toEqual([408, 408, 408]);
+  const then = hold();
+  await pass(29_999);
+  expect(then.map(({ status }) => status)).toEqual([null, null, null]);
 });
