@@ -139,8 +139,8 @@ const KNOWN_TO_META: Readonly<Record<string, GatewayAdvice>> = {
 };
 
 function adviceOnMeta(code: string): GatewayAdvice | null {
-  const known = KNOWN_TO_META[code === "meta_0" ? "meta_190" : code];
-  if (known !== undefined) return known;
+  const listed = code === "meta_0" ? "meta_190" : code;
+  if (Object.hasOwn(KNOWN_TO_META, listed)) return KNOWN_TO_META[listed]!;
   const lookUp = `Look up ${code.replace("meta_", "")} in Meta's list of error codes (WhatsApp Business Platform)`;
   switch (metaVerdictOf(code)?.status) {
     case "account":
