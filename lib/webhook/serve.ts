@@ -1,7 +1,8 @@
 import { type Listener, listen } from "../platform/server/server.ts";
-import { type Dispatcher, type DispatcherParts, makeDispatcher, type Pace } from "./delivery/dispatcher.ts";
+import { type Dispatcher, makeDispatcher, type Pace } from "./delivery/dispatcher.ts";
 import { Fallback, type FallbackDependencies } from "./delivery/fallback.ts";
 import { Intake } from "./delivery/intake.ts";
+import type { DispatcherParts } from "./delivery/parts.ts";
 import { createAdminApp } from "./http/admin.ts";
 import { createApp } from "./http/app.ts";
 import type { Authenticate } from "./http/authenticate.ts";

@@ -1,5 +1,3 @@
-import type { Alert } from "./alert.ts";
-
 /**
  * Why the platform changed an alert's state without having measured that it should.
  *
@@ -18,6 +16,6 @@ export function readStateReason(annotation: string | undefined): StateReason | n
 }
 
 /** Whether an alert has ended without a measurement: what it is about may go on. */
-export function endedUnmeasured({ status, reason = null }: Pick<Alert, "status" | "reason">): boolean {
-  return status === "resolved" && reason !== null;
+export function endedUnmeasured(alert: { status: string | null; reason?: StateReason | null }): boolean {
+  return alert.status === "resolved" && (alert.reason ?? null) !== null;
 }

@@ -1,6 +1,7 @@
+import type { OutboxKind } from "../store/types.ts";
 import type { AttemptResult, Retry } from "./attempt.ts";
 import { backoffMs } from "./backoff.ts";
-import type { LaneParts } from "./lane.ts";
+import type { DispatcherParts } from "./parts.ts";
 
 /** Failures of the service in a row after which one row at a time is tried. */
 const MOST_FAILURES = 3;
@@ -13,7 +14,10 @@ const PAUSED_FROM_OUTSIDE_MS = 90_000;
 /** Why a lane is paused. */
 export type PauseReason = Pick<Retry, "code" | "cause">;
 
-type BreakerParts = Pick<LaneParts, "kind" | "keepPause" | "log" | "monotonicMs" | "random">;
+type BreakerParts = Pick<DispatcherParts, "log" | "monotonicMs" | "random"> & {
+  kind: OutboxKind;
+  keepPause: (kind: OutboxKind, code: string | null) => void;
+};
 
 /**
  * The circuit breaker of a lane: what the latest answers of its external service mean for every row.

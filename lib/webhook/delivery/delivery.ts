@@ -4,7 +4,7 @@ import { renderDigest } from "../texts/message/digest.ts";
 import { renderMessage } from "../texts/message/message-text.ts";
 import { type AttemptResult, endOfAttempt, endOfLookUp, retry } from "./attempt.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
-import type { DispatcherParts } from "./dispatcher.ts";
+import type { DispatcherParts } from "./parts.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { type AttemptRows, nameOf, reportEnd } from "./report.ts";
 

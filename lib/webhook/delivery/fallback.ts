@@ -4,7 +4,7 @@ import { type Deliveries, type Placed, placedIn } from "../alert-answer.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import { OutageLog } from "../outage-log.ts";
 import type { AcceptedAlert, AcceptOutcome, AttemptEnd, OutboxLimits, State } from "../store/types.ts";
-import type { DispatcherParts, Source } from "./dispatcher.ts";
+import type { DispatcherParts, Source } from "./parts.ts";
 import { nameOf } from "./report.ts";
 
 /** What became of one post; of a refused one nothing was kept, unless it `mayBeKept`. */

@@ -3,7 +3,7 @@ import { priorityOf } from "../store/stored.ts";
 import type { AttemptEnd, DueRow, LaneState, OutboxKind, State } from "../store/types.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { Delivery } from "./delivery.ts";
-import type { DispatcherParts, Source } from "./dispatcher.ts";
+import type { DispatcherParts, Source } from "./parts.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { type AttemptRows, nameOf } from "./report.ts";
 
