@@ -23,77 +23,60 @@ type Work<T> = (sql: Sql) => Promise<T>;
 /**
  * The connections to the state's database, which `open` makes for the first call that needs them.
  *
+ * Shape:     `attempt` says what is done, such as "read the outbox". `ask` returns the result of statements without a
+ *            transaction, `transact` that of a transaction, which is repeated for `limitMs` when it was undone, or lost
+ *            its connection before the commit was asked for.
  * Behaviour: each statement has the time limit of the connections that `open` makes.
- * Errors:    those of `databaseError`; what the work itself throws.
+ * Errors:    those of `databaseError`; `CommitUnknown`; what the work itself throws.
  */
-export class StateLink {
-  readonly #open: () => Promise<Database>;
-  readonly #limitMs: number;
-  #database: Promise<Database> | undefined;
-  #isClosed = false;
-
-  /** A transaction is repeated for so long. */
-  constructor(open: () => Promise<Database>, limitMs: number) {
-    this.#open = open;
-    this.#limitMs = limitMs;
-  }
-
-  /** The result of statements without a transaction; `attempt` says what they do, such as "read the outbox". */
-  async ask<T>(attempt: string, work: Work<T>): Promise<T> {
-    try {
-      const { sql, prepares } = await this.#connected();
-      return await work(sqlOn(sql, prepares));
-    } catch (error) {
-      throw failureOf(attempt, error);
-    }
-  }
-
-  /**
-   * The result of a transaction.
-   *
-   * Behaviour: repeated when it was undone, or lost its connection before the commit was asked for.
-   * Errors:    `CommitUnknown`.
-   */
-  async transact<T>(attempt: string, work: Work<T>): Promise<T> {
-    const startedMs = performance.now();
-    for (;;) {
-      let isCommitAsked = false;
-      try {
-        const { sql, prepares } = await this.#connected();
-        return (await sql.begin("isolation level read committed", async (tx) => {
-          const result = await work(sqlOn(tx, prepares));
-          isCommitAsked = true;
-          return result;
-        })) as T;
-      } catch (cause) {
-        const { code, sqlState = "" } = classifyDatabaseError(cause);
-        // A server that refuses a commit has rolled back, unless it ends the connection with its error.
-        if (isCommitAsked && /^(?:$|08|25P|57P)/.test(sqlState))
-          throw new CommitUnknown(`Cannot ${attempt}: no answer to the commit`, { cause });
-        const isOver = performance.now() - startedMs >= this.#limitMs;
-        if (isOver || !(UNDONE.has(sqlState) || UNAVAILABLE.has(code))) throw failureOf(attempt, cause);
-      }
-      await delay(PAUSE_MS);
-    }
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#database?.then(
-      (database) => database.close(),
-      () => {},
-    );
-  }
-
-  async #connected(): Promise<Database> {
-    if (this.#isClosed)
-      throw new OpsError({ code: "STATE_UNAVAILABLE", message: "The webhook's state is closed" });
-    this.#database ??= this.#open().catch((error: unknown) => {
-      this.#database = undefined;
+export function stateLink(open: () => Promise<Database>, limitMs: number) {
+  let database: Promise<Database> | undefined;
+  let isClosed = false;
+  const connected = async (): Promise<Database> => {
+    if (isClosed) throw new OpsError({ code: "STATE_UNAVAILABLE", message: "The webhook's state is closed" });
+    database ??= open().catch((error: unknown) => {
+      database = undefined;
       throw error;
     });
-    return await this.#database;
-  }
+    return await database;
+  };
+  return {
+    async ask<T>(attempt: string, work: Work<T>): Promise<T> {
+      try {
+        const { sql, prepares } = await connected();
+        return await work(sqlOn(sql, prepares));
+      } catch (error) {
+        throw failureOf(attempt, error);
+      }
+    },
+    async transact<T>(attempt: string, work: Work<T>): Promise<T> {
+      const startedMs = performance.now();
+      for (;;) {
+        let isCommitAsked = false;
+        try {
+          const { sql, prepares } = await connected();
+          return (await sql.begin("isolation level read committed", async (tx) => {
+            const result = await work(sqlOn(tx, prepares));
+            isCommitAsked = true;
+            return result;
+          })) as T;
+        } catch (cause) {
+          const { code, sqlState = "" } = classifyDatabaseError(cause);
+          // A server that refuses a commit has rolled back, unless it ends the connection with its error.
+          if (isCommitAsked && /^(?:$|08|25P|57P)/.test(sqlState))
+            throw new CommitUnknown(`Cannot ${attempt}: no answer to the commit`, { cause });
+          const isOver = performance.now() - startedMs >= limitMs;
+          if (isOver || !(UNDONE.has(sqlState) || UNAVAILABLE.has(code))) throw failureOf(attempt, cause);
+        }
+        await delay(PAUSE_MS);
+      }
+    },
+    async close(): Promise<void> {
+      isClosed = true;
+      const opened = await database?.catch(() => null);
+      await opened?.close();
+    },
+  };
 }
 
 /** The driver's errors have a code; another is the work's own. */

@@ -5,7 +5,7 @@ import type { Log } from "../../../platform/log/log.ts";
 import type { Secret } from "../../../platform/secrets/secret.ts";
 import type { Store } from "../sql.ts";
 import { giveUpLease, takeLease } from "./lease.ts";
-import { STATE_URL, StateLink } from "./link.ts";
+import { STATE_URL, stateLink } from "./link.ts";
 import { ensureStateSchema } from "./schema.ts";
 
 const ANSWER_LIMIT_MS = 4_000;
@@ -18,7 +18,7 @@ const CHECK = "insert into {meta} values ('checked', '1') on conflict (key) do u
  *            the first call that reaches it makes the schema. `answerLimitMs`, of one statement: only tests set it.
  * Behaviour: works behind a transaction pooler. Each statement ends within seconds, whatever the network does. Three
  *            connections serve all calls but `lead`, which has one of its own, so that nothing delays it.
- * Errors:    at the start those of `openDatabase` and `ensureStateSchema`; later see `StateLink`.
+ * Errors:    at the start those of `openDatabase` and `ensureStateSchema`; later see `stateLink`.
  */
 export async function openPostgresStore(options: {
   url: Secret;
@@ -39,7 +39,7 @@ export async function openPostgresStore(options: {
   const linkOf = (max: number) => {
     const limits = { connectLimitMs: answerLimitMs, answerLimitMs };
     const settings = { setting: STATE_URL, applicationName, max, ...limits };
-    return new StateLink(async () => await withSchema(await openDatabase(url, settings)), answerLimitMs);
+    return stateLink(async () => await withSchema(await openDatabase(url, settings)), answerLimitMs);
   };
   const [link, leaseLink] = [linkOf(3), linkOf(1)];
   try {

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import schema from "../../../../sql/state/schema.sql" with { type: "text" };
@@ -31,13 +31,13 @@ type Options = { directory: string; nowMs: () => number; log: Log; checks?: bool
  * The open file.
  *
  * Shape: `quarantined` is where a damaged one was moved to. `isInPlace` says whether the file and its log are still at
- *        their paths. `keepsLog`: for a full disk, on which the next process could not make one.
+ *        their paths.
  */
 export type StateFile = {
   db: DatabaseSync;
   quarantined: string | null;
   isInPlace(): boolean;
-  close(keepsLog?: boolean): void;
+  close(): void;
 };
 
 /**
@@ -67,7 +67,7 @@ export function openStateFile(options: Options): StateFile {
 export function openInMemory(nowMs: () => number): StateFile {
   const db = new DatabaseSync(":memory:");
   db.exec(TABLES);
-  addClock(db, nowMs);
+  db.function("now_ms", { deterministic: true }, () => BigInt(nowMs()));
   return { db, quarantined: null, isInPlace: () => true, close: () => db.close() };
 }
 
@@ -77,25 +77,18 @@ function openOrReplace(path: string, options: Options): StateFile {
   } catch (error) {
     if (!isDamaged(error)) throw error;
   }
-  const quarantined = replace(path, options);
-  return { ...openFile(path, { ...options, checks: false }), quarantined };
+  return openFile(path, { ...options, checks: false }, replace(path, options));
 }
 
-function openFile(path: string, options: Options): StateFile {
+function openFile(path: string, options: Options, quarantined: string | null = null): StateFile {
   const db = openDatabase(path, options);
-  const inodes = () => `${inodeOf(path)} ${inodeOf(`${path}-wal`)}`;
+  const inodes = () => `${statusOf(path)?.ino} ${statusOf(`${path}-wal`)?.ino}`;
   const opened = inodes();
   return {
     db,
-    quarantined: null,
+    quarantined,
     isInPlace: () => inodes() === opened,
-    close(keepsLog = false) {
-      const keeper = keepsLog ? new DatabaseSync(path, { readOnly: true }) : null;
-      keeper?.exec("select count(*) from sqlite_schema");
-      db.close();
-      // The last connection removes the log, unless it may only read.
-      keeper?.close();
-    },
+    close: () => db.close(),
   };
 }
 
@@ -111,7 +104,7 @@ function replace(path: string, options: Options): string | null {
   const quarantined = `${path}.damaged-${new Date(nowMs()).toISOString().replace(/[-:.]/g, "")}`;
   for (const suffix of BESIDE) if (existsSync(path + suffix)) renameSync(path + suffix, quarantined + suffix);
   // Last: when the process is killed before, the next one finds it damaged again.
-  if (!isNew) renameSync(path, quarantined);
+  if (!isNew) linkSync(path, quarantined);
   renameSync(replacement, path);
   if (isNew) return null;
   const problem = "The state file was damaged: it is quarantined, and what could be read of it was kept";
@@ -122,16 +115,8 @@ function replace(path: string, options: Options): string | null {
 /** What SQLite puts beside the file; with the log of another one a file would be damaged. */
 const BESIDE = ["-wal", "-shm"];
 
-function isEmpty(path: string): boolean {
-  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
-}
-
-const inodeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
-
-/** `now_ms()` of the statements; for all rows of one it is the same. */
-function addClock(db: DatabaseSync, nowMs: () => number): void {
-  db.function("now_ms", { deterministic: true }, () => BigInt(nowMs()));
-}
+const statusOf = (path: string) => statSync(path, { throwIfNoEntry: false });
+const isEmpty = (path: string) => !statusOf(path)?.size;
 
 /** A database that several processes use at once and that keeps every commit. */
 function openDatabase(path: string, { nowMs, checks = false }: Options): DatabaseSync {
@@ -150,7 +135,7 @@ function openDatabase(path: string, { nowMs, checks = false }: Options): Databas
     if (isNew) db.exec(TABLES);
     checkVersion(db);
     if (checks) checkPages(db);
-    addClock(db, nowMs);
+    db.function("now_ms", { deterministic: true }, () => BigInt(nowMs()));
     return db;
   } catch (error) {
     db.close();

@@ -1,5 +1,5 @@
 import { statfsSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { Log } from "../../../platform/log/log.ts";
 import { isDiskFull } from "./errors.ts";
@@ -17,11 +17,7 @@ const GROWTH_BYTES = 4 * 2 ** 20;
 const PAGE_BYTES = 4_096;
 /** What the file keeps for the next flood. */
 const KEPT_PAGES = 4_096;
-/** Pages given back in one step. */
-const STEP_PAGES = 256;
 const NO_LIMIT = 4_294_967_294;
-/** After the first, each attempt makes twice as much room as the one before: the last ones give up all rows. */
-const MOST_ATTEMPTS = 7;
 
 /**
  * The space that a state keeps in its file for a full disk.
@@ -36,10 +32,10 @@ const MOST_ATTEMPTS = 7;
  */
 export type Reserve = ReturnType<typeof reserveOf>;
 
-/** The reserve of the database in `path`. */
+/** The reserve of the database in the directory's `state.db`. */
 export function reserveOf(
   db: DatabaseSync,
-  { path, size, log }: { path: string; size: ReserveSize; log: Log },
+  { directory, size, log }: { directory: string; size: ReserveSize; log: Log },
 ) {
   const counting = (query: string) => {
     const statement = db.prepare(query);
@@ -49,15 +45,16 @@ export function reserveOf(
   const freePages = counting("pragma freelist_count");
   const allPages = counting("pragma page_count");
   const checkpoint = () => isDone(() => db.prepare("pragma wal_checkpoint(passive)").get());
-  // Read to its end: each row is a page that was moved.
-  const shrink = () => isDone(() => db.prepare(`pragma incremental_vacuum(${STEP_PAGES})`).all());
+  // So many pages in one step. Read to its end: each row is a page that was moved.
+  const shrink = () => isDone(() => db.prepare("pragma incremental_vacuum(256)").all());
   const last = "select id from reserve order by id desc limit ?";
   const removal = db.prepare(`delete from reserve where id in (${last})`);
   const remove = (count: number) => isDone(() => removal.run(count));
   const hasRoom = (bytes: number) => {
-    const { bavail, bsize } = statfsSync(dirname(path));
+    const { bavail, bsize } = statfsSync(directory);
     return bavail * bsize >= MARGIN * bytes;
   };
+  const logBytes = () => statSync(join(directory, "state.db-wal"), { throwIfNoEntry: false })?.size ?? 0;
   const limitGrowth = () => db.exec(`pragma max_page_count = ${allPages()}`);
   const insert = db.prepare("insert into reserve (filling) values (zeroblob(?))");
   const add = (bytes: number): boolean => {
@@ -74,11 +71,9 @@ export function reserveOf(
   limitGrowth();
   return {
     bytes,
-    isDiskShort: (): boolean => !hasRoom(GROWTH_BYTES),
     release(attempt: number): boolean {
       // Perhaps the log was at its end, not the file: it begins again.
       if (checkpoint() && attempt === 0) return true;
-      if (attempt >= MOST_ATTEMPTS) return false;
       const times = 2 ** Math.max(0, attempt - 1);
       if (grow(GROWTH_BYTES * times)) return true;
       if (rows() === 0 || !remove(times)) return false;
@@ -86,7 +81,7 @@ export function reserveOf(
       return true;
     },
     upkeep(): boolean {
-      if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) < GROWTH_BYTES) grow(GROWTH_BYTES);
+      if (logBytes() < GROWTH_BYTES) grow(GROWTH_BYTES);
       const missing = size.rows - rows();
       if (missing > 0) {
         if (!hasRoom(bytes() + size.rowBytes) || !add(size.rowBytes)) return false;

@@ -16,12 +16,30 @@ const LAST_ROW = 2 ** 40;
  * Errors:    those of SQLite for a full disk.
  */
 export function salvage(path: string, into: DatabaseSync): Record<Table, number> {
+  const copied = { alert: 0, outbox: 0, meta: 0, hour: 0 };
+  let failures = 0;
+  const copy = (table: Table, from: number, to: number): number => {
+    // With the limit SQLite does not look at the row behind the last one, which may be in a damaged page.
+    const text = `insert or ignore into main.${table}
+      select * from damaged.${table} where rowid between ?1 and ?2 limit 1 + ?2 - ?1`;
+    try {
+      return Number(into.prepare(text).run(from, to).changes);
+    } catch (error) {
+      if (isDiskFull(error)) throw error;
+    }
+    failures += 1;
+    if (from >= to || failures >= MOST_FAILURES) return 0;
+    const middle = Math.floor((from + to) / 2);
+    return copy(table, from, middle) + copy(table, middle + 1, to);
+  };
   // Else SQLite reads nothing of a file that is shorter than its header says.
   into.exec("pragma writable_schema = on");
-  const copied = { alert: 0, outbox: 0, meta: 0, hour: 0 };
   try {
     into.prepare("attach ? as damaged").run(path);
-    for (const table of Object.keys(copied) as Table[]) copied[table] = copyTable(into, table);
+    for (const table of Object.keys(copied) as Table[]) {
+      failures = 0;
+      copied[table] = copy(table, 1, LAST_ROW);
+    }
   } catch (error) {
     if (isDiskFull(error)) throw error;
   }
@@ -34,22 +52,3 @@ const AFTERWARDS = `
     coalesce((select max(id) from outbox), 0),
     coalesce((select cast(value as integer) from meta where key = 'next_id'), 0));
   update outbox set digest = null where digest not in (select id from outbox)`;
-
-function copyTable(db: DatabaseSync, table: Table): number {
-  // With the limit SQLite does not look at the row behind the last one, which may be in a damaged page.
-  const text = `insert or ignore into main.${table}
-    select * from damaged.${table} where rowid between ?1 and ?2 limit 1 + ?2 - ?1`;
-  let failures = 0;
-  const copy = (from: number, to: number): number => {
-    try {
-      return Number(db.prepare(text).run(from, to).changes);
-    } catch (error) {
-      failures += 1;
-      if (isDiskFull(error)) throw error;
-      if (from >= to || failures >= MOST_FAILURES) return 0;
-    }
-    const middle = Math.floor((from + to) / 2);
-    return copy(from, middle) + copy(middle + 1, to);
-  };
-  return copy(1, LAST_ROW);
-}

@@ -42,8 +42,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   } catch (error) {
     const cause = error instanceof OpsError ? error.cause : error;
     if (!options.mayBeUnavailable || !(isDiskFull(cause) || isFailed(cause))) throw error;
-    const hint = "Alerts are sent from memory until it can be: make room on its disk, or repair it";
-    options.log.error("The state cannot be opened at the start", { cause: error, hint });
+    options.log.error(UNOPENED, { cause: error });
   }
   return store;
 }
@@ -94,7 +93,7 @@ class SqliteStore implements Store {
     try {
       return await work(sqlOn(() => this.current()));
     } catch (error) {
-      this.#failed(error);
+      if (isDamaged(error)) this.#reopen(DAMAGED);
       throw error;
     }
   }
@@ -133,7 +132,7 @@ class SqliteStore implements Store {
   async close(): Promise<void> {
     do await delay(1);
     while (this.#queue.length > 0);
-    this.#opened?.close(this.#opened.reserve?.isDiskShort());
+    this.#opened?.close();
     this.#lock?.release();
     this.#opened = this.#lock = null;
     this.#isClosed = true;
@@ -146,14 +145,9 @@ class SqliteStore implements Store {
     const { log, directory = "", reserve: size } = this.#options;
     const file = this.#open();
     this.quarantined = file.quarantined ?? this.quarantined;
-    const path = join(directory, "state.db");
-    const reserve = size && log ? reserveOf(file.db, { path, size, log }) : null;
+    const reserve = size && log ? reserveOf(file.db, { directory, size, log }) : null;
     this.#opened = { ...file, prepared: new Map(), reserve };
     return this.#opened;
-  }
-
-  #failed(error: unknown): void {
-    if (isDamaged(error)) this.#reopen(DAMAGED);
   }
 
   #reopen(why: string): void {
@@ -182,13 +176,14 @@ class SqliteStore implements Store {
       try {
         return await runTogether(opened, jobs);
       } catch (error) {
-        this.#failed(error);
+        if (isDamaged(error)) this.#reopen(DAMAGED);
         if (!isDiskFull(error) || opened.reserve?.release(attempt) !== true) throw error;
       }
     }
   }
 }
 
+const UNOPENED = "The state cannot be opened at the start: alerts are sent from memory until it can be";
 const DAMAGED = "The state file is damaged: it is replaced before it is used again";
 const REMOVED = "The state file or its log was removed or replaced while it was in use: it is opened again";
 
@@ -196,12 +191,11 @@ const REMOVED = "The state file or its log was removed or replaced while it was 
 async function runTogether(opened: Opened, jobs: readonly Job[]): Promise<unknown[]> {
   const { db } = opened;
   let isOver = false;
-  // A full disk makes SQLite roll back by itself; what a job has called together with what failed comes after that.
-  const current = () => {
+  const sql = sqlOn(() => {
+    // A full disk makes SQLite roll back; what a job has called together with what failed comes after that.
     if (isOver || !db.isTransaction) throw new Error("The transaction is over");
     return opened;
-  };
-  const sql = sqlOn(current);
+  });
   prepare(opened, "begin immediate").run();
   try {
     const results: unknown[] = [];
