@@ -40,9 +40,9 @@ export async function readStateFacts(state: PageState) {
     Promise.allSettled([state.check()]),
     state.recent(SHOWN_ALERTS),
     state.hourly(SHOWN_HOURS),
-    state.listDead(),
+    state.listDead(SHOWN_DEAD),
   ]);
-  const dead = ended.toSorted((a, b) => (a.diedAt < b.diedAt ? 1 : -1)).slice(0, SHOWN_DEAD);
+  const dead = ended.toSorted((a, b) => (a.diedAt < b.diedAt ? 1 : -1));
   const canAccept = check.status === "fulfilled";
   return { stats, canAccept, recent, hours, dead, isQuarantined: state.quarantined !== null };
 }

@@ -13,13 +13,15 @@ const PAUSE_MS = 120;
 
 const ENDED = "state in ('dead', 'unknown')";
 
-/** The rows that are dead or unknown, oldest first. */
-export async function listDead(sql: Sql): Promise<DeadRow[]> {
+/** The rows that are dead or unknown, oldest first; with a limit those that ended last. */
+export async function listDead(sql: Sql, limit = Number.MAX_SAFE_INTEGER): Promise<DeadRow[]> {
   const rows = await sql.all(
     `select id, kind, state, digest, fingerprint, attempts, code, accepted_at, ended_at, alert
-    from {outbox} where ${ENDED} order by id`,
+    from {outbox} where ${ENDED} order by ended_at desc, id desc limit $1`,
+    [limit],
   );
-  return rows.map((row) => ({
+  const oldestFirst = rows.sort((a, b) => Number(a.id) - Number(b.id));
+  return oldestFirst.map((row) => ({
     ...listed(row),
     status: row.state as DeadRow["status"],
     code: String(row.code),

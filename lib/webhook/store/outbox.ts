@@ -79,7 +79,7 @@ export function outboxOn(
     async stats() {
       return { ...(await read(readStats)), reserveBytes: await store.reserveBytes() };
     },
-    listDead: () => read(listDead),
+    listDead: (limit) => read((sql) => listDead(sql, limit)),
     retryDead: (rows) => changing(retryDead(store, rows)),
     dropDead: (rows) => dropDead(store, rows),
     listQueued: (limit) => read((sql) => listQueued(sql, limit)),

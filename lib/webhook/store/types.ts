@@ -248,8 +248,8 @@ export type State = {
   /** Records why a lane is paused; null: it is not. */
   pauseLane(kind: OutboxKind, code: string | null): Promise<void>;
   stats(): Promise<OutboxStats>;
-  /** Rows that are dead or unknown. */
-  listDead(): Promise<DeadRow[]>;
+  /** Rows that are dead or unknown, oldest first; with a limit those that ended last. */
+  listDead(limit?: number): Promise<DeadRow[]>;
   /** Makes rows, dead or unknown, due again, with all others that their texts tell; null: all. Returns how many. */
   retryDead(rows: readonly number[] | null): Promise<number>;
   /** Removes rows that are dead or unknown; null means all of them. Returns how many. */
