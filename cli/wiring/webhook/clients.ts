@@ -12,12 +12,7 @@ import { commentAttempt, issueAttempt } from "../../../lib/webhook/delivery/send
 import { messageAttempt } from "../../../lib/webhook/delivery/send-message.ts";
 import { authenticator } from "../../../lib/webhook/http/authenticate.ts";
 
-/**
- * How long calls may take.
- *
- * Shape: `sendLimitMs` is for a message, an issue or a comment, after which it counts as failed; `lookUpLimitMs` for
- *        one query for a message that may have arrived: the gateway reads its own database.
- */
+/** How long a send (of a message, an issue or a comment) and one query for a message that may have arrived may take. */
 export type CallLimits = { sendLimitMs: number; lookUpLimitMs: number };
 
 type ClientParts = CallLimits & { nowMs: () => number; onCall: (record: CallRecord) => void };
@@ -34,8 +29,7 @@ export function clientsOf(config: WebhookConfig, parts: ClientParts) {
   const gateway = evolutionClient({ ...service, timeoutMs: sendLimitMs });
   const findInstance = resolveInstance({ gateway, configured });
   const watched = evolutionClient({ ...service, timeoutMs: EVOLUTION_STATE_TIMEOUT_MS });
-  const { token, teamId } = tracker;
-  const issues = linearTracker({ url: new URL(tracker.url), token, teamId, timeoutMs: sendLimitMs, onCall });
+  const issues = linearTracker({ ...tracker, url: new URL(tracker.url), timeoutMs: sendLimitMs, onCall });
   return {
     authenticate: authenticator(config),
     attempts: {

@@ -94,9 +94,5 @@ export async function openServeDependencies(
       });
     },
   };
-  const close = async () => {
-    await durable.close();
-    stopPings();
-  };
-  return { dependencies, close };
+  return { dependencies, close: () => durable.close().finally(() => stopPings()) };
 }

@@ -9,8 +9,6 @@ import type { CommandContext, Outcome } from "../../framework/command.ts";
 /** Conditions of a service's store; `storeLimitMs` is how long one call may wait for a database. */
 export type StoreConditions = { nowMs: () => number; reserve: ReserveSize; storeLimitMs?: number };
 
-type StateOptions = { limits?: OutboxLimits; comments?: boolean; service?: StoreConditions };
-
 /**
  * Opens the webhook's state: the file of a state directory, or a shared database.
  *
@@ -22,7 +20,11 @@ export async function openState(
   config: StateConfig,
   log: Log,
   applicationName: string,
-  { limits = OUTBOX_LIMITS, comments = false, service }: StateOptions = {},
+  {
+    limits = OUTBOX_LIMITS,
+    comments = false,
+    service,
+  }: { limits?: OutboxLimits; comments?: boolean; service?: StoreConditions } = {},
 ): Promise<State> {
   const mayBeUnavailable = service !== undefined;
   return outboxOn(await openStore(), { limits, comments, log });

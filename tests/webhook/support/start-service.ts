@@ -211,7 +211,7 @@ const spare: StateDatabase[] = [];
 async function openWorld(store: Store, canFail: boolean, options: Partial<ServiceSettings>): Promise<World> {
   const database = store === "postgres" ? (spare.pop() ?? (await createStateDatabase())) : null;
   await database?.empty(START_MS);
-  const disk = canFail && database === null ? smallDisk(6) : null;
+  const disk = canFail && database === null ? smallDisk(32) : null;
   const directory =
     disk === null ? mkdtempSync(join(tmpdir(), "opsctl-webhook-")) : join(disk.directory, "state");
   if (disk !== null) mkdirSync(directory, { mode: 0o700 });
