@@ -23,61 +23,54 @@ const UNKNOWN = { pendingMessages: null as Count, newestUnacknowledged: null as 
  *            gateway does not know says nothing. While the gateway gives no answer, the row stays as it was.
  * Source:    design of the alarm, The alarm is watched.
  */
-export class Acknowledgements {
-  readonly #dependencies: WatchDependencies;
+export function acknowledgements({ durable, isLeading, clients }: WatchDependencies) {
   /** What was last heard of each message; those that wait longest for the next question come first. */
-  readonly #statuses = new Map<string, MessageStatus["status"]>();
-  #isAnyKept = false;
-  #counts = UNKNOWN;
-
-  constructor(dependencies: WatchDependencies) {
-    this.#dependencies = dependencies;
-  }
-
-  get counts(): typeof UNKNOWN {
-    return this.#counts;
-  }
-
-  /** Asks about some of them and counts; a process that does not lead knows nothing. */
-  async look(signal: AbortSignal): Promise<void> {
-    const { durable, isLeading } = this.#dependencies;
-    if (!isLeading()) this.#counts = UNKNOWN;
-    if (!isLeading()) return;
-    const ids = await durable.deliveredBetween(KEEP_DELIVERED_MS, ASKED_AFTER_MS);
-    const ofDay = await durable.deliveredBetween(DAY_MS, ASKED_AFTER_MS);
-    const overdue = await durable.deliveredBetween(DAY_MS, PENDING_AFTER_MS);
-    for (const id of this.#statuses.keys()) if (!ids.includes(id)) this.#statuses.delete(id);
-    const never = [...new Set([...this.#row(ids), ...ofDay])].filter((id) => !this.#statuses.has(id));
-    const again = this.#unacknowledged([...this.#statuses.keys()]).filter((id) => ofDay.includes(id));
-    const isAnswered = await this.#ask([...never, ...again].slice(0, MOST_ASKED), signal);
-    this.#isAnyKept ||= [...this.#statuses.values()].some((one) => one === "settled" || one === "returned");
-    const pendingMessages = this.#unacknowledged(overdue).length;
-    const newestUnacknowledged = this.#unacknowledged(this.#row(ids)).length;
-    if (isAnswered && this.#isAnyKept) this.#counts = { pendingMessages, newestUnacknowledged };
-    else this.#counts = { ...this.#counts, pendingMessages: null };
-  }
+  const statuses = new Map<string, MessageStatus["status"]>();
+  let isAnyKept = false;
+  let counts = UNKNOWN;
 
   /** The messages that are newer than the newest one known to be acknowledged. */
-  #row(ids: readonly string[]): readonly string[] {
-    const end = ids.findIndex((id) => this.#statuses.get(id) === "settled");
+  const row = (ids: readonly string[]): readonly string[] => {
+    const end = ids.findIndex((id) => statuses.get(id) === "settled");
     return end < 0 ? ids : ids.slice(0, end);
-  }
-
-  #unacknowledged(ids: readonly string[]): readonly string[] {
-    return ids.filter((id) => ["pending", "returned"].includes(this.#statuses.get(id) ?? ""));
-  }
+  };
+  const unacknowledged = (ids: readonly string[]): readonly string[] =>
+    ids.filter((id) => ["pending", "returned"].includes(statuses.get(id) ?? ""));
 
   /** False when the gateway gave no answer. */
-  async #ask(ids: readonly string[], signal: AbortSignal): Promise<boolean> {
-    const { messageStatus, findInstance } = this.#dependencies.clients();
+  const ask = async (ids: readonly string[], signal: AbortSignal): Promise<boolean> => {
+    const { messageStatus, findInstance } = clients();
     for (const id of ids) {
       const instance = await findInstance(signal);
       if (instance.status !== "found") return false;
       const { status } = await messageStatus({ instanceName: instance.name, id }, signal);
       if (status === "unknown") return false;
-      this.#statuses.delete(id);
-      this.#statuses.set(id, status);
+      statuses.delete(id);
+      statuses.set(id, status);
     }
     return true;
-  }
+  };
+
+  return {
+    get counts() {
+      return counts;
+    },
+    /** Asks about some of them and counts; a process that does not lead knows nothing. */
+    async look(signal: AbortSignal): Promise<void> {
+      if (!isLeading()) counts = UNKNOWN;
+      if (!isLeading()) return;
+      const ids = await durable.deliveredBetween(KEEP_DELIVERED_MS, ASKED_AFTER_MS);
+      const ofDay = await durable.deliveredBetween(DAY_MS, ASKED_AFTER_MS);
+      const overdue = await durable.deliveredBetween(DAY_MS, PENDING_AFTER_MS);
+      for (const id of statuses.keys()) if (!ids.includes(id)) statuses.delete(id);
+      const never = [...new Set([...row(ids), ...ofDay])].filter((id) => !statuses.has(id));
+      const again = unacknowledged([...statuses.keys()]).filter((id) => ofDay.includes(id));
+      const isAnswered = await ask([...never, ...again].slice(0, MOST_ASKED), signal);
+      isAnyKept ||= [...statuses.values()].some((one) => one === "settled" || one === "returned");
+      const pendingMessages = isAnswered && isAnyKept ? unacknowledged(overdue).length : null;
+      const newestUnacknowledged = unacknowledged(row(ids)).length;
+      counts =
+        pendingMessages === null ? { ...counts, pendingMessages } : { pendingMessages, newestUnacknowledged };
+    },
+  };
 }

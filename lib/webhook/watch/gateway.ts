@@ -14,64 +14,46 @@ const LOOK_WHILE_PAUSED_MS = 5_000;
  *            it is. An unknown state pauses nothing: a failing gateway is found out by the sends.
  * Source:    design of the alarm, The alarm is watched.
  */
-export class GatewayWatch {
-  readonly #dependencies: WatchDependencies;
-  #isOpen: boolean | null = null;
-  #changedAtMs: number;
-  #askedAtMs = Number.NEGATIVE_INFINITY;
-  #resumedAtMs = Number.NEGATIVE_INFINITY;
-  #isWanted = false;
-  #isAsking = false;
+export function gatewayWatch({ sources, clients, lane, log, monotonicMs }: WatchDependencies) {
+  let wasOpen: boolean | null = null;
+  let changedAtMs = monotonicMs();
+  let [askedAtMs, resumedAtMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let isAsking = false;
 
-  constructor(dependencies: WatchDependencies) {
-    this.#dependencies = dependencies;
-    this.#changedAtMs = dependencies.monotonicMs();
-  }
-
-  get view(): { gatewayOpen: boolean | null; gatewayForMs: number } {
-    return { gatewayOpen: this.#isOpen, gatewayForMs: this.#dependencies.monotonicMs() - this.#changedAtMs };
-  }
-
-  /** Asks when it is time to. */
-  async lookInTime(signal: AbortSignal): Promise<void> {
-    const { lane, monotonicMs } = this.#dependencies;
-    const everyMs = lane.pausedBy() === NOT_OPEN ? LOOK_WHILE_PAUSED_MS : LOOK_MS;
-    if (monotonicMs() - this.#askedAtMs >= everyMs) await this.look(signal);
-  }
-
-  /** Asks now; while a question is under way, once more after it, since its answer may be older than the reason to ask. */
-  async look(signal: AbortSignal): Promise<void> {
-    this.#isWanted = true;
-    if (this.#isAsking) return;
-    this.#isAsking = true;
-    try {
-      while (this.#isWanted && !signal.aborted) {
-        this.#isWanted = false;
-        this.#askedAtMs = this.#dependencies.monotonicMs();
-        const connection = await connectionOf(this.#dependencies.clients(), signal);
-        if (!signal.aborted) await this.#take(connection);
-      }
-    } finally {
-      this.#isAsking = false;
-    }
-  }
-
-  async #take({ isOpen, cause }: Awaited<ReturnType<typeof connectionOf>>): Promise<void> {
-    const { sources, lane, log, monotonicMs } = this.#dependencies;
-    if (isOpen !== this.#isOpen) {
+  /** Asks now, unless a question is under way. */
+  const look = async (signal: AbortSignal): Promise<void> => {
+    if (isAsking) return;
+    [isAsking, askedAtMs] = [true, monotonicMs()];
+    const { isOpen, cause } = await connectionOf(clients(), signal).finally(() => {
+      isAsking = false;
+    });
+    if (signal.aborted) return;
+    if (isOpen !== wasOpen) {
       if (isOpen === null) log.warn("The state of the gateway's instance is not known", { code: cause });
-      if (isOpen && this.#isOpen === false) log.info("The gateway's instance is connected again");
-      [this.#isOpen, this.#changedAtMs] = [isOpen, monotonicMs()];
+      if (isOpen && wasOpen === false) log.info("The gateway's instance is connected again");
+      [wasOpen, changedAtMs] = [isOpen, monotonicMs()];
     }
     // The messages of another process are not ours to pause.
     if (!sources().some((source) => source.isOurs())) return;
     if (isOpen === false) lane.pause({ code: NOT_OPEN, cause });
     // Another refusal, such as one of our key, is not over because the instance is connected.
     if (!isOpen || lane.pausedBy() !== NOT_OPEN) return;
-    if (monotonicMs() - this.#resumedAtMs < LOOK_WHILE_PAUSED_MS) return;
-    this.#resumedAtMs = monotonicMs();
+    if (monotonicMs() - resumedAtMs < LOOK_WHILE_PAUSED_MS) return;
+    resumedAtMs = monotonicMs();
     await lane.resume();
-  }
+  };
+
+  return {
+    get view() {
+      return { gatewayOpen: wasOpen, gatewayForMs: monotonicMs() - changedAtMs };
+    },
+    look,
+    /** Asks when it is time to. */
+    async lookInTime(signal: AbortSignal): Promise<void> {
+      const everyMs = lane.pausedBy() === NOT_OPEN ? LOOK_WHILE_PAUSED_MS : LOOK_MS;
+      if (monotonicMs() - askedAtMs >= everyMs) await look(signal);
+    },
+  };
 }
 
 /** `isOpen` is null when no answer can be read; a refusal of our key says nothing of the instance: the sends pause. */

@@ -6,12 +6,12 @@ import type { Ping } from "../../providers/ping.ts";
 import type { ResendClient } from "../../providers/resend/client.ts";
 import type { Attempt } from "../delivery/attempt.ts";
 import type { PauseReason } from "../delivery/circuit-breaker.ts";
-import type { Source } from "../delivery/dispatcher.ts";
+import type { Source } from "../delivery/parts.ts";
 import { OutageLog } from "../outage-log.ts";
 import type { State } from "../store/types.ts";
-import { Acknowledgements } from "./acknowledgements.ts";
-import { EmailFallback } from "./email-fallback.ts";
-import { GatewayWatch } from "./gateway.ts";
+import { acknowledgements } from "./acknowledgements.ts";
+import { emailFallback } from "./email-fallback.ts";
+import { gatewayWatch } from "./gateway.ts";
 import { heartbeat } from "./heartbeat.ts";
 
 /** The external services of the watch; null where one is not configured. */
@@ -65,9 +65,9 @@ export function makeWatch(dependencies: WatchDependencies) {
   const { signal } = stopped;
   let running: Promise<unknown> | null = null;
   let lastFailure: string | null = null;
-  const gateway = new GatewayWatch(dependencies);
-  const acknowledgements = new Acknowledgements(dependencies);
-  const email = new EmailFallback({ ...dependencies, lastFailure: () => lastFailure });
+  const gateway = gatewayWatch(dependencies);
+  const messages = acknowledgements(dependencies);
+  const email = emailFallback(dependencies, () => lastFailure);
   const beat = heartbeat(dependencies);
   const outage = new OutageLog({ ...dependencies, level: "warn", problem: "The watch over the alarm fails" });
   const safely = async (work: () => Promise<void>) => {
@@ -84,7 +84,7 @@ export function makeWatch(dependencies: WatchDependencies) {
 
   return {
     get view() {
-      return { ...gateway.view, ...acknowledgements.counts };
+      return { ...gateway.view, ...messages.counts };
     },
     watched(attempt: Attempt): Attempt {
       return async (row, stop) => {
@@ -98,8 +98,8 @@ export function makeWatch(dependencies: WatchDependencies) {
     start() {
       running ??= Promise.all([
         every(SECOND_MS, () => gateway.lookInTime(signal)),
-        every(MINUTE_MS, () => acknowledgements.look(signal)),
-        every(ESCALATION_LOOK_MS, () => email.look(signal)),
+        every(MINUTE_MS, () => messages.look(signal)),
+        every(ESCALATION_LOOK_MS, () => email(signal)),
         every(MINUTE_MS, () => beat(signal)),
       ]);
     },
