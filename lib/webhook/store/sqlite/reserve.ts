@@ -12,8 +12,10 @@ export const RESERVE: ReserveSize = { rows: 32, rowBytes: 2 ** 20 };
 
 /** So many times what is taken has to be free on the disk. */
 const MARGIN = 4;
-/** By so much the file grows at least, and so long its log stays. */
-const GROWTH_BYTES = 4 * 2 ** 20;
+/** By so much the file grows at least. */
+const GROWTH_BYTES = 2 ** 20;
+/** So long its log stays: what a large batch of alerts needs. */
+const LOG_BYTES = 4 * 2 ** 20;
 const PAGE_BYTES = 4_096;
 /** What the file keeps for the next flood. */
 const KEPT_PAGES = 4_096;
@@ -81,7 +83,7 @@ export function reserveOf(
       return true;
     },
     upkeep(): boolean {
-      if (logBytes() < GROWTH_BYTES) grow(GROWTH_BYTES);
+      if (logBytes() < LOG_BYTES) grow(LOG_BYTES);
       const missing = size.rows - rows();
       if (missing > 0) {
         if (!hasRoom(bytes() + size.rowBytes) || !add(size.rowBytes)) return false;

@@ -146,7 +146,7 @@ describe("a state with a reserve, on a full disk,", () => {
       isRefused = outcomes.some((outcome) => "refused" in outcome);
       accepted += outcomes.filter((outcome) => "accepted" in outcome).length;
     }
-    expect(statfsSync(disk.directory).bfree * 4_096).toBeLessThan(16 * MIB);
+    expect(statfsSync(disk.directory).bfree * 4_096).toBeLessThan(4 * MIB);
     expect((await state.stats()).message.queued).toBe(accepted);
     await state.close();
   });
