@@ -53,11 +53,10 @@ export function acknowledgements({ durable, isLeading, clients }: WatchDependenc
 
   return {
     get counts() {
-      return counts;
+      return isLeading() ? counts : UNKNOWN;
     },
     /** Asks about some of them and counts; a process that does not lead knows nothing. */
     async look(signal: AbortSignal): Promise<void> {
-      if (!isLeading()) counts = UNKNOWN;
       if (!isLeading()) return;
       const ids = await durable.deliveredBetween(KEEP_DELIVERED_MS, ASKED_AFTER_MS);
       const ofDay = await durable.deliveredBetween(DAY_MS, ASKED_AFTER_MS);

@@ -11,8 +11,6 @@ const DUE_MS = 3 * 60_000;
 const ALONG_MS = 2 * 60_000;
 /** The shortest time from one send to the next. */
 const BETWEEN_MS = 60_000;
-/** The provider knows the key of an e-mail with another content, as after its addresses were changed. */
-const KEY_IN_USE = "invalid_idempotent_request";
 
 /** An alert that waits in a state; `sinceMs` is on the monotonic clock. */
 type Waiting = Escalation & { state: State; sinceMs: number };
@@ -50,14 +48,12 @@ export function emailFallback(dependencies: WatchDependencies, lastFailure: () =
   /** While nobody can say who leads, the process that led last e-mails the durable state's alerts. */
   const ours = (): State[] => {
     if (isLeading() || isLeaderKnown()) ledLast = isLeading();
-    const states = sources().map(({ state }) => state);
-    return states.filter((state) => state !== durable || ledLast);
+    return sources().flatMap(({ state }) => (state !== durable || ledLast ? state : []));
   };
 
   const read = async (state: State): Promise<Found> => {
     const known = found.get(state)?.rows ?? new Map<number, Waiting>();
-    const now = monotonicMs();
-    const rows = new Map<number, Waiting>();
+    const [now, rows] = [monotonicMs(), new Map<number, Waiting>()];
     try {
       for (const waitedMs of [0, ALONG_MS, DUE_MS]) {
         for (const each of await state.escalations(waitedMs)) {
@@ -136,7 +132,8 @@ export function emailFallback(dependencies: WatchDependencies, lastFailure: () =
     if (lastCode !== code)
       log.error("Alerts that WhatsApp did not take cannot be e-mailed yet", { code, hint });
     lastCode = code;
-    if (status !== "failed" && code !== KEY_IN_USE) return;
+    // The provider may know the key with another content, as after the addresses were changed.
+    if (status !== "failed" && code !== "invalid_idempotent_request") return;
     pending = null;
     await keep();
   };

@@ -18,15 +18,11 @@ export function gatewayWatch({ sources, clients, lane, log, monotonicMs }: Watch
   let wasOpen: boolean | null = null;
   let changedAtMs = monotonicMs();
   let [askedAtMs, resumedAtMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  let isAsking = false;
 
-  /** Asks now, unless a question is under way. */
+  /** Asks now. */
   const look = async (signal: AbortSignal): Promise<void> => {
-    if (isAsking) return;
-    [isAsking, askedAtMs] = [true, monotonicMs()];
-    const { isOpen, cause } = await connectionOf(clients(), signal).finally(() => {
-      isAsking = false;
-    });
+    askedAtMs = monotonicMs();
+    const { isOpen, cause } = await connectionOf(clients(), signal);
     if (signal.aborted) return;
     if (isOpen !== wasOpen) {
       if (isOpen === null) log.warn("The state of the gateway's instance is not known", { code: cause });
