@@ -12,7 +12,7 @@ export const RESERVE: ReserveSize = { rows: 32, rowBytes: 2 ** 20 };
 
 /** So many times what is taken has to be free on the disk. */
 const MARGIN = 4;
-/** By so much the file grows at least. */
+/** By so much the file grows at least, on a tight disk. */
 const GROWTH_BYTES = 2 ** 20;
 /** So long its log stays: what a large batch of alerts needs. */
 const LOG_BYTES = 4 * 2 ** 20;
@@ -77,7 +77,7 @@ export function reserveOf(
       // Perhaps the log was at its end, not the file: it begins again.
       if (checkpoint() && attempt === 0) return true;
       const times = 2 ** Math.max(0, attempt - 1);
-      if (grow(GROWTH_BYTES * times)) return true;
+      if (grow(LOG_BYTES * times) || grow(GROWTH_BYTES * times)) return true;
       if (rows() === 0 || !remove(times)) return false;
       log.warn("The disk is full: alerts are kept in the state's reserve", { reserveBytes: bytes() });
       return true;
