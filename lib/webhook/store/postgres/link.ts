@@ -10,7 +10,6 @@ export const STATE_URL = "OPSCTL_STATE_URL";
 const PAUSE_MS = 100;
 /** Deadlock, or a row that another transaction has changed. */
 const UNDONE = new Set(["40001", "40P01"]);
-const UNAVAILABLE = new Set(["DATABASE_LOST", "DATABASE_UNREACHABLE"]);
 
 const NAMES: Readonly<Record<string, string>> = { now: "opsctl_state.now_ms()", id: "bigint" };
 /** How many rows one statement inserts: few lengths, so that few statements are prepared. */
@@ -24,8 +23,8 @@ type Work<T> = (sql: Sql) => Promise<T>;
  * The connections to the state's database, which `open` makes for the first call that needs them.
  *
  * Shape:     `attempt` says what is done, such as "read the outbox". `ask` returns the result of statements without a
- *            transaction, `transact` that of a transaction, which is repeated for `limitMs` when it was undone, or lost
- *            its connection before the commit was asked for.
+ *            transaction, `transact` that of a transaction, which is repeated for `limitMs` when it was undone, and once
+ *            when it lost its connection before the commit was asked for.
  * Behaviour: each statement has the time limit of the connections that `open` makes.
  * Errors:    those of `databaseError`; `CommitUnknown`; what the work itself throws.
  */
@@ -51,7 +50,7 @@ export function stateLink(open: () => Promise<Database>, limitMs: number) {
     },
     async transact<T>(attempt: string, work: Work<T>): Promise<T> {
       const startedMs = performance.now();
-      for (;;) {
+      for (let isFirst = true; ; isFirst = false) {
         let isCommitAsked = false;
         try {
           const { sql, prepares } = await connected();
@@ -65,8 +64,10 @@ export function stateLink(open: () => Promise<Database>, limitMs: number) {
           // A server that refuses a commit has rolled back, unless it ends the connection with its error.
           if (isCommitAsked && /^(?:$|08|25P|57P)/.test(sqlState))
             throw new CommitUnknown(`Cannot ${attempt}: no answer to the commit`, { cause });
-          const isOver = performance.now() - startedMs >= limitMs;
-          if (isOver || !(UNDONE.has(sqlState) || UNAVAILABLE.has(code))) throw failureOf(attempt, cause);
+          const isAgain = UNDONE.has(sqlState)
+            ? performance.now() - startedMs < limitMs
+            : isFirst && code === "DATABASE_LOST";
+          if (!isAgain) throw failureOf(attempt, cause);
         }
         await delay(PAUSE_MS);
       }
