@@ -70,23 +70,13 @@ export async function answersOf(
 
 /** The rows of an alert that are on their way; what becomes known is noted. */
 function flightsOf(placed: Placed, deliveries: Deliveries): Promise<void>[] {
-  const { state, accepted } = placed;
-  const message = deliveries.inFlight(state, accepted.messageRow);
-  const flights: Promise<void>[] = [];
-  if (message !== null)
-    flights.push(
-      message.then((ended) => {
-        placed.message = ended ?? placed.message;
-      }),
-    );
-  const issue = accepted.issue.status === "first" ? deliveries.inFlight(state, accepted.issue.row) : null;
-  if (issue !== null)
-    flights.push(
-      issue.then((ended) => {
-        placed.issue = ended ?? placed.issue;
-      }),
-    );
-  return flights;
+  const { messageRow, issue } = placed.accepted;
+  const rows = { message: messageRow, issue: issue.status === "first" ? issue.row : -1 };
+  return (["message", "issue"] as const).flatMap((kind) => {
+    const ending = deliveries.inFlight(placed.state, rows[kind]);
+    const note = (ended: AttemptEnd | null) => void (placed[kind] = ended ?? placed[kind]);
+    return ending?.then(note) ?? [];
+  });
 }
 
 function answerOf({ accepted: { alert, issue }, message, issue: ended, isDurable }: Placed): AlertAnswer {

@@ -1,5 +1,5 @@
 import { type Listener, listen } from "../platform/server/server.ts";
-import { type Dispatcher, makeDispatcher, type Pace } from "./delivery/dispatcher.ts";
+import { Dispatcher, type Pace } from "./delivery/dispatcher.ts";
 import { Fallback, type FallbackDependencies } from "./delivery/fallback.ts";
 import { Intake } from "./delivery/intake.ts";
 import type { DispatcherParts } from "./delivery/parts.ts";
@@ -19,7 +19,7 @@ export type ServeOptions = Pace & {
 };
 
 /** What the service touches. */
-export type ServeDependencies = Omit<DispatcherParts, "sources" | "onEnded" | "onDelivered"> &
+export type ServeDependencies = Omit<DispatcherParts, "sources" | "onEnded"> &
   Pick<FallbackDependencies, "openMemory"> &
   Pick<WatchDependencies, "clients"> & {
     authenticate: Authenticate;
@@ -99,7 +99,7 @@ function join(dependencies: ServeDependencies, pace: ServeOptions): Parts {
   });
   const attempts = { ...dependencies.attempts, message: watch.watched(dependencies.attempts.message) };
   const onEnded: DispatcherParts["onEnded"] = (state, rows, end) => fallback.ended(state, rows, end);
-  const dispatcher: Dispatcher = makeDispatcher({ ...dependencies, sources, attempts, onEnded }, pace);
+  const dispatcher: Dispatcher = new Dispatcher({ ...dependencies, sources, attempts, onEnded }, pace);
   const intake = new Intake({ ...dependencies, fallback, dispatcher, sleep });
   return { dispatcher, fallback, intake, watch, refusals: new RefusalLog(log, nowMs) };
 }

@@ -102,21 +102,12 @@ export class Delivery {
       breaker.observe(found);
       return found;
     }
-    const held = await this.#held(state, found).catch(() => null);
+    const held = await state.heldReferences("message", found).catch(() => null);
     if (held === null) return retry("state_unavailable", "row");
     const reference = found.find((id) => !held.has(id) && !this.#given.has(id));
     if (reference === undefined) return null;
     this.#give(reference);
     return { status: "delivered", reference, url: null };
-  }
-
-  /** Ids of other rows; throws when the row's own state cannot say. What another state cannot say counts as free. */
-  async #held(state: State, references: readonly string[]): Promise<ReadonlySet<string>> {
-    const all = this.#parts.sources().map(async (source) => {
-      const held = source.state.heldReferences("message", references);
-      return [...(await (source.state === state ? held : held.catch(() => [])))];
-    });
-    return new Set((await Promise.all(all)).flat());
   }
 
   #give(reference: string | null): void {
@@ -146,8 +137,7 @@ export class Delivery {
     const { kind, rate } = this.#parts;
     const members = row.sent === null ? others.map(({ id }) => id) : row.members;
     try {
-      const text = content && { text: content.text, note: content.note };
-      const hasBegun = await state.begin(row, { content: text, members, paceAheadMs: rate?.aheadMs ?? null });
+      const hasBegun = await state.begin(row, { content, members, paceAheadMs: rate?.aheadMs ?? null });
       this.#beginnings.worked();
       return hasBegun;
     } catch (error) {

@@ -161,8 +161,3 @@ export class Dispatcher {
     }
   }
 }
-
-/** Makes the dispatcher; it delivers nothing before it is started. */
-export function makeDispatcher(parts: DispatcherParts, pace: Pace): Dispatcher {
-  return new Dispatcher(parts, pace);
-}

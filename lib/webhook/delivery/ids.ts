@@ -2,10 +2,6 @@ import { hash } from "node:crypto";
 import type { Alert } from "../alert/alert.ts";
 import { alertInstant } from "../alert/time.ts";
 
-/** A storm asks for the same few ids ten thousand times a second. */
-const lately = new Map<string, string>();
-const MOST_REMEMBERED = 1_000;
-
 /**
  * The id of the issue that a claim on a fingerprint creates: the same on every attempt, another one for every claim.
  *
@@ -14,13 +10,7 @@ const MOST_REMEMBERED = 1_000;
  * Source: issue tracker contract, The same id twice.
  */
 export function issueIdOf(fingerprint: string, claimedAtMs: number): string {
-  const claim = `${claimedAtMs} ${fingerprint}`;
-  const known = lately.get(claim);
-  if (known !== undefined) return known;
-  const id = uuidOf([fingerprint, claimedAtMs]);
-  if (lately.size >= MOST_REMEMBERED) lately.clear();
-  lately.set(claim, id);
-  return id;
+  return uuidOf([fingerprint, claimedAtMs]);
 }
 
 /**

@@ -75,12 +75,6 @@ export class Lane {
     return flight?.ending ?? null;
   }
 
-  /** Whether a row of this fingerprint is on its way that was accepted before `row`. */
-  isBehind(state: State, { alert, id }: DueRow): boolean {
-    const isBefore = (row: DueRow) => row.id < id && row.alert.fingerprint === alert.fingerprint;
-    return [...this.#flights].some((flight) => flight.state === state && flight.rows.some(isBefore));
-  }
-
   /** Goes on where another process stopped; null: what that one kept is not known. */
   recall(kept: LaneState | null): void {
     this.#parts.rate?.resume(kept?.paceAheadMs ?? null);
@@ -91,12 +85,9 @@ export class Lane {
   async start(): Promise<void> {
     const { after } = this.#parts;
     const graceMs = after !== null && after.startable > 0 ? AFTER_GRACE_MS : 0;
-    const mayStart = (state: State, [row]: AttemptRows) =>
-      after === null || row.waitedMs >= AFTER_GRACE_MS || !after.isBehind(state, row);
     const start = async (source: Source) => {
       for (const rows of await this.#next(source.state, graceMs))
-        if (this.startable > 0 && source.isOurs() && mayStart(source.state, rows))
-          this.#launch(source.state, rows);
+        if (this.startable > 0 && source.isOurs()) this.#launch(source.state, rows);
     };
     const sources = this.#parts.sources().filter((source) => source.isOurs());
     await Promise.all(sources.map(start));
@@ -121,8 +112,7 @@ export class Lane {
       const rows = await state.due(kind, { limit, except, issueGraceMs, isProbe });
       const alone = rows.map((row): AttemptRows => [row]);
       if (mostAlone === null || !rows.some(isDigestible)) return alone;
-      if ((await state.waitingMessages(mostAlone + 1)) <= mostAlone) return alone;
-      const [first, ...others] = await state.digestible(except);
+      const [first, ...others] = await state.digestible(except, mostAlone);
       if (first === undefined || others.length === 0) return alone;
       return [...alone.filter(([row]) => !isDigestible(row)), [first, ...others]];
     } catch (error) {

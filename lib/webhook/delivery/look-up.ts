@@ -1,10 +1,4 @@
-import {
-  type FindMessages,
-  type KeptMessage,
-  type MessageQuestion,
-  type MessageSearch,
-  TOO_MANY_MESSAGES,
-} from "../../providers/evolution/find-messages.ts";
+import type { FindMessages, KeptMessage } from "../../providers/evolution/find-messages.ts";
 import type { FindInstance } from "../../providers/evolution/instance.ts";
 import { recipientJids } from "../../providers/evolution/recipient-jids.ts";
 import { type LookUp, retry } from "./attempt.ts";
@@ -24,9 +18,8 @@ const NOT_ASKED =
  * Shape:     needs what asks the gateway for messages, what finds the instance that sends, the number that gets the
  *            alerts, and the clock that people read.
  * Behaviour: found are messages with exactly the text, to any form of the number, from a minute before the first attempt
- *            until now; one that WhatsApp returned with an error and never acknowledged does not count. One question,
- *            for the messages to everyone; where these are too many, one for each form of the number, and where these
- *            are, it is not known.
+ *            until now; one that WhatsApp returned with an error and never acknowledged does not count. Where they
+ *            are too many, it is not known.
  */
 export function messageLookUp(dependencies: {
   find: FindMessages;
@@ -41,30 +34,12 @@ export function messageLookUp(dependencies: {
     if (instance.status !== "found") return failure(instance.code);
     const toMs = Math.max(nowMs(), firstBegunAtMs) + AHEAD_MS;
     const time = { instanceName: instance.name, fromMs: firstBegunAtMs - BEHIND_MS, toMs };
-    const search = await findTo(find, time, recipients, signal);
+    const search = await find({ ...time, remoteJid: null }, signal);
     if (search.status === "failed") return failure(search.code);
     const isOurs = (one: KeptMessage) =>
       recipients.includes(one.remoteJid) && one.text === text && !isReturned(one);
     return search.messages.filter(isOurs).map(({ id }) => id);
   };
-}
-
-/** The messages of a time to everyone; where these are too many, those to the recipients. */
-async function findTo(
-  find: FindMessages,
-  time: Omit<MessageQuestion, "remoteJid">,
-  recipients: readonly string[],
-  signal: AbortSignal,
-): Promise<MessageSearch> {
-  const toEveryone = await find({ ...time, remoteJid: null }, signal);
-  if (toEveryone.status === "answered" || toEveryone.code !== TOO_MANY_MESSAGES) return toEveryone;
-  const messages: KeptMessage[] = [];
-  for (const remoteJid of recipients) {
-    const search = await find({ ...time, remoteJid }, signal);
-    if (search.status === "failed") return search;
-    messages.push(...search.messages);
-  }
-  return { status: "answered", messages };
 }
 
 function failure(code: string): Awaited<ReturnType<LookUp>> {

@@ -26,7 +26,7 @@ export async function readContents(sql: Sql): Promise<Contents> {
 export async function adoptContents(
   sql: Sql,
   { alerts, rows, meta = {}, hours = [] }: Contents,
-): Promise<SqlRow[]> {
+): Promise<number> {
   const { firstId, nowMs } = await takeIds(sql, rows.length);
   const known = await recordsOf(sql, new Set(alerts.map(({ fingerprint }) => fingerprint)));
   const here = new Map(known.map((record) => [record.fingerprint, record]));
@@ -54,7 +54,7 @@ export async function adoptContents(
     const replace = "on conflict (key) do update set value = excluded.value";
     await sql.insert("meta", ["key", "value"], [[key, pace]], replace);
   }
-  return taken.filter(({ state }) => state === "queued");
+  return taken.filter(({ state }) => state === "queued").length;
 }
 
 /** What is known of a fingerprint to two stores: the newer of what was seen, and the claim that is in force here. */

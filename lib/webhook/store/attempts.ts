@@ -1,5 +1,4 @@
 import { takeIds } from "./accept.ts";
-import type { Amount } from "./load.ts";
 import { contentOf } from "./read-row.ts";
 import { inList, type Sql, type SqlRow } from "./sql.ts";
 import { shownAlert, storableReference, storableText, storedAlert } from "./stored.ts";
@@ -61,25 +60,20 @@ async function tell(sql: Sql, id: number, members: readonly number[]): Promise<v
   if (told !== members.length) throw new NotBegun();
 }
 
-/** Records in the caller's transaction how an attempt ended; see `State.finish`. Returns how much waits no more. */
-export async function finishAttempt(sql: Sql, id: number, end: AttemptEnd): Promise<Amount> {
-  if (end.status === "retry") {
-    await retryLater(sql, id, end);
-    return { rows: 0, bytes: 0 };
-  }
+/** Records in the caller's transaction how an attempt ended; see `State.finish`. */
+export async function finishAttempt(sql: Sql, id: number, end: AttemptEnd): Promise<void> {
+  if (end.status === "retry") return await retryLater(sql, id, end);
   // By these two columns alone: with the state, PostgreSQL may go along all that wait.
   const told = await sql.all(
-    `select id, kind, state, fingerprint, issue_id, alert, content, bytes from {outbox}
+    `select id, kind, state, fingerprint, issue_id, alert, content from {outbox}
     where id = $1 or digest = $1 order by id`,
     [id],
   );
   const rows = told.filter(({ state }) => state === "queued");
   const row = rows.find((one) => one.id === id);
-  if (row === undefined) return { rows: 0, bytes: 0 };
-  const ended =
-    end.status === "delivered" ? await deliver(sql, rows, row, end) : await endRows(sql, rows, row, end);
-  const all = [...rows, ...ended];
-  return { rows: all.length, bytes: all.reduce((sum, { bytes }) => sum + Number(bytes), 0) };
+  if (row === undefined) return;
+  if (end.status === "delivered") await deliver(sql, rows, row, end);
+  else await endRows(sql, rows, row, end);
 }
 
 async function retryLater(
@@ -110,7 +104,7 @@ async function deliver(
   rows: readonly SqlRow[],
   row: SqlRow,
   { reference, url }: AttemptEnd & { status: "delivered" },
-): Promise<SqlRow[]> {
+): Promise<void> {
   const storedUrl = url && storableText(url);
   const ends = [reference && storableReference(reference), storedUrl];
   await Promise.all(
@@ -131,31 +125,28 @@ async function deliver(
       storedUrl,
       ...[row.fingerprint!, row.issue_id!],
     ]);
-  return [];
 }
 
-/** Returns the comments that end with their issue. */
 async function endRows(
   sql: Sql,
   rows: readonly SqlRow[],
   row: SqlRow,
   { status, code }: AttemptEnd & { status: "dead" | "unknown" },
-): Promise<SqlRow[]> {
+): Promise<void> {
   const set = "update {outbox} set state = $2, sending = 0, code = $3, ended_at = {now} where id = $1";
   await Promise.all(rows.map(({ id }) => sql.run(set, [Number(id), status, storableText(code)])));
   if (row.kind === "message" && status === "dead")
     await addToNote(sql, { emailed: 0, undelivered: rows.length });
-  if (row.kind !== "issue") return [];
   const comments = `update {outbox} set state = 'dead', code = '${ISSUE_DEAD}', ended_at = {now}`;
-  return await giveUpIssue(sql, row, comments);
+  if (row.kind === "issue") await giveUpIssue(sql, row, comments);
 }
 
-/** Releases the claim of an issue that is not made, and changes its comments that wait by `change`; returns their bytes. */
+/** Releases the claim of an issue that is not made, and changes its comments that wait by `change`. */
 export async function giveUpIssue(
   sql: Sql,
   { fingerprint = null, issue_id = null }: SqlRow,
   change: string,
-): Promise<SqlRow[]> {
+): Promise<void> {
   const issue = [fingerprint, issue_id];
   // Not while requests are accepted that have seen the claim.
   await takeIds(sql, 0);
@@ -164,8 +155,8 @@ export async function giveUpIssue(
     where fingerprint = $1 and issue_id = $2`,
     issue,
   );
-  return await sql.all(
-    `${change} where kind = 'comment' and fingerprint = $1 and state = 'queued' and issue_id = $2 returning bytes`,
+  await sql.run(
+    `${change} where kind = 'comment' and fingerprint = $1 and state = 'queued' and issue_id = $2`,
     issue,
   );
 }

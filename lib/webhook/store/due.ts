@@ -19,7 +19,7 @@ const IS_HEAD = `o.id = (select min(line.id) from {outbox} line
 /** The row of an issue comes right after that of its message. As a value, which no planner makes a join of. */
 const ISSUE_MAY_GO = `(select min(message.id) from {outbox} message
   where message.id = o.id - 1 and message.kind = 'message' and message.fingerprint = o.fingerprint
-    and message.state = 'queued' and message.attempts = 0
+    and message.state = 'queued' and (message.attempts = 0 or message.sending = 1)
     and o.waits_since > {now} - $2 and o.waits_since <= {now}) is null`;
 const COMMENT_MAY_GO = `(select min(issue.id) from {outbox} issue
   where issue.kind = 'issue' and issue.fingerprint = o.fingerprint and issue.state = 'queued'
@@ -44,7 +44,10 @@ export async function findDue(sql: Sql, kind: OutboxKind, query: DueQuery): Prom
 }
 
 /** Finds the messages that one message may tell together; see `State.digestible`. */
-export async function findDigestible(sql: Sql, except: readonly number[]): Promise<FoundRows> {
+export async function findDigestible(sql: Sql, except: readonly number[], most: number): Promise<FoundRows> {
+  const waiting = `select id from {outbox}
+    where kind = 'message' and state = 'queued' and digest is null and priority > 0 limit $1`;
+  if ((await sql.all(waiting, [most + 1])).length <= most) return { rows: [], unreadable: [] };
   const rows = await sql.all(
     `select o.id, o.fingerprint, case when ${IS_HEAD} then 1 else 0 end as is_head from (
       select id, kind, fingerprint, priority, content, due_at, begun_at from {outbox}
@@ -61,15 +64,4 @@ export async function findDigestible(sql: Sql, except: readonly number[]): Promi
     sql,
     told.map(({ id }) => Number(id)),
   );
-}
-
-/** How many messages wait that a digest could tell, counted up to `most`. */
-export async function countWaiting(sql: Sql, most: number): Promise<number> {
-  const [row] = await sql.all(
-    `select count(*) as count from (
-      select 1 from {outbox}
-      where kind = 'message' and state = 'queued' and digest is null and priority > 0 limit $1) waiting`,
-    [most],
-  );
-  return Number(row!.count);
 }

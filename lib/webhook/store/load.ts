@@ -11,7 +11,7 @@ export type Amount = { rows: number; bytes: number };
 /**
  * How much waits in the outbox.
  *
- * Behaviour: counted in memory, and read from the store every five seconds, because other processes write to it too.
+ * Behaviour: read from the store every five seconds; what this process accepts in between is added, what ends is not.
  */
 export class Load {
   readonly #limits: OutboxLimits;
@@ -32,11 +32,6 @@ export class Load {
     this.#readAtMs = nowMs;
   }
 
-  /** Makes the next `refresh` read the store: after a rollback the numbers in memory are wrong. */
-  forget(): void {
-    this.#readAtMs = null;
-  }
-
   /** Whether so much more keeps within the limits. */
   takes(more: Amount, { isCritical }: { isCritical: boolean }): boolean {
     const most = (limit: number) => (isCritical ? limit : limit - Math.floor(limit / CRITICAL_SHARE));
@@ -44,7 +39,8 @@ export class Load {
     return rows + more.rows <= most(this.#limits.rows) && bytes + more.bytes <= most(this.#limits.bytes);
   }
 
-  add({ rows, bytes }: Amount): void {
-    this.#waiting = { rows: this.#waiting.rows + rows, bytes: this.#waiting.bytes + bytes };
+  add(more: Amount): void {
+    this.#waiting.rows += more.rows;
+    this.#waiting.bytes += more.bytes;
   }
 }

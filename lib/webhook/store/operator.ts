@@ -76,29 +76,20 @@ export async function retryDead(store: Store, ids: readonly number[] | null): Pr
       where ${ENDED} and (id in (${marks}) or digest in (${marks})
         or id in (select digest from {outbox} where id in (${marks}))
         or digest in (select digest from {outbox} where id in (${marks})))
-      order by id`,
+      order by case kind when 'comment' then 1 else 0 end, id`,
       values,
     );
     const { nowMs } = await takeIds(sql, 0);
-    const { comment = [], other = [] } = Object.groupBy(rows, ({ kind }) =>
-      kind === "comment" ? "comment" : "other",
-    );
-    return (await revive(sql, other, nowMs)) + (await revive(sql, comment, nowMs));
+    let revived = 0;
+    for (const row of rows) if (await mayRevive(sql, row, nowMs)) revived += await sql.run(REVIVE, [row.id!]);
+    return revived;
   });
 }
 
-async function revive(sql: Sql, rows: readonly SqlRow[], nowMs: number): Promise<number> {
-  const revived: number[] = [];
-  for (const row of rows) if (await mayRevive(sql, row, nowMs)) revived.push(Number(row.id));
-  const { marks, values } = inList(revived);
-  return await sql.run(
-    `update {outbox} set state = 'queued', attempts = 0, due_at = 0, waits_since = {now}, begun_at = null,
-      first_begun_at = null, ended_at = null, code = null, tried_ms = 0, ambiguous = 0, sending = 0, content = null,
-      digest = null
-    where id in (${marks})`,
-    values,
-  );
-}
+const REVIVE = `update {outbox} set state = 'queued', attempts = 0, due_at = 0, waits_since = {now}, begun_at = null,
+  first_begun_at = null, ended_at = null, code = null, tried_ms = 0, ambiguous = 0, sending = 0, content = null,
+  digest = null
+  where id = $1`;
 
 async function mayRevive(sql: Sql, { kind, fingerprint, issue_id }: SqlRow, nowMs: number): Promise<boolean> {
   if (kind === "comment") {

@@ -4,31 +4,18 @@ import { OutageLog } from "../outage-log.ts";
 import { acceptRequests } from "./accept.ts";
 import { adoptContents, readContents } from "./adopt.ts";
 import { addToNote, beginAttempt, finishAttempt, NotBegun } from "./attempts.ts";
-import { countWaiting, findDigestible, findDue } from "./due.ts";
+import { findDigestible, findDue } from "./due.ts";
 import { Load } from "./load.ts";
 import { dropDead, dropQueued, listDead, listQueued, retryDead } from "./operator.ts";
 import { HAS_LEASE } from "./postgres/lease.ts";
 import { prune } from "./prune.ts";
 import type { FoundRows } from "./read-row.ts";
-import {
-  readDelivered,
-  readEscalations,
-  readHeld,
-  readHourly,
-  readLanes,
-  readLatest,
-  readMeta,
-  readNote,
-  readRecent,
-  readStats,
-} from "./reads.ts";
+import * as reads from "./reads.ts";
 import { recordsOf } from "./records.ts";
 import { CommitUnknown, inList, type Sql, type Store } from "./sql.ts";
 import { storableText } from "./stored.ts";
 import type { AcceptOutcome, AttemptEnd, DueRow, OutboxLimits, State } from "./types.ts";
 
-/** Time added to the limit of a transaction for each alert: one post can have twenty thousand. */
-const ALERT_MS = 2;
 /** The code of a row whose alert cannot be read. */
 const UNREADABLE = "alert_unreadable";
 
@@ -44,10 +31,8 @@ export function outboxOn(
   const load = new Load(limits);
   const lease = store.holder === null ? null : { condition: HAS_LEASE, values: [store.holder] };
   const read = <T>(work: (sql: Sql) => Promise<T>) => store.read("read the outbox", work);
-  const finish = async (row: number, end: AttemptEnd) => {
-    const { rows, bytes } = await store.write("record an attempt", (sql) => finishAttempt(sql, row, end));
-    load.add({ rows: -rows, bytes: -bytes });
-  };
+  const finish = (row: number, end: AttemptEnd) =>
+    store.write("record an attempt", (sql) => finishAttempt(sql, row, end));
   const readable = async (finding: Promise<FoundRows>): Promise<DueRow[]> => {
     const { rows, unreadable } = await finding;
     for (const row of unreadable) {
@@ -56,12 +41,10 @@ export function outboxOn(
     }
     return rows;
   };
-  const changing = async (change: Promise<number>) => await change.finally(() => load.forget());
   return {
     accept: acceptor(store, { load, comments, log }),
     due: (kind, query) => readable(read((sql) => findDue(sql, kind, query))),
-    digestible: (except) => readable(read((sql) => findDigestible(sql, except))),
-    waitingMessages: (most) => read((sql) => countWaiting(sql, most)),
+    digestible: (except, most) => readable(read((sql) => findDigestible(sql, except, most))),
     async begin(row, start) {
       try {
         await store.write("record an attempt", (sql) => beginAttempt(sql, row, start, lease));
@@ -73,35 +56,30 @@ export function outboxOn(
     },
     finish,
     heldReferences: async (kind, references) =>
-      references.length === 0 ? new Set() : await read((sql) => readHeld(sql, kind, references)),
-    lanes: () => read(readLanes),
+      references.length === 0 ? new Set() : await read((sql) => reads.readHeld(sql, kind, references)),
+    lanes: () => read(reads.readLanes),
     pauseLane: (kind, code) => setMeta(store, `paused:${kind}`, code && storableText(code)),
     async stats() {
-      return { ...(await read(readStats)), reserveBytes: await store.reserveBytes() };
+      return { ...(await read(reads.readStats)), reserveBytes: await store.reserveBytes() };
     },
     listDead: (limit) => read((sql) => listDead(sql, limit)),
-    retryDead: (rows) => changing(retryDead(store, rows)),
+    retryDead: (rows) => retryDead(store, rows),
     dropDead: (rows) => dropDead(store, rows),
     listQueued: (limit) => read((sql) => listQueued(sql, limit)),
-    dropQueued: (rows) => changing(dropQueued(store, rows)),
-    latest: (fingerprint) => read((sql) => readLatest(sql, fingerprint)),
+    dropQueued: (rows) => dropQueued(store, rows),
+    latest: (fingerprint) => read((sql) => reads.readLatest(sql, fingerprint)),
     deliveredBetween: (newerThanMs, olderThanMs) =>
-      read((sql) => readDelivered(sql, newerThanMs, olderThanMs)),
-    escalations: (waitedMs) => read((sql) => readEscalations(sql, waitedMs)),
-    pendingEmail: () => read((sql) => readMeta(sql, "email")),
+      read((sql) => reads.readDelivered(sql, newerThanMs, olderThanMs)),
+    escalations: (waitedMs) => read((sql) => reads.readEscalations(sql, waitedMs)),
+    pendingEmail: () => read((sql) => reads.readMeta(sql, "email")),
     keepEmail: (email) => setMeta(store, "email", email),
     recordEmailed: (rows) => store.write("record an e-mail", (sql) => recordEmailed(sql, rows)),
-    recoveryNote: () => read(readNote),
-    recent: (limit) => read((sql) => readRecent(sql, limit)),
-    hourly: (hours) => read((sql) => readHourly(sql, hours)),
+    recoveryNote: () => read(reads.readNote),
+    recent: (limit) => read((sql) => reads.readRecent(sql, limit)),
+    hourly: (hours) => read((sql) => reads.readHourly(sql, hours)),
     alertRecords: (fingerprints) => read((sql) => recordsOf(sql, new Set(fingerprints))),
     contents: () => read(readContents),
-    async adopt(contents) {
-      const moreMs = ALERT_MS * (contents.rows.length + contents.alerts.length);
-      const waiting = await store.write("keep alerts", (sql) => adoptContents(sql, contents), { moreMs });
-      load.forget();
-      return waiting.length;
-    },
+    adopt: (contents) => store.write("keep alerts", (sql) => adoptContents(sql, contents)),
     prune: () => prune(store),
     lead: () => store.lead(),
     check: () => store.check(),
@@ -123,18 +101,14 @@ function acceptor(store: Store, { load, comments, log }: AcceptParts): State["ac
     monotonicMs: () => performance.now(),
   });
   const accept = async (requests: readonly (readonly Alert[])[]): Promise<AcceptOutcome[]> => {
-    const moreMs = ALERT_MS * requests.reduce((sum, { length }) => sum + length, 0);
     try {
-      const { outcomes, added } = await store.write(
-        "keep alerts",
-        (sql) => acceptRequests(sql, requests, { load, comments }),
-        { moreMs },
+      const { outcomes, added } = await store.write("keep alerts", (sql) =>
+        acceptRequests(sql, requests, { load, comments }),
       );
       load.add(added);
       outage.worked();
       return outcomes;
     } catch (error) {
-      load.forget();
       if (store.isRowRefused(error) && requests.length > 1) return await each(requests);
       outage.failed({ cause: error });
       const refused = error instanceof CommitUnknown ? MAY_BE_KEPT : REFUSED;

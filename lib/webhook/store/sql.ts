@@ -40,7 +40,7 @@ export type Sql = {
 export type Store = {
   readonly holder: string | null;
   read<T>(attempt: string, work: (sql: Sql) => Promise<T>): Promise<T>;
-  write<T>(attempt: string, work: (sql: Sql) => Promise<T>, options?: WriteOptions): Promise<T>;
+  write<T>(attempt: string, work: (sql: Sql) => Promise<T>): Promise<T>;
   /** As `State.prune` where the store has something of its own to do after rows were removed, such as giving space back. */
   afterPrune(): Promise<void>;
   /** Whether an error is about the values of a row alone, so that other rows may be taken. */
@@ -52,9 +52,6 @@ export type Store = {
   readonly quarantined: string | null;
   close(): Promise<void>;
 };
-
-/** `moreMs` is added to the limit of a transaction for its size. */
-export type WriteOptions = { moreMs?: number };
 
 /** The answer to a commit was lost: what was written may be there or not. */
 export class CommitUnknown extends Error {

@@ -230,11 +230,9 @@ export type State = {
   due(kind: OutboxKind, query: DueQuery): Promise<DueRow[]>;
   /**
    * Messages that one message may tell together: due, never critical, none of which may have arrived; at most
-   * `DIGEST_LIMIT` fingerprints in the order of `due`, of each the oldest that wait.
+   * `DIGEST_LIMIT` fingerprints in the order of `due`, of each the oldest that wait. None unless more than `most` wait.
    */
-  digestible(except: readonly number[]): Promise<DueRow[]>;
-  /** How many messages wait that are not critical and are in no other row's text; counted up to `most`. */
-  waitingMessages(most: number): Promise<number>;
+  digestible(except: readonly number[], most: number): Promise<DueRow[]>;
   /**
    * Records that an attempt begins, before the external service is called. Returns false, with nothing changed, when the
    * row or a member does not wait any more, or was begun by another process since it was read.
