@@ -1,6 +1,6 @@
 import { type Listener, listen } from "../platform/server/server.ts";
+import { DegradedMode, type DegradedModeDependencies } from "./delivery/degraded-mode.ts";
 import { Dispatcher, type Pace } from "./delivery/dispatcher.ts";
-import { Fallback, type FallbackDependencies } from "./delivery/fallback.ts";
 import { Intake } from "./delivery/intake.ts";
 import type { DispatcherParts } from "./delivery/parts.ts";
 import { createAdminApp } from "./http/admin.ts";
@@ -20,7 +20,7 @@ export type ServeOptions = Pace & {
 
 /** What the service touches. */
 export type ServeDependencies = Omit<DispatcherParts, "sources" | "onEnded"> &
-  Pick<FallbackDependencies, "openMemory"> &
+  Pick<DegradedModeDependencies, "openMemory"> &
   Pick<WatchDependencies, "clients"> & {
     authenticate: Authenticate;
     /** Listening sockets that systemd handed over, by name. */
@@ -34,7 +34,7 @@ export type ServeDependencies = Omit<DispatcherParts, "sources" | "onEnded"> &
 
 type Parts = {
   dispatcher: Dispatcher;
-  fallback: Fallback;
+  degradedMode: DegradedMode;
   intake: Intake;
   watch: Watch;
   refusals: RefusalLog;
@@ -56,13 +56,13 @@ const STOP_MS = 8_000;
 export async function serveWebhook(dependencies: ServeDependencies, options: ServeOptions): Promise<void> {
   const { log, interrupt, reloads, onReady } = dependencies;
   const parts = join(dependencies, options);
-  const { dispatcher, fallback, intake, watch, refusals } = parts;
+  const { dispatcher, degradedMode, intake, watch, refusals } = parts;
   const listeners: Listener[] = [];
   try {
     listeners.push(await listenForAlerts(dependencies, options, parts));
     if (options.adminPort !== 0) listeners.push(await listenForAdmin(dependencies, options, parts));
     void refusals.run(dependencies.sleep, interrupt);
-    void fallback.run();
+    void degradedMode.run();
     await dispatcher.start();
     watch.start();
     const [alerts, admin] = listeners;
@@ -75,7 +75,7 @@ export async function serveWebhook(dependencies: ServeDependencies, options: Ser
   } finally {
     reloads.stop();
     // The answers in flight wait for the sends, and for what is taken over from memory.
-    const delivered = dispatcher.stop(STOP_MS).then(() => fallback.stop());
+    const delivered = dispatcher.stop(STOP_MS).then(() => degradedMode.stop());
     await Promise.all([delivered, watch.stop(), ...listeners.map((listener) => listener.stop(STOP_MS))]);
     await intake.stop();
   }
@@ -84,9 +84,9 @@ export async function serveWebhook(dependencies: ServeDependencies, options: Ser
 function join(dependencies: ServeDependencies, pace: ServeOptions): Parts {
   const { durable, log, nowMs } = dependencies;
   const sleep = (ms: number, signal: AbortSignal) => dependencies.sleep(ms, signal).catch(() => {});
-  const sources = () => [{ state: durable, isOurs: () => dispatcher.isLeading }, ...fallback.sources];
-  const inFlight: FallbackDependencies["inFlight"] = (state, row) => dispatcher.inFlight(state, row);
-  const fallback = new Fallback({ ...dependencies, sleep, inFlight });
+  const sources = () => [{ state: durable, isOurs: () => dispatcher.isLeading }, ...degradedMode.sources];
+  const inFlight: DegradedModeDependencies["inFlight"] = (state, row) => dispatcher.inFlight(state, row);
+  const degradedMode = new DegradedMode({ ...dependencies, sleep, inFlight });
   const watch = makeWatch({
     ...{ ...dependencies, sources },
     lane: {
@@ -98,10 +98,10 @@ function join(dependencies: ServeDependencies, pace: ServeOptions): Parts {
     isLeaderKnown: () => dispatcher.isLeaderKnown,
   });
   const attempts = { ...dependencies.attempts, message: watch.watched(dependencies.attempts.message) };
-  const onEnded: DispatcherParts["onEnded"] = (state, rows, end) => fallback.ended(state, rows, end);
+  const onEnded: DispatcherParts["onEnded"] = (state, rows, end) => degradedMode.ended(state, rows, end);
   const dispatcher: Dispatcher = new Dispatcher({ ...dependencies, sources, attempts, onEnded }, pace);
-  const intake = new Intake({ ...dependencies, fallback, dispatcher, sleep });
-  return { dispatcher, fallback, intake, watch, refusals: new RefusalLog(log, nowMs) };
+  const intake = new Intake({ ...dependencies, degradedMode, dispatcher, sleep });
+  return { dispatcher, degradedMode, intake, watch, refusals: new RefusalLog(log, nowMs) };
 }
 
 function listenForAlerts(

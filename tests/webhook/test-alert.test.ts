@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { withoutControls } from "../../lib/platform/replace-unseen.ts";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
 import { NO_TERMINAL } from "../../lib/text/terminal/screen.ts";
-import type { AlertAnswer } from "../../lib/webhook/alert-answer.ts";
+import type { AlertAnswer } from "../../lib/webhook/delivery/alert-answer.ts";
 import { renderTestReport, sendTestAlert } from "../../lib/webhook/test-alert.ts";
 
 let reply = () => new Response();

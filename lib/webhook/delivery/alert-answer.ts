@@ -1,5 +1,5 @@
-import { alertnameOf } from "./alert/name.ts";
-import type { AcceptedAlert, AttemptEnd, State } from "./store/types.ts";
+import { alertnameOf } from "../alert/name.ts";
+import type { AcceptedAlert, AttemptEnd, State } from "../store/types.ts";
 
 /** What the answer to a post says of one accepted alert; a public shape. */
 export type AlertAnswer = {
@@ -74,7 +74,9 @@ function flightsOf(placed: Placed, deliveries: Deliveries): Promise<void>[] {
   const rows = { message: messageRow, issue: issue.status === "first" ? issue.row : -1 };
   return (["message", "issue"] as const).flatMap((kind) => {
     const ending = deliveries.inFlight(placed.state, rows[kind]);
-    const note = (ended: AttemptEnd | null) => void (placed[kind] = ended ?? placed[kind]);
+    const note = (ended: AttemptEnd | null) => {
+      placed[kind] = ended ?? placed[kind];
+    };
     return ending?.then(note) ?? [];
   });
 }

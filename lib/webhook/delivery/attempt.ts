@@ -1,4 +1,4 @@
-import { priorityOf } from "../store/stored.ts";
+import { priorityOf } from "../alert/priority.ts";
 import { type AttemptEnd, type DueRow, GIVE_UP_MS } from "../store/types.ts";
 import { backoffMs } from "./backoff.ts";
 

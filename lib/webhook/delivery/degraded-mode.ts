@@ -1,9 +1,9 @@
 import { withTimeout } from "../../platform/timeout.ts";
 import type { Alert } from "../alert/alert.ts";
-import { type Deliveries, type Placed, placedIn } from "../alert-answer.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import { OutageLog } from "../outage-log.ts";
 import type { AcceptedAlert, AcceptOutcome, AttemptEnd, OutboxLimits, State } from "../store/types.ts";
+import { type Deliveries, type Placed, placedIn } from "./alert-answer.ts";
 import type { DispatcherParts, Source } from "./parts.ts";
 import { nameOf } from "./report.ts";
 
@@ -11,7 +11,7 @@ import { nameOf } from "./report.ts";
 export type Acceptance = { placed: Placed[] } | Extract<AcceptOutcome, { refused: unknown }>;
 
 /** What degraded mode works with. */
-export type FallbackDependencies = Pick<DispatcherParts, "durable" | "log" | "monotonicMs" | "sleep"> & {
+export type DegradedModeDependencies = Pick<DispatcherParts, "durable" | "log" | "monotonicMs" | "sleep"> & {
   openMemory: (limits: OutboxLimits) => State;
   inFlight: Deliveries["inFlight"];
   metrics: Pick<WebhookMetrics, "degradedSent">;
@@ -38,15 +38,15 @@ const KNOWN_MS = 30 * 60_000;
  *            rows and claims. An alert of a post that was not answered with 200 is not accepted again when the post is
  *            repeated: it is waited for, or known to be delivered for 30 minutes.
  */
-export class Fallback {
-  readonly #dependencies: FallbackDependencies;
+export class DegradedMode {
+  readonly #dependencies: DegradedModeDependencies;
   readonly #returns: OutageLog;
   readonly #entries = new Map<string, Entry>();
   readonly #stopped = new AbortController();
   #memory: Memory | null = null;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(dependencies: FallbackDependencies) {
+  constructor(dependencies: DegradedModeDependencies) {
     this.#dependencies = dependencies;
     const problem = "The state does not take over what is in memory";
     this.#returns = new OutageLog({ ...dependencies, problem });

@@ -1,14 +1,14 @@
 import type { Log } from "../../platform/log/log.ts";
 import type { Alert } from "../alert/alert.ts";
-import { type AlertAnswer, answersOf, type Deliveries, type Placed } from "../alert-answer.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import { OutageLog } from "../outage-log.ts";
-import type { Acceptance, Fallback } from "./fallback.ts";
+import { type AlertAnswer, answersOf, type Deliveries, type Placed } from "./alert-answer.ts";
+import type { Acceptance, DegradedMode } from "./degraded-mode.ts";
 import { nameOf } from "./report.ts";
 
 /** What accepting needs. */
 export type IntakeDependencies = {
-  fallback: Pick<Fallback, "accept" | "answered">;
+  degradedMode: Pick<DegradedMode, "accept" | "answered">;
   dispatcher: Deliveries;
   metrics: Pick<WebhookMetrics, "accepted" | "duplicate">;
   log: Log;
@@ -105,8 +105,8 @@ export class Intake {
 
   async #commit(posts: readonly Waiting[]): Promise<void> {
     if (posts.length === 0) return;
-    const { fallback, dispatcher, sleep } = this.#dependencies;
-    const outcomes = await fallback
+    const { degradedMode, dispatcher, sleep } = this.#dependencies;
+    const outcomes = await degradedMode
       .accept(posts.map(({ alerts }) => alerts))
       .catch((error: unknown) => this.#refusedFor(posts, error));
     const over = new AbortController();
@@ -149,8 +149,8 @@ export class Intake {
   }
 
   #count(placed: readonly Placed[]): void {
-    const { metrics, fallback } = this.#dependencies;
-    fallback.answered(placed);
+    const { metrics, degradedMode } = this.#dependencies;
+    degradedMode.answered(placed);
     metrics.accepted(placed.length);
     for (const { accepted } of placed) if (accepted.issue.status === "duplicate") metrics.duplicate();
   }

@@ -1,5 +1,5 @@
+import { priorityOf } from "../alert/priority.ts";
 import { OutageLog } from "../outage-log.ts";
-import { priorityOf } from "../store/stored.ts";
 import type { AttemptEnd, DueRow, LaneState, OutboxKind, State } from "../store/types.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { Delivery } from "./delivery.ts";

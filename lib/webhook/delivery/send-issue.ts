@@ -1,8 +1,8 @@
 import type { CommentOutcome, IssueOutcome, IssueTracker } from "../../providers/issue-outcome.ts";
+import { commentIdOf } from "../store/ids.ts";
 import { issuePriority, issueTitle, renderIssueBody } from "../texts/issue/issue.ts";
 import { renderResolvedComment } from "../texts/issue/resolved-comment.ts";
 import { type Attempt, type AttemptResult, retry } from "./attempt.ts";
-import { commentIdOf } from "./ids.ts";
 
 /** What the tracker leaves open of one row alone: others do not end the same way. */
 const OF_ONE_ROW = /^tracker_(?:http_(?:400|409|422)|conflict_unclear|lock_timeout|answer_without_issue)$/;

@@ -1,10 +1,10 @@
 import { Buffer } from "node:buffer";
 import type { Alert } from "../alert/alert.ts";
+import { isUrgent, priorityOf } from "../alert/priority.ts";
 import type { Amount, Load } from "./load.ts";
 import { observe } from "./observe.ts";
 import { recordsOf, saveRecords } from "./records.ts";
 import type { Sql, SqlValue } from "./sql.ts";
-import { isUrgent, priorityOf } from "./stored.ts";
 import type { AcceptedAlert, AcceptOutcome, AlertRecord, OutboxKind } from "./types.ts";
 
 /** The columns of a row that is added; the others have their defaults. */

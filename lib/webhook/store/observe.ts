@@ -1,5 +1,5 @@
 import type { Alert } from "../alert/alert.ts";
-import { issueIdOf } from "../delivery/ids.ts";
+import { issueIdOf } from "./ids.ts";
 import { type AlertRecord, ISSUE_TTL_MS } from "./types.ts";
 
 /**

@@ -3,25 +3,6 @@ import { aboutAlert } from "../alert/about.ts";
 import type { Alert } from "../alert/alert.ts";
 import type { ShownAlert } from "./types.ts";
 
-/** The order in which rows are due, 0 first; letters' case does not matter. */
-export function priorityOf({ severity }: Pick<Alert, "severity">): 0 | 1 | 2 | 3 {
-  switch (severity?.trim().toLowerCase()) {
-    case "critical":
-      return 0;
-    case "high":
-      return 1;
-    case "warning":
-      return 2;
-    default:
-      return 3;
-  }
-}
-
-/** Whether an alert also goes out by the fallback channel: a critical one, or one about the alarm itself. */
-export function isUrgent(alert: Alert): boolean {
-  return priorityOf(alert) === 0 || alert.labels.via === "other";
-}
-
 const LONGEST_SHOWN = 200;
 
 /** What is kept of a delivered alert, its texts cut to 200 characters. */

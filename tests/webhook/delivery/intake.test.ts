@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Alert } from "../../../lib/webhook/alert/alert.ts";
-import { type Deliveries, placedIn } from "../../../lib/webhook/alert-answer.ts";
-import type { Acceptance } from "../../../lib/webhook/delivery/fallback.ts";
+import { type Deliveries, placedIn } from "../../../lib/webhook/delivery/alert-answer.ts";
+import type { Acceptance } from "../../../lib/webhook/delivery/degraded-mode.ts";
 import { Intake } from "../../../lib/webhook/delivery/intake.ts";
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
 import type { State } from "../../../lib/webhook/store/types.ts";
@@ -27,7 +27,7 @@ const keep: Accept = async (posts) =>
 function intakeWith(accept: Accept, dispatcher: Deliveries = IDLE) {
   const clock = testClock(0);
   const intake = new Intake({
-    fallback: { accept, answered() {} },
+    degradedMode: { accept, answered() {} },
     dispatcher,
     metrics: createWebhookMetrics({ version: "test" }),
     log: silentLog,
