@@ -53,7 +53,7 @@ async function beginDue(state: State, at: number): Promise<void> {
 }
 
 async function beginDigest(state: State, most: number): Promise<void> {
-  const [first, ...others] = await state.digestible([]);
+  const [first, ...others] = await state.digestible([], 0);
   const members = others.slice(0, most).map(({ id }) => id);
   if (first !== undefined) await state.begin(first, start("more", members));
 }

@@ -144,7 +144,7 @@ export function repeatTests({ test, each }: StateTests): void {
     const said = accepted.map(({ isRepeat, issue }) => `${issue.status}${isRepeat ? " repeat" : ""}`);
     expect(said.join(", ")).toBe(expected);
     expect((await state.stats()).comment.queued).toBe(comments);
-    const waiting = (await state.digestible([])).toSorted((one, other) => one.id - other.id);
+    const waiting = (await state.digestible([], 0)).toSorted((one, other) => one.id - other.id);
     expect(waiting.map(({ id, isRepeat }) => [id, isRepeat])).toEqual(
       accepted.map(({ messageRow, isRepeat }) => [messageRow, isRepeat]),
     );

@@ -165,7 +165,7 @@ export function changeTests({ test, each }: StateTests): void {
     expect(await state.dropQueued([head, dead, delivered, 999_999])).toBe(1);
     expect(await state.dropDead([dead, member, delivered, 999_999])).toBe(1);
     // The members of its text are free again.
-    expect((await state.digestible([])).map(({ id }) => id)).toEqual([member, other]);
+    expect((await state.digestible([], 0)).map(({ id }) => id)).toEqual([member, other]);
     await state.finish(head, DELIVERED);
     expect((await state.listDead()).map(({ id }) => id)).toEqual([unknown, third]);
     expect([await state.dropQueued(null), await state.dropDead(null)]).toEqual([2, 2]);
