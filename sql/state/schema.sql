@@ -58,5 +58,3 @@ create index outbox_reference on {outbox} (reference) where reference is not nul
 -- `version` of this schema; `next_id`; `lease`; `paused:<kind>` and `pace:<kind>` of each lane; `email`, the one that is on
 -- its way; `emailed` and `undelivered`, what the next message has to say.
 create table {meta} (key text primary key, value text not null);
-
-create table {hour} (hour bigint primary key, alerts bigint not null);

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Alert } from "../alert/alert.ts";
 import { isUrgent, priorityOf } from "../alert/priority.ts";
+import { takeIds } from "./ids.ts";
 import type { Amount, Load } from "./load.ts";
 import { observe } from "./observe.ts";
 import { recordsOf, saveRecords } from "./records.ts";
@@ -15,10 +16,9 @@ const NEW_ROW = [
 
 /** The most rows that an alert adds: its message, and an issue or a comment. */
 const MOST_ROWS = 2;
-const HOUR_MS = 3_600_000;
 
 /** What a request, or all of them, add. */
-type Added = { rows: SqlValue[][]; bytes: number; alerts: number; records: Map<string, AlertRecord> };
+type Added = { rows: SqlValue[][]; bytes: number; records: Map<string, AlertRecord> };
 
 /**
  * Accepts requests in the caller's transaction, each whole or not at all; returns how much more waits, too.
@@ -39,11 +39,11 @@ export async function acceptRequests(
   const known = new Map<string, AlertRecord>();
   for (const record of await recordsOf(sql, new Set(alerts.map(({ fingerprint }) => fingerprint))))
     known.set(record.fingerprint, record);
-  const all: Added = { rows: [], bytes: 0, alerts: 0, records: new Map() };
+  const all: Added = { rows: [], bytes: 0, records: new Map() };
   const outcomes = requests.map((request): AcceptOutcome => {
     const records = new Map<string, AlertRecord>();
     const recordOf = (one: string) => records.get(one) ?? all.records.get(one) ?? known.get(one);
-    const added: Added = { rows: [], bytes: 0, alerts: request.length, records };
+    const added: Added = { rows: [], bytes: 0, records };
     const context = { firstId: firstId + all.rows.length, nowMs, comments, recordOf };
     const accepted = request.map((alert) => acceptAlert(added, alert, context));
     const amount = { rows: all.rows.length + added.rows.length, bytes: all.bytes + added.bytes };
@@ -52,33 +52,11 @@ export async function acceptRequests(
     for (const row of added.rows) all.rows.push(row);
     for (const [fingerprint, record] of records) all.records.set(fingerprint, record);
     all.bytes += added.bytes;
-    all.alerts += added.alerts;
     return { accepted };
   });
-  if (all.alerts > 0)
-    await Promise.all([
-      sql.insert("outbox", NEW_ROW, all.rows),
-      saveRecords(sql, [...all.records.values()]),
-      countAlerts(sql, Math.floor(nowMs / HOUR_MS), all.alerts),
-    ]);
+  if (all.rows.length > 0)
+    await Promise.all([sql.insert("outbox", NEW_ROW, all.rows), saveRecords(sql, [...all.records.values()])]);
   return { outcomes, added: { rows: all.rows.length, bytes: all.bytes } };
-}
-
-/** Takes numbers for rows, which no one else gets, and reads the clock. */
-export async function takeIds(sql: Sql, count: number): Promise<{ firstId: number; nowMs: number }> {
-  const [taken] = await sql.all(
-    `insert into {meta} as old (key, value) values ('next_id', cast(1 + cast($1 as bigint) as text))
-    on conflict (key) do update set value = cast(cast(old.value as bigint) + cast($1 as bigint) as text)
-    returning value, {now} as now`,
-    [count],
-  );
-  return { firstId: Number(taken!.value) - count, nowMs: Number(taken!.now) };
-}
-
-/** Counts accepted alerts in their hour. */
-export async function countAlerts(sql: Sql, hour: number, alerts: number): Promise<void> {
-  const add = "on conflict (hour) do update set alerts = old.alerts + excluded.alerts";
-  await sql.insert("hour", ["hour", "alerts"], [[hour, alerts]], add);
 }
 
 type Context = {

@@ -1,51 +1,67 @@
-import { countAlerts, takeIds } from "./accept.ts";
 import { addToNote } from "./attempts.ts";
+import { takeIds } from "./ids.ts";
 import { paceAheadOf, readMeta } from "./reads.ts";
 import { allRecords, recordsOf, saveRecords } from "./records.ts";
-import type { Sql, SqlRow } from "./sql.ts";
+import type { Sql, SqlRow, SqlValue } from "./sql.ts";
 import { type AlertRecord, type Contents, OUTBOX_KINDS } from "./types.ts";
 
 /** Everything that another store has to take over; see `State.contents`. */
-export async function readContents(sql: Sql): Promise<Contents> {
+export async function readContents(sql: Sql, id: string): Promise<Contents> {
+  const rows = await sql.all("select * from {outbox} order by id");
   const meta = await sql.all("select key, value from {meta}");
-  const hours = await sql.all("select hour, alerts from {hour}");
+  const issues = new Set(
+    rows.filter(({ kind, state }) => kind === "issue" && state !== "dead").map(issueIdOf),
+  );
+  const alerts = await allRecords(sql);
   return {
-    alerts: await allRecords(sql),
-    rows: await sql.all("select * from {outbox} order by id"),
+    id,
+    rows,
     meta: Object.fromEntries(meta.map(({ key, value }) => [String(key), String(value)])),
-    hours: hours.map(({ hour, alerts }) => ({ hour: Number(hour), alerts: Number(alerts) })),
+    // A claim that was read from another store is that one's to keep, or to release.
+    alerts: alerts.map((one) => (issues.has(one.issueId) ? one : { ...one, ...NO_CLAIM })),
   };
 }
 
+const issueIdOf = ({ issue_id = null }: SqlRow) => issue_id;
+const NO_CLAIM = { issueId: null, issueUrl: null, claimUntilMs: 0 };
+
 /**
- * Takes over what another store has, in the caller's transaction; see `State.adopt`.
+ * Takes over what another store has, in the caller's transaction; see `State.adopt`. Returns the rows that wait.
  *
- * Behaviour: an issue that waits there, and whose fingerprint has another one here, is not created. A row that is being
- *            sent there counts as one whose end was never recorded.
+ * Behaviour: rows are taken over once, also when the answer to the commit was lost. An issue that waits there, and whose
+ *            fingerprint has another one here, is not created; its comments go to that one. A row that is being sent
+ *            there counts as one whose end was never recorded.
  */
-export async function adoptContents(
-  sql: Sql,
-  { alerts, rows, meta = {}, hours = [] }: Contents,
-): Promise<number> {
+export async function adoptContents(sql: Sql, { id, alerts, rows, meta = {} }: Contents): Promise<number> {
   const { firstId, nowMs } = await takeIds(sql, rows.length);
+  const dead = new Set(rows.filter(({ kind, state }) => kind === "issue" && state === "dead").map(issueIdOf));
   const known = await recordsOf(sql, new Set(alerts.map(({ fingerprint }) => fingerprint)));
   const here = new Map(known.map((record) => [record.fingerprint, record]));
-  const merged = alerts.map((record) => merge(here.get(record.fingerprint), record, nowMs));
+  const merged = alerts.map((record) => merge(here.get(record.fingerprint), record, dead, nowMs));
   await saveRecords(sql, merged);
+  if (rows.length === 0) return 0;
+  const mark = "insert into {meta} (key, value) values ($1, $2) on conflict (key) do nothing";
+  if ((await sql.run(mark, [`adopted:${id}`, String(nowMs)])) === 0) return 0;
   const issueOf = new Map(merged.map(({ fingerprint, issueId }) => [fingerprint, issueId]));
-  const taken = rows.filter(
-    ({ kind, state, fingerprint, issue_id }) =>
-      kind !== "issue" || state !== "queued" || issueOf.get(String(fingerprint)) === issue_id,
+  const replaced = new Map<SqlValue | undefined, SqlValue>();
+  const taken = rows.filter(({ kind, state, fingerprint, issue_id }) => {
+    const issueId = issueOf.get(String(fingerprint)) ?? null;
+    if (kind !== "issue" || state !== "queued" || issueId === issue_id) return true;
+    replaced.set(issue_id, issueId);
+    return false;
+  });
+  const ids = new Map(taken.map((row, at) => [row.id, firstId + at]));
+  const columns = Object.keys(rows[0]!);
+  const adopted = (row: SqlRow, column: string) => {
+    const value = row[column] ?? null;
+    if (column === "id" || column === "digest") return ids.get(value) ?? null;
+    return column === "issue_id" ? (replaced.get(value) ?? value) : value;
+  };
+  await sql.insert(
+    "outbox",
+    columns,
+    taken.map((row) => columns.map((column) => adopted(row, column))),
   );
-  const ids = new Map(taken.map(({ id }, at) => [id, firstId + at]));
-  const columns = Object.keys(taken[0] ?? {});
-  if (taken.length > 0)
-    await sql.insert(
-      "outbox",
-      columns,
-      taken.map((row) => columns.map((column) => renumbered(row, column, ids))),
-    );
-  for (const { hour, alerts: count } of hours) await countAlerts(sql, hour, count);
   await addToNote(sql, { emailed: Number(meta.emailed ?? 0), undelivered: Number(meta.undelivered ?? 0) });
   for (const kind of OUTBOX_KINDS) {
     const key = `pace:${kind}`;
@@ -58,13 +74,15 @@ export async function adoptContents(
 }
 
 /** What is known of a fingerprint to two stores: the newer of what was seen, and the claim that is in force here. */
-function merge(here: AlertRecord | undefined, there: AlertRecord, nowMs: number): AlertRecord {
-  if (here === undefined || here.issueId === null || here.claimUntilMs <= nowMs) return there;
-  const { issueId, issueUrl, claimUntilMs } = here;
-  return { ...there, issueId, issueUrl, claimUntilMs };
-}
-
-function renumbered(row: SqlRow, column: string, ids: ReadonlyMap<unknown, number>) {
-  const value = row[column] ?? null;
-  return column === "id" || column === "digest" ? (ids.get(value) ?? null) : value;
+function merge(
+  here: AlertRecord | undefined,
+  there: AlertRecord,
+  dead: ReadonlySet<SqlValue>,
+  nowMs: number,
+): AlertRecord {
+  if (here === undefined || here.issueId === null || dead.has(here.issueId)) return there;
+  if (there.issueId !== null && here.claimUntilMs <= nowMs) return there;
+  const { issueId, claimUntilMs } = here;
+  const url = there.issueId === issueId ? there.issueUrl : null;
+  return { ...there, issueId, issueUrl: here.issueUrl ?? url, claimUntilMs };
 }

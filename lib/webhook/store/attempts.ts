@@ -1,7 +1,7 @@
-import { takeIds } from "./accept.ts";
+import { takeIds } from "./ids.ts";
 import { contentOf } from "./read-row.ts";
 import { inList, type Sql, type SqlRow } from "./sql.ts";
-import { shownAlert, storableReference, storableText, storedAlert } from "./stored.ts";
+import { shownOf, storableReference, storableText } from "./stored.ts";
 import { type AttemptEnd, type AttemptStart, type DueRow, type RecoveryNote, SEND_OVER_MS } from "./types.ts";
 
 /** The code of a comment whose issue was given up. */
@@ -15,8 +15,7 @@ export class NotBegun extends Error {
 /**
  * Begins an attempt in the caller's transaction; see `State.begin`.
  *
- * Shape:     `lease` is the condition under which this process delivers, with its values after `$5`; null where a lock
- *            says so.
+ * Shape:     `leads` as in `Store`.
  * Behaviour: a message whose process ends before its attempt does is due again when no send of it can be on its way; an
  *            issue or comment, which the tracker knows by its id, at once. An attempt whose end was never recorded is
  *            counted with the next one.
@@ -26,17 +25,16 @@ export async function beginAttempt(
   sql: Sql,
   { id, attempts }: Pick<DueRow, "id" | "attempts">,
   { content, members, paceAheadMs }: AttemptStart,
-  lease: { condition: string; values: readonly string[] } | null,
+  leads: string,
 ): Promise<void> {
   const overAfterMs = content === null ? 0 : SEND_OVER_MS;
   const [begun] = await sql.all(
     `update {outbox} set content = $3, attempts = attempts + 1, ambiguous = ambiguous + sending, sending = 1,
       begun_at = {now}, due_at = {now} + $4,
       first_begun_at = case when content is null then {now} else first_begun_at end
-    where id = $1 and attempts = $2 and state = 'queued' and digest is null
-      ${lease === null ? "" : `and ${lease.condition}`}
+    where id = $1 and attempts = $2 and state = 'queued' and digest is null and ${leads}
     returning kind`,
-    [id, attempts, content && JSON.stringify(content), overAfterMs, ...(lease?.values ?? [])],
+    [id, attempts, content && JSON.stringify(content), overAfterMs],
   );
   if (begun === undefined) throw new NotBegun();
   if (members.length > 0) await tell(sql, id, [...new Set(members)]);
@@ -63,13 +61,14 @@ async function tell(sql: Sql, id: number, members: readonly number[]): Promise<v
 /** Records in the caller's transaction how an attempt ended; see `State.finish`. */
 export async function finishAttempt(sql: Sql, id: number, end: AttemptEnd): Promise<void> {
   if (end.status === "retry") return await retryLater(sql, id, end);
-  // By these two columns alone: with the state, PostgreSQL may go along all that wait.
-  const told = await sql.all(
-    `select id, kind, state, fingerprint, issue_id, alert, content from {outbox}
-    where id = $1 or digest = $1 order by id`,
+  // By a number alone: with the state, PostgreSQL may go along all that wait. Changed before they are read, rows are
+  // locked: of two hosts one ends them.
+  const rows = await sql.all(
+    `update {outbox} set sending = 0
+    where id in (select id from {outbox} where id = $1 or digest = $1) and state = 'queued'
+    returning id, kind, fingerprint, issue_id, alert, content`,
     [id],
   );
-  const rows = told.filter(({ state }) => state === "queued");
   const row = rows.find((one) => one.id === id);
   if (row === undefined) return;
   if (end.status === "delivered") await deliver(sql, rows, row, end);
@@ -109,12 +108,11 @@ async function deliver(
   const ends = [reference && storableReference(reference), storedUrl];
   await Promise.all(
     rows.map(({ id, alert }) => {
-      const read = storedAlert(String(alert));
       return sql.run(
-        `update {outbox} set state = 'delivered', sending = 0, code = null, ended_at = {now}, reference = $2, url = $3,
+        `update {outbox} set state = 'delivered', code = null, ended_at = {now}, reference = $2, url = $3,
           alert = $4, content = null
         where id = $1`,
-        [Number(id), ...ends, JSON.stringify(read && shownAlert(read))],
+        [Number(id), ...ends, JSON.stringify(shownOf(String(alert)))],
       );
     }),
   );
@@ -133,7 +131,7 @@ async function endRows(
   row: SqlRow,
   { status, code }: AttemptEnd & { status: "dead" | "unknown" },
 ): Promise<void> {
-  const set = "update {outbox} set state = $2, sending = 0, code = $3, ended_at = {now} where id = $1";
+  const set = "update {outbox} set state = $2, code = $3, ended_at = {now} where id = $1";
   await Promise.all(rows.map(({ id }) => sql.run(set, [Number(id), status, storableText(code)])));
   if (row.kind === "message" && status === "dead")
     await addToNote(sql, { emailed: 0, undelivered: rows.length });

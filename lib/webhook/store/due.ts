@@ -1,6 +1,6 @@
-import { type FoundRows, readRows } from "./read-row.ts";
+import { readRows } from "./read-row.ts";
 import type { Sql, SqlValue } from "./sql.ts";
-import { DIGEST_LIMIT, type DueQuery, type OutboxKind } from "./types.ts";
+import { DIGEST_LIMIT, type DueQuery, type DueRow, type OutboxKind } from "./types.ts";
 
 /**
  * How many rows that wait are looked at, in the order of their turn: with more than that before it which may not be tried
@@ -28,7 +28,7 @@ const COMMENT_MAY_GO = `(select min(issue.id) from {outbox} issue
 const MAY_GO = { message: "true", issue: ISSUE_MAY_GO, comment: COMMENT_MAY_GO };
 
 /** Finds the rows that may be tried now; see `State.due`. */
-export async function findDue(sql: Sql, kind: OutboxKind, query: DueQuery): Promise<FoundRows> {
+export async function findDue(sql: Sql, kind: OutboxKind, query: DueQuery): Promise<DueRow[]> {
   const { limit, except, issueGraceMs, isProbe } = query;
   const values: SqlValue[] = kind === "issue" ? [kind, issueGraceMs] : [kind];
   const found = await sql.all(
@@ -44,10 +44,10 @@ export async function findDue(sql: Sql, kind: OutboxKind, query: DueQuery): Prom
 }
 
 /** Finds the messages that one message may tell together; see `State.digestible`. */
-export async function findDigestible(sql: Sql, except: readonly number[], most: number): Promise<FoundRows> {
+export async function findDigestible(sql: Sql, except: readonly number[], most: number): Promise<DueRow[]> {
   const waiting = `select id from {outbox}
     where kind = 'message' and state = 'queued' and digest is null and priority > 0 limit $1`;
-  if ((await sql.all(waiting, [most + 1])).length <= most) return { rows: [], unreadable: [] };
+  if ((await sql.all(waiting, [most + 1])).length <= most) return [];
   const rows = await sql.all(
     `select o.id, o.fingerprint, case when ${IS_HEAD} then 1 else 0 end as is_head from (
       select id, kind, fingerprint, priority, content, due_at, begun_at from {outbox}

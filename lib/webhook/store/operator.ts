@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { takeIds } from "./accept.ts";
 import { giveUpIssue } from "./attempts.ts";
+import { takeIds } from "./ids.ts";
 import { recordsOf, saveRecords } from "./records.ts";
 import { inList, type Sql, type SqlRow, type SqlValue, type Store } from "./sql.ts";
 import { shownOf } from "./stored.ts";

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Log } from "../../platform/log/log.ts";
 import type { Alert } from "../alert/alert.ts";
 import { OutageLog } from "../outage-log.ts";
@@ -7,17 +8,12 @@ import { addToNote, beginAttempt, finishAttempt, NotBegun } from "./attempts.ts"
 import { findDigestible, findDue } from "./due.ts";
 import { Load } from "./load.ts";
 import { dropDead, dropQueued, listDead, listQueued, retryDead } from "./operator.ts";
-import { HAS_LEASE } from "./postgres/lease.ts";
 import { prune } from "./prune.ts";
-import type { FoundRows } from "./read-row.ts";
 import * as reads from "./reads.ts";
 import { recordsOf } from "./records.ts";
 import { CommitUnknown, inList, type Sql, type Store } from "./sql.ts";
 import { storableText } from "./stored.ts";
-import type { AcceptOutcome, AttemptEnd, DueRow, OutboxLimits, State } from "./types.ts";
-
-/** The code of a row whose alert cannot be read. */
-const UNREADABLE = "alert_unreadable";
+import type { AcceptOutcome, AttemptEnd, OutboxLimits, State } from "./types.ts";
 
 /**
  * The webhook's memory in a store.
@@ -28,26 +24,18 @@ export function outboxOn(
   store: Store,
   { limits, comments, log }: { limits: OutboxLimits; comments: boolean; log: Log },
 ): State {
+  const id = randomUUID();
   const load = new Load(limits);
-  const lease = store.holder === null ? null : { condition: HAS_LEASE, values: [store.holder] };
   const read = <T>(work: (sql: Sql) => Promise<T>) => store.read("read the outbox", work);
   const finish = (row: number, end: AttemptEnd) =>
     store.write("record an attempt", (sql) => finishAttempt(sql, row, end));
-  const readable = async (finding: Promise<FoundRows>): Promise<DueRow[]> => {
-    const { rows, unreadable } = await finding;
-    for (const row of unreadable) {
-      log.error("An alert in the state cannot be read", { row });
-      await finish(row, { status: "dead", code: UNREADABLE });
-    }
-    return rows;
-  };
   return {
     accept: acceptor(store, { load, comments, log }),
-    due: (kind, query) => readable(read((sql) => findDue(sql, kind, query))),
-    digestible: (except, most) => readable(read((sql) => findDigestible(sql, except, most))),
+    due: (kind, query) => read((sql) => findDue(sql, kind, query)),
+    digestible: (except, most) => read((sql) => findDigestible(sql, except, most)),
     async begin(row, start) {
       try {
-        await store.write("record an attempt", (sql) => beginAttempt(sql, row, start, lease));
+        await store.write("record an attempt", (sql) => beginAttempt(sql, row, start, store.leads));
         return true;
       } catch (error) {
         if (error instanceof NotBegun) return false;
@@ -78,7 +66,7 @@ export function outboxOn(
     recent: (limit) => read((sql) => reads.readRecent(sql, limit)),
     hourly: (hours) => read((sql) => reads.readHourly(sql, hours)),
     alertRecords: (fingerprints) => read((sql) => recordsOf(sql, new Set(fingerprints))),
-    contents: () => read(readContents),
+    contents: () => read((sql) => readContents(sql, id)),
     adopt: (contents) => store.write("keep alerts", (sql) => adoptContents(sql, contents)),
     prune: () => prune(store),
     lead: () => store.lead(),
@@ -111,7 +99,9 @@ function acceptor(store: Store, { load, comments, log }: AcceptParts): State["ac
     } catch (error) {
       if (store.isRowRefused(error) && requests.length > 1) return await each(requests);
       outage.failed({ cause: error });
-      const refused = error instanceof CommitUnknown ? MAY_BE_KEPT : REFUSED;
+      // What the store refuses for itself, it would refuse after degraded mode, too.
+      const isOwn = error instanceof CommitUnknown || store.isRowRefused(error);
+      const refused = isOwn ? MAY_BE_KEPT : REFUSED;
       return requests.map(() => refused);
     }
   };

@@ -2,15 +2,12 @@ import { inList, type Sql, type SqlRow } from "./sql.ts";
 import { storedAlert } from "./stored.ts";
 import type { AttemptText, DueRow, OutboxKind } from "./types.ts";
 
-/** Rows that may be tried now, and the ids of those whose alert cannot be read. */
-export type FoundRows = { rows: DueRow[]; unreadable: number[] };
-
 /** Rows that are read in one statement. */
 const READ_AT_ONCE = 64;
 
 /** Reads rows that wait, in the order of their ids as given. */
-export async function readRows(sql: Sql, ids: readonly number[]): Promise<FoundRows> {
-  const found: FoundRows = { rows: [], unreadable: [] };
+export async function readRows(sql: Sql, ids: readonly number[]): Promise<DueRow[]> {
+  const found: DueRow[] = [];
   for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
     const some = ids.slice(at, at + READ_AT_ONCE);
     const { marks, values } = inList(some);
@@ -24,10 +21,7 @@ export async function readRows(sql: Sql, ids: readonly number[]): Promise<FoundR
     const byId = new Map(rows.map((row) => [Number(row.id), row]));
     for (const id of some) {
       const row = byId.get(id);
-      if (row?.state !== "queued") continue;
-      const due = dueRow(row, members.get(id) ?? []);
-      if (due === null) found.unreadable.push(id);
-      else found.rows.push(due);
+      if (row?.state === "queued") found.push(dueRow(row, members.get(id) ?? []));
     }
   }
   return found;
@@ -39,24 +33,16 @@ async function membersOf(sql: Sql, ids: readonly number[]): Promise<Map<number, 
     `select id, digest from {outbox} where digest in (${marks}) and state = 'queued' order by id`,
     values,
   );
-  const members = new Map<number, number[]>();
-  for (const { id, digest } of rows) {
-    const told = members.get(Number(digest));
-    if (told === undefined) members.set(Number(digest), [Number(id)]);
-    else told.push(Number(id));
-  }
-  return members;
+  const byDigest = Map.groupBy(rows, ({ digest }) => Number(digest));
+  return new Map([...byDigest].map(([digest, members]) => [digest, members.map(({ id }) => Number(id))]));
 }
 
-/** Null when the alert, or the text, cannot be read. */
-function dueRow(row: SqlRow, members: readonly number[]): DueRow | null {
-  const alert = storedAlert(String(row.alert));
-  const sent = sentOf(row);
-  if (alert === null || sent === undefined) return null;
+function dueRow(row: SqlRow, members: readonly number[]): DueRow {
+  const content = row.content === null ? null : contentOf(String(row.content));
   return {
     id: Number(row.id),
     kind: row.kind as OutboxKind,
-    alert,
+    alert: { ...storedAlert(String(row.alert)), fingerprint: String(row.fingerprint) },
     attempts: Number(row.attempts),
     waitedMs: Math.max(0, Number(row.now) - Number(row.waits_since)),
     triedMs: Number(row.tried_ms),
@@ -64,22 +50,16 @@ function dueRow(row: SqlRow, members: readonly number[]): DueRow | null {
     issueId: row.kind === "message" ? null : (row.issue_id as string | null),
     issueUrl: row.issue_url as string | null,
     ambiguous: Number(row.ambiguous) + Number(row.sending),
-    sent,
-    members: sent === null ? [] : members,
+    sent: content && { ...content, firstBegunAtMs: Number(row.first_begun_at) },
+    members: content === null ? [] : members,
   };
 }
 
-function sentOf({ content, first_begun_at }: SqlRow): DueRow["sent"] | undefined {
-  if (content === null) return null;
-  const read = contentOf(String(content));
-  return read === null ? undefined : { ...read, firstBegunAtMs: Number(first_begun_at) };
-}
-
-/** The text of an attempt as it is kept, or null when it cannot be read. */
+/** The text of an attempt as it is kept, or null when its JSON is damaged. */
 export function contentOf(json: string): AttemptText | null {
   try {
-    const { text, note } = JSON.parse(json) as Partial<AttemptText>;
-    return typeof text === "string" && note !== undefined ? { text, note } : null;
+    const { text, note } = JSON.parse(json) as AttemptText;
+    return { text, note };
   } catch {
     return null;
   }

@@ -99,7 +99,7 @@ export async function readHeld(
 /** Alerts for the fallback channel; see `State.escalations`. Over a clock that was set back one has waited long enough. */
 export async function readEscalations(sql: Sql, waitedMs: number): Promise<Escalation[]> {
   const rows = await sql.all(
-    `select o.id, o.state, o.accepted_at, o.alert,
+    `select o.id, o.state, o.fingerprint, o.accepted_at, o.alert,
       (select a.issue_url from {alert} a where a.fingerprint = o.fingerprint) as issue_url
     from {outbox} o
     where o.urgent = 1 and o.emailed_at is null and o.state in ('queued', 'unknown')
@@ -107,13 +107,13 @@ export async function readEscalations(sql: Sql, waitedMs: number): Promise<Escal
     order by o.id limit ${MOST_ESCALATIONS}`,
     [Math.ceil(waitedMs)],
   );
-  return rows.flatMap(({ id, state, accepted_at, alert: json, issue_url }) => {
-    const alert = storedAlert(String(json));
-    if (alert === null) return [];
-    const status = state as Escalation["status"];
-    const issueUrl = issue_url as string | null;
-    return [{ row: Number(id), alert, status, acceptedAtMs: Number(accepted_at), issueUrl }];
-  });
+  return rows.map((row) => ({
+    row: Number(row.id),
+    alert: { ...storedAlert(String(row.alert)), fingerprint: String(row.fingerprint) },
+    status: row.state as Escalation["status"],
+    acceptedAtMs: Number(row.accepted_at),
+    issueUrl: row.issue_url as string | null,
+  }));
 }
 
 /** The latest alerts, newest first; the row of an issue comes right after that of its message. */
@@ -147,11 +147,16 @@ export async function readRecent(sql: Sql, limit: number): Promise<RecentAlert[]
   }));
 }
 
-/** How many alerts were accepted in each of the last hours; see `State.hourly`. */
+/** How many alerts were accepted in each of the last hours, by the newest rows; see `State.hourly`. */
 export async function readHourly(sql: Sql, hours: number): Promise<number[]> {
   const [clock] = await sql.all("select {now} as now");
   const running = Math.floor(Number(clock!.now) / HOUR_MS);
-  const rows = await sql.all("select hour, alerts from {hour} where hour > $1", [running - hours]);
+  const rows = await sql.all(
+    `select accepted_at / ${HOUR_MS} as hour, count(*) as alerts from {outbox}
+    where id > (select coalesce(max(id), 0) - ${NEWEST_ROWS} from {outbox}) and kind = 'message' and accepted_at > $1
+    group by accepted_at / ${HOUR_MS}`,
+    [(running - hours) * HOUR_MS],
+  );
   const counted = new Map(rows.map(({ hour, alerts }) => [Number(hour), Number(alerts)]));
   return Array.from({ length: hours }, (_, at) => counted.get(running - hours + 1 + at) ?? 0);
 }

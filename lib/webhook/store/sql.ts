@@ -5,7 +5,7 @@ export type SqlValue = string | number | null;
 export type SqlRow = Record<string, SqlValue>;
 
 /** The tables of `sql/state/schema.sql`. */
-export type Table = "alert" | "outbox" | "meta" | "hour";
+export type Table = "alert" | "outbox" | "meta";
 
 /**
  * Statements that SQLite and PostgreSQL both know.
@@ -30,15 +30,15 @@ export type Sql = {
 /**
  * Where the state is kept: a SQLite file, SQLite in memory, or PostgreSQL.
  *
- * Shape:     `holder` names this process in the lease that the store keeps as a row; null where a lock of the file says
- *            who delivers. `attempt` says what is done, such as "read the outbox".
+ * Shape:     `leads` is the condition, in SQL, that this process delivers; where a lock of the file says so, "true".
+ *            `attempt` says what is done, such as "read the outbox".
  * Behaviour: `write` is one transaction, on disk when it resolves; its `work` may run again, in another transaction, when
  *            it was undone or shared one with work that failed.
  * Errors:    those of the database; `CommitUnknown` when the commit was asked for and its answer was lost. After any
  *            other nothing was changed.
  */
 export type Store = {
-  readonly holder: string | null;
+  readonly leads: string;
   read<T>(attempt: string, work: (sql: Sql) => Promise<T>): Promise<T>;
   write<T>(attempt: string, work: (sql: Sql) => Promise<T>): Promise<T>;
   /** As `State.prune` where the store has something of its own to do after rows were removed, such as giving space back. */

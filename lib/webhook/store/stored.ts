@@ -14,36 +14,29 @@ export function shownAlert(alert: Alert): ShownAlert {
   return { name: cut(name), status: cut(status), firing, severity: cut(severity), squad, about, ...why };
 }
 
-/** The alert of a row that was not delivered, or null when its JSON is none: a damaged row must not end the service. */
-export function storedAlert(json: string): Alert | null {
-  const alert = parsed(json) as Partial<Alert> | null;
-  const isAlert =
-    typeof alert?.fingerprint === "string" && typeof alert.labels === "object" && alert.labels !== null;
-  return isAlert ? (alert as Alert) : null;
+/** The alert of a row that was not delivered; one with nothing in it when its JSON is damaged. */
+export function storedAlert(json: string): Alert {
+  const alert: Partial<Alert> = parsed(json);
+  return { ...NOTHING, ...alert, labels: alert.labels ?? {} };
 }
 
-const UNREADABLE: ShownAlert = {
-  name: null,
-  status: null,
-  firing: false,
-  severity: null,
-  squad: "geral",
-  about: "",
+const NOTHING: Alert = {
+  ...{ name: null, status: null, firing: false, squad: "geral", severity: null, fingerprint: "" },
+  ...{ summary: null, description: null, startsAt: null, endsAt: null, value: null, labels: {} },
+  ...{ ruleUrl: null, silenceUrl: null, dashboardUrl: null, truncatedAlerts: 0 },
 };
 
-/** What people are shown of a row, delivered or not; of an unreadable one, nothing. */
+/** What people are shown of a row; that of a delivered one is kept. */
 export function shownOf(json: string): ShownAlert {
-  const alert = storedAlert(json);
-  if (alert !== null) return shownAlert(alert);
-  const shown = parsed(json);
-  return typeof shown === "object" && shown !== null ? { ...UNREADABLE, ...shown } : UNREADABLE;
+  const shown: Partial<ShownAlert> = parsed(json);
+  return shown.about === undefined ? shownAlert(storedAlert(json)) : (shown as ShownAlert);
 }
 
-function parsed(json: string): unknown {
+function parsed(json: string): object {
   try {
     return JSON.parse(json);
   } catch {
-    return null;
+    return {};
   }
 }
 

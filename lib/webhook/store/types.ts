@@ -205,12 +205,16 @@ export type AlertRecord = {
   claimUntilMs: number;
 };
 
-/** Everything in a store that another one has to take over: rows and tables as they are there. */
+/**
+ * What another store has to take over: rows and tables as they are there.
+ *
+ * Shape: `id` is that of the store, by which rows are taken over once. `alerts` have the claims of its own issues alone.
+ */
 export type Contents = {
+  id?: string;
   alerts: readonly AlertRecord[];
   rows: readonly SqlRow[];
   meta?: Readonly<Record<string, string>>;
-  hours?: readonly { hour: number; alerts: number }[];
 };
 
 /**

@@ -3,11 +3,13 @@ import type { Sql } from "../sql.ts";
 const LEASE_MS = 15_000;
 
 /**
- * The condition that this process, the holder in `$5`, delivers.
+ * The condition that a holder, a UUID, delivers.
  *
  * Behaviour: another process takes the row before it delivers, so that a holder which is late is still the only one.
  */
-export const HAS_LEASE = "exists (select 1 from {meta} where key = 'lease' and value like $5 || ' %')";
+export function hasLease(holder: string): string {
+  return `exists (select 1 from {meta} where key = 'lease' and value like '${holder} %')`;
+}
 
 /**
  * Takes or renews the lease, the row `<holder> <until ms>`, for 15 seconds; returns false while another holder has it.

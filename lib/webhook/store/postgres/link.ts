@@ -55,7 +55,9 @@ export function stateLink(open: () => Promise<Database>, limitMs: number) {
         try {
           const { sql, prepares } = await connected();
           return (await sql.begin("isolation level read committed", async (tx) => {
-            const result = await work(sqlOn(tx, prepares));
+            // Accepting takes a lock: that of a host that is cut off must not outlive it by hours.
+            const limit = tx.unsafe("set local idle_in_transaction_session_timeout = '10s'").simple();
+            const [result] = await Promise.all([work(sqlOn(tx, prepares)), limit]);
             isCommitAsked = true;
             return result;
           })) as T;

@@ -3,13 +3,13 @@ import { classifyDatabaseError, type Database, openDatabase } from "../../../pla
 import { OpsError } from "../../../platform/errors.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Secret } from "../../../platform/secrets/secret.ts";
+import { takeIds } from "../ids.ts";
 import type { Store } from "../sql.ts";
-import { giveUpLease, takeLease } from "./lease.ts";
+import { giveUpLease, hasLease, takeLease } from "./lease.ts";
 import { STATE_URL, stateLink } from "./link.ts";
 import { ensureStateSchema } from "./schema.ts";
 
 const ANSWER_LIMIT_MS = 4_000;
-const CHECK = "insert into {meta} values ('checked', '1') on conflict (key) do update set value = '1'";
 
 /**
  * The webhook's store in the schema `opsctl_state` of a PostgreSQL, which several hosts may share.
@@ -51,7 +51,7 @@ export async function openPostgresStore(options: {
   const holder = randomUUID();
   let hasLed = false;
   return {
-    holder,
+    leads: hasLease(holder),
     read: (attempt, work) => link.ask(attempt, work),
     write: (attempt, work) => link.transact(attempt, work),
     async lead() {
@@ -59,7 +59,8 @@ export async function openPostgresStore(options: {
       hasLed ||= isLeading;
       return isLeading;
     },
-    check: async () => void (await link.transact("keep anything", (sql) => sql.run(CHECK))),
+    // The lock that an alert needs.
+    check: async () => void (await link.transact("keep anything", (sql) => takeIds(sql, 0))),
     isRowRefused: (error) => error instanceof OpsError && error.code === "DATABASE_QUERY_FAILED",
     afterPrune: async () => {},
     reserveBytes: async () => null,

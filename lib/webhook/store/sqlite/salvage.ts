@@ -16,7 +16,7 @@ const LAST_ROW = 2 ** 40;
  * Errors:    those of SQLite for a full disk.
  */
 export function salvage(path: string, into: DatabaseSync): Record<Table, number> {
-  const copied = { alert: 0, outbox: 0, meta: 0, hour: 0 };
+  const copied = { alert: 0, outbox: 0, meta: 0 };
   let failures = 0;
   const copy = (table: Table, from: number, to: number): number => {
     // With the limit SQLite does not look at the row behind the last one, which may be in a damaged page.

@@ -74,7 +74,7 @@ type Job = {
 
 /** A store on one connection, opened when it is first used, and again after it was found damaged or elsewhere. */
 class SqliteStore implements Store {
-  readonly holder = null;
+  readonly leads = "true";
   readonly isRowRefused = isRefusedRow;
   quarantined: string | null = null;
   readonly #options: Partial<SqliteStoreOptions>;
