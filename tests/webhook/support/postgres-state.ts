@@ -30,7 +30,7 @@ export async function createStateDatabase(major?: number): Promise<StateDatabase
     async empty(clockMs) {
       // For so few rows a tenth of the time of `truncate`.
       await sql.unsafe(`
-        delete from opsctl_state.alert; delete from opsctl_state.outbox; delete from opsctl_state.hour;
+        delete from opsctl_state.alert; delete from opsctl_state.outbox;
         delete from opsctl_state.meta where key <> 'version';`);
       await setClock(clockMs);
     },
