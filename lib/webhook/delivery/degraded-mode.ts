@@ -110,7 +110,7 @@ export class DegradedMode {
       memory.isClosing = true;
       await inTime(this.#exclusively(() => this.#adopt(memory)));
       const rows = this.#memory && (await memory.state.listQueued(MEMORY_LIMITS.rows)).length;
-      if (rows) this.#dependencies.log.error("Alerts in memory are lost with this process", { rows });
+      if (rows) this.#dependencies.log.error("Alerts in memory may be lost with this process", { rows });
     }
     for (const { settle } of this.#entries.values()) settle();
   }
@@ -181,6 +181,8 @@ export class DegradedMode {
     if ((await durable.check().catch(nameOf)) !== undefined) return;
     memory.isClosing = true;
     try {
+      // The claims at once: another host may get the next firing before what is in flight has ended.
+      await durable.adopt({ ...(await memory.state.contents()), rows: [] });
       let flights: Promise<unknown>[];
       do {
         const rows = await memory.state.listQueued(MEMORY_LIMITS.rows);

@@ -1,3 +1,4 @@
+import { OutageLog } from "../outage-log.ts";
 import { type AttemptEnd, OUTBOX_KINDS, type OutboxKind, type State } from "../store/types.ts";
 import type { PauseReason } from "./circuit-breaker.ts";
 import { Lane } from "./lane.ts";
@@ -28,6 +29,7 @@ const ROLE_LINES = {
 export class Dispatcher {
   readonly #parts: DispatcherParts;
   readonly #lanes: Record<OutboxKind, Lane>;
+  readonly #removals: OutageLog;
   readonly #stopped = new AbortController();
   /** Null while that is not known. */
   #leads: boolean | null = false;
@@ -37,6 +39,7 @@ export class Dispatcher {
 
   constructor(parts: DispatcherParts, { messagesPerMinute, issuesPerHour, digestAfterSeconds }: Pace) {
     this.#parts = parts;
+    this.#removals = new OutageLog({ ...parts, problem: "Old rows could not be removed", level: "warn" });
     const { monotonicMs } = parts;
     const every = {
       ...{ ...parts, rate: null, mostAlone: null, after: null, stopping: this.#stopped.signal },
@@ -118,8 +121,7 @@ export class Dispatcher {
   /** Starts nothing more; what is on its way may take `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.#stopped.abort();
-    await Promise.all(OUTBOX_KINDS.map((kind) => this.#lanes[kind].stop(graceMs)));
-    await this.#keeping;
+    await Promise.all([this.#keeping, ...OUTBOX_KINDS.map((kind) => this.#lanes[kind].stop(graceMs))]);
   }
 
   async #start(): Promise<void> {
@@ -146,11 +148,13 @@ export class Dispatcher {
 
   async #prune(): Promise<void> {
     if (!this.isLeading) return;
-    await this.#parts.durable.prune().catch((error: unknown) => {
+    try {
+      await this.#parts.durable.prune();
+      this.#removals.worked();
+    } catch (error) {
       // A state that is closed while it removes: the next process goes on.
-      if (!this.#stopped.signal.aborted)
-        this.#parts.log.warn("Old rows could not be removed", { cause: nameOf(error) });
-    });
+      if (!this.#stopped.signal.aborted) this.#removals.failed({ cause: nameOf(error) });
+    }
   }
 
   async #every(ms: number, work: () => Promise<void>): Promise<void> {

@@ -15,6 +15,10 @@ const BETWEEN_MS = 60_000;
 /** An alert that waits in a state; `sinceMs` is on the monotonic clock. */
 type Waiting = Escalation & { state: State; sinceMs: number };
 
+/** The same alert also has this key where another state took it over, under another number. */
+const keyOf = ({ acceptedAtMs, alert }: Escalation) =>
+  JSON.stringify([alert.fingerprint, acceptedAtMs, alert.status]);
+
 /** What waits in a state, by its row; as it was at the last look when the state could not be read. */
 type Found = { rows: ReadonlyMap<number, Waiting>; isRead: boolean };
 
@@ -51,21 +55,23 @@ export function emailFallback(dependencies: WatchDependencies, lastFailure: () =
     return sources().flatMap(({ state }) => (state !== durable || ledLast ? state : []));
   };
 
-  const read = async (state: State): Promise<Found> => {
-    const known = found.get(state)?.rows ?? new Map<number, Waiting>();
+  const all = () => [...new Set([...found.values()].flatMap(({ rows }) => [...rows.values()]))];
+
+  const read = async (state: State, known: ReadonlyMap<string, Waiting>): Promise<Found> => {
     const [now, rows] = [monotonicMs(), new Map<number, Waiting>()];
     try {
       for (const waitedMs of [0, ALONG_MS, DUE_MS]) {
         for (const each of await state.escalations(waitedMs)) {
-          const one = rows.get(each.row) ?? known.get(each.row) ?? { ...each, state, sinceMs: now };
-          rows.set(each.row, Object.assign(one, each, { sinceMs: Math.min(one.sinceMs, now - waitedMs) }));
+          const one = rows.get(each.row) ?? known.get(keyOf(each)) ?? { ...each, state, sinceMs: now };
+          const sinceMs = Math.min(one.sinceMs, now - waitedMs);
+          rows.set(each.row, Object.assign(one, each, { state, sinceMs }));
         }
         if (rows.size === 0) break;
       }
       return { rows, isRead: true };
     } catch {
       // The lanes log that it cannot be read.
-      return { rows: known, isRead: false };
+      return { rows: found.get(state)?.rows ?? rows, isRead: false };
     }
   };
 
@@ -91,8 +97,7 @@ export function emailFallback(dependencies: WatchDependencies, lastFailure: () =
   /** The e-mail to send next; null when nothing is due and none is on its way. */
   const next = (): Pending | null => {
     const now = monotonicMs();
-    const waiting = [...found.values()]
-      .flatMap(({ rows }) => [...rows.values()])
+    const waiting = all()
       .filter((one) => !unrecorded.includes(one))
       .sort((a, b) => a.acceptedAtMs - b.acceptedAtMs);
     const alerts = waiting.filter(({ sinceMs }) => now - sinceMs >= ALONG_MS).slice(0, ALERT_EMAIL_LIMIT);
@@ -160,7 +165,9 @@ export function emailFallback(dependencies: WatchDependencies, lastFailure: () =
     try {
       await record();
     } finally {
-      const each = ours().map(async (state) => [state, await read(state)] as const);
+      const seen = [...all(), ...(pending?.alerts ?? []), ...unrecorded];
+      const known = new Map(seen.map((one) => [keyOf(one), one]));
+      const each = ours().map(async (state) => [state, await read(state, known)] as const);
       found = new Map(await Promise.all(each));
       await recall();
       if (monotonicMs() >= nextAtMs && !signal.aborted) await send(email, signal);
