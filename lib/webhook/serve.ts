@@ -1,4 +1,5 @@
 import { type Listener, listen } from "../platform/server/server.ts";
+import { withTimeout } from "../platform/timeout.ts";
 import { DegradedMode, type DegradedModeDependencies } from "./delivery/degraded-mode.ts";
 import { Dispatcher, type Pace } from "./delivery/dispatcher.ts";
 import { Intake } from "./delivery/intake.ts";
@@ -43,8 +44,11 @@ type Parts = {
 const ADMIN_HOST = "127.0.0.1";
 /** All from this host. */
 const ADMIN_CONNECTIONS = 64;
-/** How long answers and sends may take after a signal, so that the service ends within ten seconds. */
-const STOP_MS = 8_000;
+/**
+ * How long sends may take after a signal, how long until their ends are recorded, and until the last post is answered, so
+ * that the service ends within ten seconds, whatever the gateway and the state do.
+ */
+const STOP = { sendsMs: 5_000, recordsMs: 7_000, answersMs: 8_500 };
 
 /**
  * Serves the alert webhook until a signal ends it.
@@ -75,18 +79,23 @@ export async function serveWebhook(dependencies: ServeDependencies, options: Ser
   } finally {
     reloads.stop();
     // The answers in flight wait for the sends, and for what is taken over from memory.
-    const delivered = dispatcher.stop(STOP_MS).then(() => degradedMode.stop());
-    await Promise.all([delivered, watch.stop(), ...listeners.map((listener) => listener.stop(STOP_MS))]);
+    const recorded = withTimeout(
+      { limitMs: STOP.recordsMs },
+      () => dispatcher.stop(STOP.sendsMs),
+      () => {},
+    );
+    const delivered = recorded.then(() => degradedMode.stop());
+    const answered = listeners.map((listener) => listener.stop(STOP.answersMs));
+    await Promise.all([delivered, watch.stop(), ...answered]);
     await intake.stop();
   }
 }
 
 function join(dependencies: ServeDependencies, pace: ServeOptions): Parts {
   const { durable, log, nowMs } = dependencies;
-  const sleep = (ms: number, signal: AbortSignal) => dependencies.sleep(ms, signal).catch(() => {});
   const sources = () => [{ state: durable, isOurs: () => dispatcher.isLeading }, ...degradedMode.sources];
   const inFlight: DegradedModeDependencies["inFlight"] = (state, row) => dispatcher.inFlight(state, row);
-  const degradedMode = new DegradedMode({ ...dependencies, sleep, inFlight });
+  const degradedMode = new DegradedMode({ ...dependencies, inFlight });
   const watch = makeWatch({
     ...{ ...dependencies, sources },
     lane: {
@@ -100,7 +109,7 @@ function join(dependencies: ServeDependencies, pace: ServeOptions): Parts {
   const attempts = { ...dependencies.attempts, message: watch.watched(dependencies.attempts.message) };
   const onEnded: DispatcherParts["onEnded"] = (state, rows, end) => degradedMode.ended(state, rows, end);
   const dispatcher: Dispatcher = new Dispatcher({ ...dependencies, sources, attempts, onEnded }, pace);
-  const intake = new Intake({ ...dependencies, degradedMode, dispatcher, sleep });
+  const intake = new Intake({ ...dependencies, degradedMode, dispatcher });
   return { dispatcher, degradedMode, intake, watch, refusals: new RefusalLog(log, nowMs) };
 }
 

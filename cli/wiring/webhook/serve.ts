@@ -1,7 +1,7 @@
 import process from "node:process";
-import { setTimeout as delay } from "node:timers/promises";
 import { activatedSockets } from "../../../lib/platform/server/socket-activation.ts";
 import { notifySystemd } from "../../../lib/platform/systemd.ts";
+import { pause } from "../../../lib/platform/timeout.ts";
 import { loadWebhookConfig, type WebhookConfig } from "../../../lib/webhook/config.ts";
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
 import { needRestart, type Reading, type Reloader } from "../../../lib/webhook/reload.ts";
@@ -27,7 +27,7 @@ export const SERVE_CONDITIONS: ServeConditions = {
   nowMs: Date.now,
   monotonicMs: () => performance.now(),
   random: Math.random,
-  sleep: (ms, signal) => delay(ms, undefined, { signal }),
+  sleep: pause,
   sendLimitMs: 30_000,
   lookUpLimitMs: 5_000,
   reserve: RESERVE,

@@ -62,7 +62,7 @@ export class Delivery {
     if (made === null) {
       if (this.#noteRow === rows[0]) this.#noteRow = null;
       // Free again at once, the same row would be looked for without an end.
-      await sleep(AGAIN_MS, stopping).catch(() => {});
+      await sleep(AGAIN_MS, stopping);
       return null;
     }
     const isRecorded = await this.#record(state, rows[0].id, made.end);
@@ -162,7 +162,7 @@ export class Delivery {
         const facts = { kind, row, result: end.status, cause: nameOf(error) };
         if (tries === 1) log.error("The result of a delivery cannot be recorded yet", facts);
         if (stopping.aborted) return false;
-        await sleep(AGAIN_MS, stopping).catch(() => {});
+        await sleep(AGAIN_MS, stopping);
       }
     }
   }

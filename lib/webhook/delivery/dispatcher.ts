@@ -160,7 +160,7 @@ export class Dispatcher {
   async #every(ms: number, work: () => Promise<void>): Promise<void> {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
-      await this.#parts.sleep(ms, signal).catch(() => {});
+      await this.#parts.sleep(ms, signal);
       if (!signal.aborted) await work();
     }
   }

@@ -4,6 +4,7 @@ import type { WebhookMetrics } from "../metrics/metrics.ts";
 import { OutageLog } from "../outage-log.ts";
 import { type AlertAnswer, answersOf, type Deliveries, type Placed } from "./alert-answer.ts";
 import type { Acceptance, DegradedMode } from "./degraded-mode.ts";
+import type { DispatcherParts } from "./parts.ts";
 import { nameOf } from "./report.ts";
 
 /** What accepting needs. */
@@ -13,8 +14,7 @@ export type IntakeDependencies = {
   metrics: Pick<WebhookMetrics, "accepted" | "duplicate">;
   log: Log;
   monotonicMs: () => number;
-  /** Ends sooner, and without an error, when the signal is aborted. */
-  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  sleep: DispatcherParts["sleep"];
 };
 
 /** How long an answer waits for the rows on their way, from the commit on. */

@@ -25,5 +25,6 @@ export type DispatcherParts = {
   nowMs: () => number;
   monotonicMs: () => number;
   random: () => number;
+  /** Ends sooner, and without an error, when the signal is aborted. */
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 };

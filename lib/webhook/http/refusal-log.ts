@@ -70,7 +70,7 @@ export class RefusalLog {
 
   async run(sleep: (ms: number, signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await sleep(MINUTE_MS, signal).catch(() => {});
+      await sleep(MINUTE_MS, signal);
       if (this.#lines > LINES_A_MINUTE) this.#log.warn("More was refused in the last minute", this.#unlogged);
       this.#lines = 0;
       this.#unlogged = { requests: {}, entries: 0 };

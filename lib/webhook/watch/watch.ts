@@ -6,7 +6,7 @@ import type { Ping } from "../../providers/ping.ts";
 import type { ResendClient } from "../../providers/resend/client.ts";
 import type { Attempt } from "../delivery/attempt.ts";
 import type { PauseReason } from "../delivery/circuit-breaker.ts";
-import type { Source } from "../delivery/parts.ts";
+import type { DispatcherParts, Source } from "../delivery/parts.ts";
 import { OutageLog } from "../outage-log.ts";
 import type { State } from "../store/types.ts";
 import { acknowledgements } from "./acknowledgements.ts";
@@ -39,7 +39,7 @@ export type WatchDependencies = {
   log: Log;
   nowMs: () => number;
   monotonicMs: () => number;
-  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  sleep: DispatcherParts["sleep"];
 };
 
 /** What the watch knows of the gateway's connection and of messages without acknowledgement; null while not known. */
@@ -78,7 +78,7 @@ export function makeWatch(dependencies: WatchDependencies) {
   const every = async (ms: number, work: () => Promise<void>) => {
     while (!signal.aborted) {
       await safely(work);
-      await dependencies.sleep(ms, signal).catch(() => {});
+      await dependencies.sleep(ms, signal);
     }
   };
 

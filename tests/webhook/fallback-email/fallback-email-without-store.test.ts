@@ -3,7 +3,7 @@ import { describe, expect, test as testAnywhere } from "bun:test";
 import { requires } from "../../support/requires.ts";
 import { loseStore, onFailingStores, startFailing } from "../support/failing-store.ts";
 import { alertOf, MINUTE_MS, type Service, type Store } from "../support/start-service.ts";
-import { critical, mails, onPhone, setGateway } from "../support/two-channels.ts";
+import { critical, mailCalls, mails, onPhone, setEmail, setGateway } from "../support/two-channels.ts";
 
 const { test } = requires("mount");
 
@@ -49,6 +49,27 @@ describe("an alert that neither store nor gateway takes", () => {
     setGateway(service, "none");
     await service.advance(6 * MINUTE_MS, 5_000);
     expect(onPhone(service)).toEqual(["a"]);
+  });
+
+  test("has the same e-mail sent again when the store keeps it before the provider's clear answer", async () => {
+    await using service = await startFailing({ email: true });
+    await loseStore(service);
+    setGateway(service, "away");
+    setEmail(service, "unclear");
+    await postTwice(service, "a", 5_000);
+    service.restoreStore();
+    await service.advance(3 * MINUTE_MS, 5_000);
+    setEmail(service, "none");
+    await service.advance(3 * MINUTE_MS, 5_000);
+    const keys = mailCalls(service).map(({ key }) => key);
+    expect([keys.length >= 3, new Set(keys).size]).toEqual([true, 1]);
+    setGateway(service, "none");
+    await service.advance(6 * MINUTE_MS, 5_000);
+    expect(onPhone(service)).toEqual(["a"]);
+    await service.post([critical("b")]);
+    expect(service.messages.filter(({ text }) => text.includes("1 alerta avisado por e-mail"))).toHaveLength(
+      1,
+    );
   });
 });
 

@@ -1,7 +1,7 @@
 /** A clock that moves when a test says so, and wakes what sleeps by it, in order. */
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
 
-/** The clock; `sleep` throws when its signal is aborted, as the real one. */
+/** The clock; `sleep` ends when its signal is aborted, as the real one. */
 export type TestClock = {
   nowMs: () => number;
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -67,21 +67,15 @@ export function testClock(startMs: number, options: ClockOptions = {}): TestCloc
     nowMs: () => nowMs,
     settle,
     sleep: (ms, signal) =>
-      new Promise((resolve, reject) => {
-        const abort = () => {
+      new Promise((resolve) => {
+        if (signal.aborted) return resolve();
+        const wake = () => {
           sleepers.delete(sleeper);
-          reject(new Error("aborted"));
+          signal.removeEventListener("abort", wake);
+          resolve();
         };
-        const sleeper = {
-          atMs: nowMs + ms,
-          wake() {
-            sleepers.delete(sleeper);
-            signal.removeEventListener("abort", abort);
-            resolve();
-          },
-        };
-        if (signal.aborted) return abort();
-        signal.addEventListener("abort", abort, { once: true });
+        const sleeper = { atMs: nowMs + ms, wake };
+        signal.addEventListener("abort", wake);
         sleepers.add(sleeper);
       }),
     // One move after the other: a post that waits for its answer moves the clock, too.
