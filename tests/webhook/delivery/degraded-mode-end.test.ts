@@ -190,16 +190,13 @@ describe("two hosts with one database", () => {
   testAnywhere(
     "a claim from memory is known to the other while what is in flight from memory has not ended",
     async () => {
-      await using one = await startDegraded({ store: "postgres", peerLimitMs: 5_000 });
+      await using one = await startDegraded({ store: "postgres" });
       const other = await one.another();
       one.gateway.routes.send.next({ accept: "hang" });
-      const { answer } = await one.postOnly([alertOf("a")]);
+      await one.postOnly([alertOf("a")]);
       one.restoreStore();
       await one.advance(2_000);
       expect((await other.post([alertOf("a")])).body.alerts[0]).toMatchObject({ issue: "duplicate" });
-      await one.advance(2 * MINUTE_MS, 5_000);
-      expect((await answer).status).toBe(200);
-      expect(one.tracker.issues).toHaveLength(1);
     },
   );
 
