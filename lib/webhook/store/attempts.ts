@@ -61,13 +61,14 @@ async function tell(sql: Sql, id: number, members: readonly number[]): Promise<v
 /** Records in the caller's transaction how an attempt ended; see `State.finish`. */
 export async function finishAttempt(sql: Sql, id: number, end: AttemptEnd): Promise<void> {
   if (end.status === "retry") return await retryLater(sql, id, end);
-  // By a number alone: with the state, PostgreSQL may go along all that wait. Changed before they are read, rows are
-  // locked: of two hosts one ends them.
+  // By their numbers alone: with the state, PostgreSQL may go along all that wait.
+  const text = await sql.all("select id from {outbox} where id = $1 or digest = $1", [id]);
+  const { marks, values } = inList(text.map((row) => Number(row.id)));
+  // Changed before they are read, rows are locked: of two hosts one ends them.
   const rows = await sql.all(
-    `update {outbox} set sending = 0
-    where id in (select id from {outbox} where id = $1 or digest = $1) and state = 'queued'
+    `update {outbox} set sending = 0 where id in (${marks}) and state = 'queued'
     returning id, kind, fingerprint, issue_id, alert, content`,
-    [id],
+    values,
   );
   const row = rows.find((one) => one.id === id);
   if (row === undefined) return;

@@ -99,10 +99,8 @@ function acceptor(store: Store, { load, comments, log }: AcceptParts): State["ac
     } catch (error) {
       if (store.isRowRefused(error) && requests.length > 1) return await each(requests);
       outage.failed({ cause: error });
-      // What the store refuses for itself, it would refuse after degraded mode, too.
-      const isOwn = error instanceof CommitUnknown || store.isRowRefused(error);
-      const refused = isOwn ? MAY_BE_KEPT : REFUSED;
-      return requests.map(() => refused);
+      const refused = error instanceof CommitUnknown ? MAY_BE_KEPT : REFUSED;
+      return requests.map(() => (store.isRowRefused(error) ? ROW_REFUSED : refused));
     }
   };
   const each = async (requests: readonly (readonly Alert[])[]) => {
@@ -114,6 +112,7 @@ function acceptor(store: Store, { load, comments, log }: AcceptParts): State["ac
 }
 
 const REFUSED: AcceptOutcome = { refused: "state_unavailable" };
+const ROW_REFUSED: AcceptOutcome = { refused: "row_refused" };
 const MAY_BE_KEPT: AcceptOutcome = { refused: "state_unavailable", mayBeKept: true };
 
 async function setMeta(store: Store, key: string, value: string | null): Promise<void> {

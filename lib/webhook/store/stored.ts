@@ -34,7 +34,7 @@ export function shownOf(json: string): ShownAlert {
 
 function parsed(json: string): object {
   try {
-    return JSON.parse(json);
+    return JSON.parse(json) ?? {};
   } catch {
     return {};
   }

@@ -9,17 +9,16 @@ import { silentLog } from "../../../support/silent-log.ts";
 
 let directory: string;
 
-const insert = (sql: Sql, ...hours: number[]) =>
+const KEYS = "select cast(key as bigint) as key from {meta} where key <> 'version' order by 1";
+const insert = (sql: Sql, ...keys: number[]) =>
   sql.insert(
-    "hour",
-    ["hour", "alerts"],
-    hours.map((hour) => [hour, 1]),
+    "meta",
+    ["key", "value"],
+    keys.map((key) => [String(key), ""]),
   );
-const write = (store: Store, ...hours: number[]) => store.write("insert", (sql) => insert(sql, ...hours));
-const hoursOf = async (store: Store) =>
-  (await store.read("read", (sql) => sql.all("select hour from {hour} order by hour"))).map(
-    ({ hour }) => hour,
-  );
+const write = (store: Store, ...keys: number[]) => store.write("insert", (sql) => insert(sql, ...keys));
+const keysOf = async (store: Store) =>
+  (await store.read("read", (sql) => sql.all(KEYS))).map(({ key }) => key);
 
 describe.each(["a file", "memory"])("writes of one turn in %s", (kind) => {
   let store: Store;
@@ -50,7 +49,7 @@ describe.each(["a file", "memory"])("writes of one turn in %s", (kind) => {
     expect(ends.map((end) => end.status === "rejected" && store.isRowRefused(end.reason))).toEqual([
       ...[false, true, false, false],
     ]);
-    expect(await hoursOf(store)).toEqual([1, 5]);
+    expect(await keysOf(store)).toEqual([1, 5]);
   });
 
   test("keep nothing that was called together with what failed", async () => {
@@ -58,12 +57,12 @@ describe.each(["a file", "memory"])("writes of one turn in %s", (kind) => {
       Promise.all([
         insert(sql, 1, 1),
         insert(sql, 2),
-        sql.run("delete from {hour}").then(() => insert(sql, 3)),
+        sql.run("delete from {meta} where key <> 'version'").then(() => insert(sql, 3)),
       ]),
     );
     const [failed] = await Promise.allSettled([both, write(store, 4)]);
     expect(failed?.status).toBe("rejected");
-    expect(await hoursOf(store)).toEqual([4]);
+    expect(await keysOf(store)).toEqual([4]);
   });
 
   test("are read when they are committed, and have the clock", async () => {
@@ -72,9 +71,9 @@ describe.each(["a file", "memory"])("writes of one turn in %s", (kind) => {
       const [row] = await sql.all("select {now} > 0 as one, typeof({now}) as type, typeof($1) as other", [7]);
       return [row?.one, row?.type, row?.other];
     });
-    expect(await hoursOf(store)).toEqual([]);
+    expect(await keysOf(store)).toEqual([]);
     expect(await times).toEqual([1, "integer", "integer"]);
-    expect(await hoursOf(store)).toEqual([1, 2]);
+    expect(await keysOf(store)).toEqual([1, 2]);
   });
 
   test("end before the store is closed, and none afterwards", async () => {
@@ -82,6 +81,6 @@ describe.each(["a file", "memory"])("writes of one turn in %s", (kind) => {
     await store.close();
     await kept;
     await expect(write(store, 2)).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
-    await expect(hoursOf(store)).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
+    await expect(keysOf(store)).rejects.toMatchObject({ code: "STATE_UNAVAILABLE" });
   });
 });

@@ -97,7 +97,7 @@ export function acceptTests({ test, each }: StateTests): void {
 
   test("a request that is refused loses only itself", async ({ state, refuse, reopen }) => {
     await refuse("poison");
-    const REFUSED = { refused: "state_unavailable" } as const;
+    const REFUSED = { refused: "row_refused" } as const;
     const first = { accepted: [{ issue: { status: "first" } }] };
     const outcomes = await state.accept([alertsOf("a"), alertsOf("b poison"), alertsOf("b")]);
     expect(outcomes).toMatchObject([first, REFUSED, first]);
