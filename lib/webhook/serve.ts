@@ -9,7 +9,8 @@ import { createApp } from "./http/app.ts";
 import type { Authenticate } from "./http/authenticate.ts";
 import { RefusalLog } from "./http/refusal-log.ts";
 import { OutageLog } from "./outage-log.ts";
-import { makeWatch, type Watch, type WatchDependencies } from "./watch/watch.ts";
+import type { WatchDependencies } from "./watch/dependencies.ts";
+import { makeWatch, type Watch } from "./watch/watch.ts";
 
 /** The options of the service's command line. */
 export type ServeOptions = Pace & {

@@ -1,6 +1,6 @@
 import type { MessageStatus } from "../../providers/evolution/message-status.ts";
 import { KEEP_DELIVERED_MS } from "../store/types.ts";
-import type { WatchDependencies } from "./watch.ts";
+import type { WatchDependencies } from "./dependencies.ts";
 
 /** How old a message is before it is asked about: WhatsApp acknowledges within seconds. */
 const ASKED_AFTER_MS = 2 * 60_000;

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import type { SendOutcome } from "../../providers/send-outcome.ts";
 import type { Escalation, State } from "../store/types.ts";
 import { ALERT_EMAIL_LIMIT, renderAlertEmail } from "../texts/email.ts";
-import type { WatchClients, WatchDependencies } from "./watch.ts";
+import type { WatchClients, WatchDependencies } from "./dependencies.ts";
 
 /** How long WhatsApp may fail to take an alert before it is e-mailed. */
 const DUE_MS = 3 * 60_000;

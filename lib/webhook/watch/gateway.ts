@@ -1,4 +1,4 @@
-import type { WatchClients, WatchDependencies } from "./watch.ts";
+import type { WatchClients, WatchDependencies } from "./dependencies.ts";
 
 const NOT_OPEN = "sem_instancia_gateway";
 

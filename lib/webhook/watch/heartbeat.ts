@@ -1,4 +1,4 @@
-import type { WatchDependencies } from "./watch.ts";
+import type { WatchDependencies } from "./dependencies.ts";
 
 /** How long a critical alert may wait before the service counts as not well. */
 const CRITICAL_WAITS_MS = 10 * 60_000;

@@ -1,0 +1,37 @@
+import type { Log } from "../../platform/log/log.ts";
+import type { EvolutionClient } from "../../providers/evolution/client.ts";
+import type { FindInstance } from "../../providers/evolution/instance.ts";
+import type { AskMessageStatus } from "../../providers/evolution/message-status.ts";
+import type { Ping } from "../../providers/ping.ts";
+import type { ResendClient } from "../../providers/resend/client.ts";
+import type { PauseReason } from "../delivery/circuit-breaker.ts";
+import type { DispatcherParts, Source } from "../delivery/parts.ts";
+import type { State } from "../store/types.ts";
+
+/** The external services of the watch; null where one is not configured. */
+export type WatchClients = {
+  /** With a time limit of seconds: it answers from its memory. */
+  gateway: Pick<EvolutionClient, "checkInstance">;
+  findInstance: FindInstance;
+  messageStatus: AskMessageStatus;
+  email: { client: ResendClient; from: string; to: string } | null;
+  ping: Ping | null;
+};
+
+/** What the watch works with. */
+export type WatchDependencies = {
+  /** The states whose rows the lanes send; `durable` is one of them. */
+  sources: () => readonly Source[];
+  durable: State;
+  /** Called each time, so that a reload can replace them. */
+  clients: () => WatchClients;
+  /** The lane of the messages; `pausedBy` returns the code for which it is paused, or null. */
+  lane: { pause(reason: PauseReason): void; resume(): Promise<void>; pausedBy(): string | null };
+  isLeading: () => boolean;
+  /** False while the durable state cannot say who delivers. */
+  isLeaderKnown: () => boolean;
+  log: Log;
+  nowMs: () => number;
+  monotonicMs: () => number;
+  sleep: DispatcherParts["sleep"];
+};
