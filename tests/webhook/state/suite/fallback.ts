@@ -243,6 +243,32 @@ export function adoptTests(tests: StateTests): void {
     expect(again!.issue).toMatchObject({ status: "duplicate", url: ISSUE_URL });
   });
 
+  test("takes rows over once, also when the answer was lost", async ({ state, memory, adopt }) => {
+    await acceptAll(memory, ...alertsOf("a b"));
+    expect([await adopt(), await adopt()]).toEqual([4, 0]);
+    expect(await state.stats()).toMatchObject({ message: { queued: 2 }, issue: { queued: 2 } });
+  });
+
+  test("brings back no claim that was released here", async ({ state, memory, adopt }) => {
+    const first = await acceptOne(state, sampleAlert());
+    await memory.adopt({ alerts: await state.alertRecords(["f1"]), rows: [] });
+    expect((await acceptOne(memory, sampleAlert())).issue.status).toBe("duplicate");
+    await tryOnce(state, issueRowOf(first), DEAD, WITHOUT_TEXT);
+    await adopt();
+    expect((await acceptOne(state, sampleAlert())).issue.status).toBe("first");
+  });
+
+  test("comments on the issue that there is here", async ({ state, memory, adopt, setClocks }) => {
+    await acceptAll(memory, ...alertsOf("f1 f1-"));
+    await setClocks(START_MS + 1);
+    const { issue } = await acceptOne(state, sampleAlert());
+    await adopt();
+    const { id, issueId } = await onlyDue(state, "issue");
+    expect(issue).toMatchObject({ issueId });
+    await tryOnce(state, id, CREATED, WITHOUT_TEXT);
+    expect(await onlyDue(state, "comment")).toMatchObject({ issueId });
+  });
+
   test("keeps to a claim that was made there", async ({ state, memory, adopt, setClocks }) => {
     const { issue } = await acceptOne(memory, sampleAlert());
     await setClocks(START_MS + MINUTE_MS);
