@@ -29,11 +29,13 @@ export async function startDegraded(options: ServiceOptions = {}): Promise<Servi
 }
 
 const LOST = "Store lost";
+/** Large, so that what is free in a file on a full disk is soon used up. */
+const LOST_ALERT = alertOf(LOST, { status: "resolved", annotations: { description: "x".repeat(60_000) } });
 
 /** Makes the store fail, and posts until the service sends from memory: of a database's loss the first post hears. */
 export async function loseStore(service: Service): Promise<void> {
   service.failStore();
-  while ((await service.post([alertOf(LOST, { status: "resolved" })])).status !== 200);
+  while ((await service.post([LOST_ALERT])).body.durable !== false);
 }
 
 /** Has the gateway refuse the messages of the alert with this name. */
