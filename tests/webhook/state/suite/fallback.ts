@@ -259,9 +259,9 @@ export function adoptTests(tests: StateTests): void {
   });
 
   test("comments on the issue that there is here", async ({ state, memory, adopt, setClocks }) => {
-    await acceptAll(memory, ...alertsOf("f1 f1-"));
+    await acceptAll(memory, ...alertsOf("f f-"));
     await setClocks(START_MS + 1);
-    const { issue } = await acceptOne(state, sampleAlert());
+    const { issue } = await acceptOne(state, sampleAlert({ fingerprint: "f" }));
     await adopt();
     const { id, issueId } = await onlyDue(state, "issue");
     expect(issue).toMatchObject({ issueId });
