@@ -116,7 +116,11 @@ function replace(path: string, options: Options): string | null {
 const BESIDE = ["-wal", "-shm"];
 
 const statusOf = (path: string) => statSync(path, { throwIfNoEntry: false });
-const isEmpty = (path: string) => !statusOf(path)?.size;
+/** Whether it is to be made: there is none, or no byte in it; a pipe, say, is none of ours. */
+const isEmpty = (path: string) => {
+  const status = statusOf(path);
+  return status === undefined || (status.isFile() && status.size === 0);
+};
 
 /** A database that several processes use at once and that keeps every commit. */
 function openDatabase(path: string, { nowMs, checks = false }: Options): DatabaseSync {
