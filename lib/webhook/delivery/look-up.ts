@@ -10,7 +10,7 @@ const AHEAD_MS = 5 * 60_000;
 
 /** The gateway cannot be asked now; any other failure leaves it unknown what it has sent. */
 const NOT_ASKED =
-  /^gateway_(?:database_failed|unreachable|timeout|connection_lost|aborted|http_(?:50[234]|52[0-7]))$/;
+  /^gateway_(?:database_failed|unreachable|timeout|connection_lost|aborted|http_(?:50[234]|52[0-7]|530))$/;
 
 /**
  * Looks at the gateway for a message that may have arrived.
