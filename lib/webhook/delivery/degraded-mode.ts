@@ -2,7 +2,15 @@ import { withTimeout } from "../../platform/timeout.ts";
 import type { Alert } from "../alert/alert.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import { OutageLog } from "../outage-log.ts";
-import type { AcceptedAlert, AcceptOutcome, AttemptEnd, OutboxLimits, State } from "../store/types.ts";
+import {
+  type AcceptedAlert,
+  type AcceptOutcome,
+  type AlertRecord,
+  type AttemptEnd,
+  ISSUE_TTL_MS,
+  type OutboxLimits,
+  type State,
+} from "../store/types.ts";
 import { type Deliveries, type Placed, placedIn } from "./alert-answer.ts";
 import type { DispatcherParts, Source } from "./parts.ts";
 import { nameOf } from "./report.ts";
@@ -11,7 +19,10 @@ import { nameOf } from "./report.ts";
 export type Acceptance = { placed: Placed[] } | Extract<AcceptOutcome, { refused: unknown }>;
 
 /** What degraded mode works with. */
-export type DegradedModeDependencies = Pick<DispatcherParts, "durable" | "log" | "monotonicMs" | "sleep"> & {
+export type DegradedModeDependencies = Pick<
+  DispatcherParts,
+  "durable" | "log" | "nowMs" | "monotonicMs" | "sleep"
+> & {
   openMemory: (limits: OutboxLimits) => State;
   inFlight: Deliveries["inFlight"];
   metrics: Pick<WebhookMetrics, "degradedSent">;
@@ -20,28 +31,48 @@ export type DegradedModeDependencies = Pick<DispatcherParts, "durable" | "log" |
 /** An alert that was accepted in memory, until its post is answered with 200. */
 type Entry = Placed & { settle: () => void; settledAtMs: number | null };
 
-/** The state in memory; `read` are the fingerprints that the durable one was asked for, `rows` those that wait. */
-type Memory = { state: State; isClosing: boolean; read: Set<string>; rows: Map<number, Entry> };
+/**
+ * The state in memory.
+ *
+ * Shape: `isClosing` while it starts no more rows, `isWritable` while the durable state takes alerts again and has the
+ *        claims. `read` are the fingerprints that the durable one was asked for, `rows` those that wait. Rows are taken
+ *        over at `adoptAtMs` at the earliest.
+ */
+type Memory = {
+  state: State;
+  isClosing: boolean;
+  isWritable: boolean;
+  read: Set<string>;
+  rows: Map<number, Entry>;
+  adoptAtMs: number;
+};
 
 /** What may be lost with this process: more than the rate limit lets out in hours. */
 const MEMORY_LIMITS: OutboxLimits = { rows: 10_000, bytes: 67_108_864 };
 /** How often the durable state is tried; how long a post, and a service that stops, waits for it. */
 const DURABLE_MS = 1_000;
+/** How long a durable state is left alone that did not answer, or had no room for what is in memory. */
+const LEFT_ALONE_MS = 30_000;
+/** How many of the latest claims are known while the durable state cannot be read. */
+const MOST_CLAIMS = 10_000;
 /** How long a delivered alert is known to a repetition of its post. */
 const KNOWN_MS = 30 * 60_000;
 
 /**
  * Degraded mode: alerts go to a state in memory while the durable one takes none.
  *
- * Behaviour: begins when the durable state certainly kept nothing of a post. Ends when the durable state takes writes,
- *            which is tried once a second, and what is in flight from memory has ended: then the durable state takes over
- *            rows and claims. An alert of a post that was not answered with 200 is not accepted again when the post is
- *            repeated: it is waited for, or known to be delivered for 30 minutes.
+ * Behaviour: begins when the durable state certainly kept nothing of a post. When that takes writes again, which is
+ *            tried once a second, it takes over the claims at once, and new posts but those behind a row in memory; and
+ *            all rows, which ends degraded mode, when what is in flight has ended and there is room for them. An alert of
+ *            a post that was not answered with 200 is not accepted again when the post is repeated: it is waited for, or
+ *            known to be delivered for 30 minutes.
  */
 export class DegradedMode {
   readonly #dependencies: DegradedModeDependencies;
   readonly #returns: OutageLog;
   readonly #entries = new Map<string, Entry>();
+  readonly #claims = new Map<string, AlertRecord>();
+  #unreadableUntilMs = Number.NEGATIVE_INFINITY;
   readonly #stopped = new AbortController();
   #memory: Memory | null = null;
   #turn: Promise<unknown> = Promise.resolve();
@@ -61,11 +92,16 @@ export class DegradedMode {
   /** As `State.accept`, in the state that takes alerts now. */
   accept(posts: readonly (readonly Alert[])[]): Promise<Acceptance[]> {
     return this.#exclusively(async () => {
-      if (this.#memory !== null) return await this.#acceptInMemory(this.#memory, posts);
-      const outcomes = await this.#acceptDurably(posts);
+      const behind = new Set([...(this.#memory?.rows.values() ?? [])].map(fingerprintOf));
+      const isDurable = posts.map(
+        (alerts) =>
+          this.#memory?.isWritable !== false && !alerts.some(({ fingerprint }) => behind.has(fingerprint)),
+      );
+      const kept = (await this.#acceptDurably(posts.filter((_, at) => isDurable[at]))).values();
+      const outcomes = isDurable.map((is) => (is ? kept.next().value! : REFUSED));
       const lost = posts.filter((_, at) => isLost(outcomes[at]!));
       if (lost.length === 0 || this.#stopped.signal.aborted) return outcomes;
-      const inMemory = (await this.#acceptInMemory(this.#open(), lost)).values();
+      const inMemory = (await this.#acceptInMemory(this.#memory ?? this.#open(), lost)).values();
       return outcomes.map((outcome) => (isLost(outcome) ? inMemory.next().value! : outcome));
     });
   }
@@ -117,11 +153,13 @@ export class DegradedMode {
 
   async #acceptDurably(posts: readonly (readonly Alert[])[]): Promise<Acceptance[]> {
     const { durable } = this.#dependencies;
+    if (posts.length === 0) return [];
     const find = (alert: Alert) => (this.#entries.size === 0 ? undefined : this.#entries.get(keyOf(alert)));
     const known = posts.map((alerts) => alerts.map(find));
     const fresh = posts.map((alerts, post) => alerts.filter((_, at) => known[post]![at] === undefined));
     return (await durable.accept(fresh)).map((outcome, post) => {
       if ("refused" in outcome) return outcome;
+      for (const each of outcome.accepted) this.#remember(each);
       const accepted = outcome.accepted.values();
       return { placed: known[post]!.map((entry) => entry ?? placedIn(durable, accepted.next().value!)) };
     });
@@ -146,6 +184,7 @@ export class DegradedMode {
   }
 
   #enter({ state, rows }: Memory, accepted: AcceptedAlert): Entry {
+    this.#remember(accepted);
     const { promise: settled, resolve } = Promise.withResolvers<void>();
     const settle = () => {
       entry.settledAtMs ??= this.#dependencies.monotonicMs();
@@ -159,30 +198,53 @@ export class DegradedMode {
     return entry;
   }
 
-  /** Copies what the durable state knows of the alerts, where it can be read: a full disk can. */
+  /** Copies what the durable state knows of the alerts, where it can be read: a full disk can. Else what it said counts. */
   async #readRecords({ state, read }: Memory, of: readonly Alert[]): Promise<void> {
+    const { durable, monotonicMs } = this.#dependencies;
     const unread = [...new Set(of.map(({ fingerprint }) => fingerprint))].filter((one) => !read.has(one));
     if (unread.length === 0) return;
-    const alerts = await inTime(this.#dependencies.durable.alertRecords(unread));
-    if (alerts === null) return;
+    const isReadable = monotonicMs() >= this.#unreadableUntilMs;
+    const found = isReadable ? await inTime(durable.alertRecords(unread)) : null;
+    if (isReadable && found === null) this.#unreadableUntilMs = monotonicMs() + LEFT_ALONE_MS;
+    const alerts = found ?? unread.flatMap((fingerprint) => this.#claims.get(fingerprint) ?? []);
     for (const fingerprint of unread) read.add(fingerprint);
     if (alerts.length > 0) await state.adopt({ alerts, rows: [] });
   }
 
+  /** Remembers the claim on an alert's issue, from its first firing on. */
+  #remember({ alert: { fingerprint, startsAt }, issue }: AcceptedAlert): void {
+    if (issue.status === "not_firing") return;
+    const known = this.#claims.get(fingerprint);
+    const now = this.#dependencies.nowMs();
+    const claim = { issueId: issue.issueId, issueUrl: null, claimUntilMs: now + ISSUE_TTL_MS };
+    this.#claims.delete(fingerprint);
+    this.#claims.set(
+      fingerprint,
+      known?.issueId === issue.issueId
+        ? known
+        : { fingerprint, isFiring: true, startsAt, seenAtMs: now, ...claim },
+    );
+    if (this.#claims.size > MOST_CLAIMS) this.#claims.delete(this.#claims.keys().next().value!);
+  }
+
   #open(): Memory {
     const state = this.#dependencies.openMemory(MEMORY_LIMITS);
-    this.#memory = { state, isClosing: false, read: new Set(), rows: new Map() };
+    const none = { isClosing: false, isWritable: false, adoptAtMs: Number.NEGATIVE_INFINITY };
+    this.#memory = { state, read: new Set(), rows: new Map(), ...none };
     this.#dependencies.log.error("Degraded mode: the state takes no alerts, they are delivered from memory");
     return this.#memory;
   }
 
   async #tryReturn(memory: Memory): Promise<void> {
-    const { durable, inFlight } = this.#dependencies;
-    if ((await durable.check().catch(nameOf)) !== undefined) return;
+    const { durable, inFlight, monotonicMs } = this.#dependencies;
+    const isWritable = (await durable.check().catch(nameOf)) === undefined;
+    memory.isWritable &&= isWritable;
+    if (!isWritable || monotonicMs() < memory.adoptAtMs) return;
     memory.isClosing = true;
     try {
-      // The claims at once: another host may get the next firing before what is in flight has ended.
+      // Before another host gets the next firing, and before the next post is accepted there.
       await durable.adopt({ ...(await memory.state.contents()), rows: [] });
+      memory.isWritable = true;
       let flights: Promise<unknown>[];
       do {
         const rows = await memory.state.listQueued(MEMORY_LIMITS.rows);
@@ -192,6 +254,7 @@ export class DegradedMode {
       await this.#exclusively(() => this.#adopt(memory));
     } catch (error) {
       memory.isClosing = false;
+      memory.adoptAtMs = monotonicMs() + LEFT_ALONE_MS;
       this.#returns.failed({ cause: nameOf(error) });
     }
   }
@@ -215,6 +278,10 @@ export class DegradedMode {
     return result;
   }
 }
+
+const REFUSED: Acceptance = { refused: "state_unavailable" };
+
+const fingerprintOf = ({ accepted }: Entry) => accepted.alert.fingerprint;
 
 /** Alerts with the same key are one alert, posted again. */
 function keyOf({ fingerprint, status, startsAt, endsAt, firing }: Alert): string {
