@@ -1,9 +1,10 @@
 import { type Listener, listen } from "../platform/server/server.ts";
 import { withTimeout } from "../platform/timeout.ts";
+import type { Attempt } from "./delivery/attempt.ts";
 import { DegradedMode, type DegradedModeDependencies } from "./delivery/degraded-mode.ts";
 import { Dispatcher, type Pace } from "./delivery/dispatcher.ts";
 import { Intake } from "./delivery/intake.ts";
-import type { DispatcherParts } from "./delivery/parts.ts";
+import type { DispatcherParts, Source } from "./delivery/parts.ts";
 import { createAdminApp } from "./http/admin.ts";
 import { createApp } from "./http/app.ts";
 import type { Authenticate } from "./http/authenticate.ts";
@@ -94,22 +95,23 @@ export async function serveWebhook(dependencies: ServeDependencies, options: Ser
 
 function join(dependencies: ServeDependencies, pace: ServeOptions): Parts {
   const { durable, log, nowMs } = dependencies;
-  const sources = () => [{ state: durable, isOurs: () => dispatcher.isLeading }, ...degradedMode.sources];
-  const inFlight: DegradedModeDependencies["inFlight"] = (state, row) => dispatcher.inFlight(state, row);
-  const degradedMode = new DegradedMode({ ...dependencies, inFlight });
-  const watch = makeWatch({
-    ...{ ...dependencies, sources },
-    lane: {
-      pause: async (reason) => dispatcher.pause("message", reason),
-      resume: () => dispatcher.resume("message"),
-      pausedBy: () => dispatcher.pauses.message,
-    },
-    isLeading: () => dispatcher.isLeading,
-    isLeaderKnown: () => dispatcher.isLeaderKnown,
+  const sources = (): Source[] => [
+    { state: durable, isOurs: () => dispatcher.isLeading },
+    ...degradedMode.sources,
+  ];
+  const message: Attempt = async (row, signal) => {
+    const result = await dependencies.attempts.message(row, signal);
+    watch.tried(result);
+    return result;
+  };
+  const attempts = { ...dependencies.attempts, message };
+  const onEnded: DispatcherParts["onEnded"] = (...ended) => degradedMode.ended(...ended);
+  const dispatcher = new Dispatcher({ ...dependencies, sources, attempts, onEnded }, pace);
+  const degradedMode = new DegradedMode({
+    ...dependencies,
+    inFlight: dispatcher.inFlight.bind(dispatcher),
   });
-  const attempts = { ...dependencies.attempts, message: watch.watched(dependencies.attempts.message) };
-  const onEnded: DispatcherParts["onEnded"] = (state, rows, end) => degradedMode.ended(state, rows, end);
-  const dispatcher: Dispatcher = new Dispatcher({ ...dependencies, sources, attempts, onEnded }, pace);
+  const watch = makeWatch({ ...dependencies, sources, dispatcher });
   const intake = new Intake({ ...dependencies, degradedMode, dispatcher });
   return { dispatcher, degradedMode, intake, watch, refusals: new RefusalLog(log, nowMs) };
 }

@@ -23,12 +23,8 @@ const ANSWER_WAIT_MS = 5_000;
 const POST_LIMIT_MS = 25_000;
 /** How many posts may wait for their commit; the sender of one more is told to come again. */
 const MOST_WAITING = 10_000;
-/** A post with more alerts is committed by itself. */
-const MOST_SHARED_ALERTS = 256;
 /** How much is committed together at most: with more, the first post would wait for the last. */
 const BATCH = { posts: 256, alerts: 1_000 };
-/** From its connection to the queue a small post takes some ten turns of the event loop. */
-const TURNS_BEFORE_LARGE = 20;
 
 type Waiting = {
   alerts: readonly Alert[];
@@ -41,15 +37,13 @@ type Waiting = {
  *
  * Behaviour: `take` resolves when its alerts are on disk and none of their rows is on its way any more, or five seconds
  *            after the commit. Alerts that are in memory have to be delivered first, within 25 seconds of their arrival.
- *            Between two large posts the small ones are committed that came meanwhile.
  * Errors:    `take` returns null when the alerts were neither kept nor all delivered: a full outbox, too many posts
  *            waiting, a commit whose answer was lost, a service that is stopping.
  */
 export class Intake {
   readonly #dependencies: IntakeDependencies;
   readonly #failures: OutageLog;
-  readonly #small: Waiting[] = [];
-  readonly #large: Waiting[] = [];
+  readonly #waiting: Waiting[] = [];
   #committing: Promise<void> | null = null;
   #isOpen = true;
 
@@ -59,12 +53,11 @@ export class Intake {
   }
 
   async take(alerts: readonly Alert[]): Promise<AlertAnswer[] | null> {
-    if (!this.#isOpen || this.#small.length + this.#large.length >= MOST_WAITING) return null;
+    if (!this.#isOpen || this.#waiting.length >= MOST_WAITING) return null;
     if (alerts.length === 0) return [];
-    const queue = alerts.length > MOST_SHARED_ALERTS ? this.#large : this.#small;
     const arrivedAtMs = this.#dependencies.monotonicMs();
     return await new Promise((resolve) => {
-      queue.push({ alerts, arrivedAtMs, resolve });
+      this.#waiting.push({ alerts, arrivedAtMs, resolve });
       this.#committing ??= this.#commitWhileWaiting();
     });
   }
@@ -76,11 +69,9 @@ export class Intake {
   }
 
   async #commitWhileWaiting(): Promise<void> {
-    while (this.#small.length + this.#large.length > 0) {
+    while (this.#waiting.length > 0) {
       await this.#gather();
-      await this.#commit(this.#small.splice(0, this.#sharedPosts()));
-      await this.#commit(this.#large.splice(0, 1));
-      for (let turns = 0; this.#large.length > 0 && turns < TURNS_BEFORE_LARGE; turns += 1) await oneTurn();
+      await this.#commit(this.#waiting.splice(0, this.#sharedPosts()));
     }
     // Nothing is awaited between the last look and this line: the next post starts this again.
     this.#committing = null;
@@ -88,23 +79,22 @@ export class Intake {
 
   /** Waits for as long as each turn of the event loop brings more posts, so that they share the commit. */
   async #gather(): Promise<void> {
-    for (let before = 0; before < this.#small.length && before < BATCH.posts; ) {
-      before = this.#small.length;
+    for (let before = 0; before < this.#waiting.length && before < BATCH.posts; ) {
+      before = this.#waiting.length;
       await oneTurn();
     }
   }
 
   #sharedPosts(): number {
     let left = BATCH.alerts;
-    const end = this.#small.findIndex(({ alerts }, at) => {
+    const end = this.#waiting.findIndex(({ alerts }, at) => {
       left -= alerts.length;
       return at > 0 && (left < 0 || at === BATCH.posts);
     });
-    return end === -1 ? this.#small.length : end;
+    return end === -1 ? this.#waiting.length : end;
   }
 
   async #commit(posts: readonly Waiting[]): Promise<void> {
-    if (posts.length === 0) return;
     const { degradedMode, dispatcher, sleep } = this.#dependencies;
     const outcomes = await degradedMode
       .accept(posts.map(({ alerts }) => alerts))

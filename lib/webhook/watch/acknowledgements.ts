@@ -23,7 +23,7 @@ const UNKNOWN = { pendingMessages: null as Count, newestUnacknowledged: null as 
  *            gateway does not know says nothing. While the gateway gives no answer, the row stays as it was.
  * Source:    design of the alarm, The alarm is watched.
  */
-export function acknowledgements({ durable, isLeading, clients }: WatchDependencies) {
+export function acknowledgements({ durable, dispatcher, clients }: WatchDependencies) {
   /** What was last heard of each message; those that wait longest for the next question come first. */
   const statuses = new Map<string, MessageStatus["status"]>();
   let isAnyKept = false;
@@ -53,11 +53,11 @@ export function acknowledgements({ durable, isLeading, clients }: WatchDependenc
 
   return {
     get counts() {
-      return isLeading() ? counts : UNKNOWN;
+      return dispatcher.isLeading ? counts : UNKNOWN;
     },
     /** Asks about some of them and counts; a process that does not lead knows nothing. */
     async look(signal: AbortSignal): Promise<void> {
-      if (!isLeading()) return;
+      if (!dispatcher.isLeading) return;
       const ids = await durable.deliveredBetween(KEEP_DELIVERED_MS, ASKED_AFTER_MS);
       const ofDay = await durable.deliveredBetween(DAY_MS, ASKED_AFTER_MS);
       const overdue = await durable.deliveredBetween(DAY_MS, PENDING_AFTER_MS);

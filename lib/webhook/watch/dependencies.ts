@@ -4,7 +4,7 @@ import type { FindInstance } from "../../providers/evolution/instance.ts";
 import type { AskMessageStatus } from "../../providers/evolution/message-status.ts";
 import type { Ping } from "../../providers/ping.ts";
 import type { ResendClient } from "../../providers/resend/client.ts";
-import type { PauseReason } from "../delivery/circuit-breaker.ts";
+import type { Dispatcher } from "../delivery/dispatcher.ts";
 import type { DispatcherParts, Source } from "../delivery/parts.ts";
 import type { State } from "../store/types.ts";
 
@@ -25,11 +25,7 @@ export type WatchDependencies = {
   durable: State;
   /** Called each time, so that a reload can replace them. */
   clients: () => WatchClients;
-  /** The lane of the messages; `pausedBy` returns the code for which it is paused, or null. */
-  lane: { pause(reason: PauseReason): void; resume(): Promise<void>; pausedBy(): string | null };
-  isLeading: () => boolean;
-  /** False while the durable state cannot say who delivers. */
-  isLeaderKnown: () => boolean;
+  dispatcher: Pick<Dispatcher, "isLeading" | "isLeaderKnown" | "pauses" | "pause" | "resume">;
   log: Log;
   nowMs: () => number;
   monotonicMs: () => number;

@@ -40,7 +40,7 @@ const KEPT = v.pipe(v.string(), v.parseJson(), v.object({ ...TEXTS, rows: v.arra
  * Source:    design of the alarm, Fallback channel.
  */
 export function emailFallback(dependencies: WatchDependencies, lastFailure: () => string | null) {
-  const { sources, durable, clients, lane, isLeading, isLeaderKnown, log, nowMs, monotonicMs } = dependencies;
+  const { sources, durable, clients, dispatcher, log, nowMs, monotonicMs } = dependencies;
   let found = new Map<State, Found>();
   let pending: Pending | null = null;
   /** E-mailed, and not yet recorded. */
@@ -51,7 +51,7 @@ export function emailFallback(dependencies: WatchDependencies, lastFailure: () =
 
   /** While nobody can say who leads, the process that led last e-mails the durable state's alerts. */
   const ours = (): State[] => {
-    if (isLeading() || isLeaderKnown()) ledLast = isLeading();
+    if (dispatcher.isLeaderKnown) ledLast = dispatcher.isLeading;
     return sources().flatMap(({ state }) => (state !== durable || ledLast ? state : []));
   };
 
@@ -78,7 +78,7 @@ export function emailFallback(dependencies: WatchDependencies, lastFailure: () =
   /** Takes up the e-mail of an earlier process. */
   const recall = async (): Promise<void> => {
     const mine = found.get(durable);
-    if (pending !== null || !isLeading() || !mine?.isRead || mine.rows.size === 0) return;
+    if (pending !== null || !dispatcher.isLeading || !mine?.isRead || mine.rows.size === 0) return;
     const kept = v.safeParse(KEPT, await durable.pendingEmail());
     if (!kept.success) return;
     const { rows, ...email } = kept.output;
@@ -87,7 +87,7 @@ export function emailFallback(dependencies: WatchDependencies, lastFailure: () =
 
   const make = (alerts: readonly Waiting[]): Pending => {
     const isRead = [...found.values()].every((each) => each.isRead);
-    const reason = lane.pausedBy() ?? lastFailure() ?? (isRead ? null : "state_unavailable");
+    const reason = dispatcher.pauses.message ?? lastFailure() ?? (isRead ? null : "state_unavailable");
     const comesLater = isRead && alerts.every(({ state }) => state === durable);
     const parts = renderAlertEmail(alerts, { nowMs: nowMs(), reason, comesLater });
     const facts = alerts.map(({ row, acceptedAtMs, alert }) => [row, acceptedAtMs, alert.fingerprint]);

@@ -14,7 +14,7 @@ const LOOK_WHILE_PAUSED_MS = 5_000;
  *            it is. An unknown state pauses nothing: a failing gateway is found out by the sends.
  * Source:    design of the alarm, The alarm is watched.
  */
-export function gatewayWatch({ sources, clients, lane, log, monotonicMs }: WatchDependencies) {
+export function gatewayWatch({ sources, clients, dispatcher, log, monotonicMs }: WatchDependencies) {
   let wasOpen: boolean | null = null;
   let changedAtMs = monotonicMs();
   let [askedAtMs, resumedAtMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -31,12 +31,12 @@ export function gatewayWatch({ sources, clients, lane, log, monotonicMs }: Watch
     }
     // The messages of another process are not ours to pause.
     if (!sources().some((source) => source.isOurs())) return;
-    if (isOpen === false) lane.pause({ code: NOT_OPEN, cause });
+    if (isOpen === false) dispatcher.pause("message", { code: NOT_OPEN, cause });
     // Another refusal, such as one of our key, is not over because the instance is connected.
-    if (!isOpen || lane.pausedBy() !== NOT_OPEN) return;
+    if (!isOpen || dispatcher.pauses.message !== NOT_OPEN) return;
     if (monotonicMs() - resumedAtMs < LOOK_WHILE_PAUSED_MS) return;
     resumedAtMs = monotonicMs();
-    await lane.resume();
+    await dispatcher.resume("message");
   };
 
   return {
@@ -46,7 +46,7 @@ export function gatewayWatch({ sources, clients, lane, log, monotonicMs }: Watch
     look,
     /** Asks when it is time to. */
     async lookInTime(signal: AbortSignal): Promise<void> {
-      const everyMs = lane.pausedBy() === NOT_OPEN ? LOOK_WHILE_PAUSED_MS : LOOK_MS;
+      const everyMs = dispatcher.pauses.message === NOT_OPEN ? LOOK_WHILE_PAUSED_MS : LOOK_MS;
       if (monotonicMs() - askedAtMs >= everyMs) await look(signal);
     },
   };

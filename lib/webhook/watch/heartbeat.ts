@@ -28,10 +28,10 @@ export function heartbeat(dependencies: WatchDependencies): (signal: AbortSignal
   };
 }
 
-async function troubleOf({ durable, isLeading, isLeaderKnown }: WatchDependencies) {
+async function troubleOf({ durable, dispatcher }: WatchDependencies) {
   const read = durable.check().then(() => durable.stats());
   const stats = await read.catch(() => null);
   if (stats === null) return "cannot_accept";
-  if (!isLeading() && !isLeaderKnown()) return "leader_unknown";
+  if (!dispatcher.isLeaderKnown) return "leader_unknown";
   return (stats.oldestCriticalAgeMs ?? 0) >= CRITICAL_WAITS_MS ? "critical_alert_waits" : null;
 }

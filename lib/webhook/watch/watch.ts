@@ -1,4 +1,4 @@
-import type { Attempt } from "../delivery/attempt.ts";
+import type { AttemptResult } from "../delivery/attempt.ts";
 import { OutageLog } from "../outage-log.ts";
 import { acknowledgements } from "./acknowledgements.ts";
 import type { WatchDependencies } from "./dependencies.ts";
@@ -20,8 +20,8 @@ const MINUTE_MS = 60_000;
  * Watches the alarm: the gateway's connection, messages without acknowledgement, alerts that WhatsApp does not take, and
  * whether the service works.
  *
- * Shape:     `watched` returns an attempt of a message that also asks for the gateway's state when it failed. `probe`
- *            pings at once, as after a reload.
+ * Shape:     `tried` is to be called with the result of each message: after a failure it asks for the gateway's state.
+ *            `probe` pings at once, as after a reload.
  * Behaviour: runs from `start` to `stop`, which ends the calls that are under way; what fails is logged and tried again.
  */
 export function makeWatch(dependencies: WatchDependencies) {
@@ -50,14 +50,9 @@ export function makeWatch(dependencies: WatchDependencies) {
     get view() {
       return { ...gateway.view, ...messages.counts };
     },
-    watched(attempt: Attempt): Attempt {
-      return async (row, stop) => {
-        const result = await attempt(row, stop);
-        lastFailure = result.status === "delivered" ? null : result.code;
-        // Not waited for: the end of the attempt is to be recorded now.
-        if (lastFailure !== null) void safely(() => gateway.look(signal));
-        return result;
-      };
+    tried(result: AttemptResult) {
+      lastFailure = result.status === "delivered" ? null : result.code;
+      if (lastFailure !== null) void safely(() => gateway.look(signal));
     },
     start() {
       running ??= Promise.all([

@@ -1,6 +1,5 @@
 /** How posts are committed and answered when the store or the dispatcher misbehaves, which no service does on demand. */
 import { describe, expect, test } from "bun:test";
-import { setImmediate as turn } from "node:timers/promises";
 import type { Alert } from "../../../lib/webhook/alert/alert.ts";
 import { type Deliveries, placedIn } from "../../../lib/webhook/delivery/alert-answer.ts";
 import type { Acceptance } from "../../../lib/webhook/delivery/degraded-mode.ts";
@@ -69,17 +68,14 @@ describe("Intake", () => {
     expect(await answer).toMatchObject([{ whatsapp: "queued" }]);
   });
 
-  test("a small post waits for one large post at most", async () => {
+  test("posts that wait are committed together in their order, up to a thousand alerts", async () => {
     const sizes: number[][] = [];
     const { intake } = intakeWith(async (posts) => {
       sizes.push(posts.map(({ length }) => length));
-      await turn();
       return await keep(posts);
     });
-    const large = Array.from({ length: 4 }, () => intake.take(alerts(300)));
-    await turn();
-    await Promise.all([...large, intake.take(alerts(1)), intake.take(alerts(2))]);
-    expect(sizes).toEqual([[300], [1, 2], [300], [300], [300]]);
+    await Promise.all([1, 1_500, 1, 600, 600, 1].map((count) => intake.take(alerts(count))));
+    expect(sizes).toEqual([[1], [1_500], [1, 600], [600, 1]]);
   });
 
   test("of more posts than can wait the last are refused at once", async () => {
