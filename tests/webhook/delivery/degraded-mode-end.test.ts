@@ -2,7 +2,14 @@
 import { describe, expect, test as testAnywhere } from "bun:test";
 import type { Scripted } from "../../standins/standin.ts";
 import { requires } from "../../support/requires.ts";
-import { onFailingStores, phone, refuse, startDegraded, startFailing } from "../support/failing-store.ts";
+import {
+  loseStore,
+  onFailingStores,
+  phone,
+  refuse,
+  startDegraded,
+  startFailing,
+} from "../support/failing-store.ts";
 import { alertOf, MINUTE_MS, type Service } from "../support/start-service.ts";
 
 const { test } = requires("mount");
@@ -236,3 +243,33 @@ testAnywhere(
     await expectNothingOpen(service);
   },
 );
+
+onFailingStores("an issue is created once, however often the store is lost and back", async (store) => {
+  await using service = await startFailing({ store });
+  for (let times = 0; times < 3; times += 1) {
+    await loseStore(service);
+    const first = await service.post([alertOf("a")]);
+    expect(first).toMatchObject({ status: 200, body: { alerts: [{ durable: false }] } });
+    service.restoreStore();
+    await service.advance(10_000, 1_000);
+    const { body } = await service.post([alertOf("a")]);
+    expect(body.alerts).toMatchObject([{ issue: "duplicate" }]);
+    expect(body.alerts[0]?.durable).toBeUndefined();
+  }
+  expect(service.tracker.issues.filter(({ title }) => title.endsWith(" a"))).toHaveLength(1);
+});
+
+test("a post is kept as soon as there is room for it, though what is in memory has to wait", async () => {
+  await using service = await startDegraded();
+  service.gateway.routes.send.script = () => "hang";
+  const description = "x".repeat(60_000);
+  const large = Array.from({ length: 100 }, (_, at) => alertOf(`l${at}`, { annotations: { description } }));
+  for (let at = 0; at < 4; at += 1)
+    expect(
+      (await service.post(large.map((one) => ({ ...one, fingerprint: `${at} ${one.fingerprint}` })))).status,
+    ).toBe(503);
+  service.restoreStore(8);
+  await service.advance(3_000, 1_000);
+  expect((await service.post([alertOf("small")])).body.alerts[0]?.durable).toBeUndefined();
+  expect(service.log.map(({ msg }) => msg)).toContain("The state does not take over what is in memory");
+});
