@@ -39,12 +39,15 @@ export async function adoptContents(sql: Sql, { id, alerts, rows, meta = {} }: C
   const here = new Map(known.map((record) => [record.fingerprint, record]));
   const merged = alerts.map((record) => merge(here.get(record.fingerprint), record, dead, nowMs));
   await saveRecords(sql, merged);
-  if (rows.length === 0) return 0;
-  const mark = "insert into {meta} (key, value) values ($1, $2) on conflict (key) do nothing";
-  if ((await sql.run(mark, [`adopted:${id}`, String(nowMs)])) === 0) return 0;
+  const mark = `adopted:${id}`;
+  const adoptedTo = Number((await readMeta(sql, mark)) ?? 0);
+  const fresh = rows.filter((row) => Number(row.id) > adoptedTo);
+  if (fresh.length === 0) return 0;
+  const replace = "on conflict (key) do update set value = excluded.value";
+  await sql.insert("meta", ["key", "value"], [[mark, String(fresh.at(-1)!.id)]], replace);
   const issueOf = new Map(merged.map(({ fingerprint, issueId }) => [fingerprint, issueId]));
   const replaced = new Map<SqlValue | undefined, SqlValue>();
-  const taken = rows.filter(({ kind, state, fingerprint, issue_id }) => {
+  const taken = fresh.filter(({ kind, state, fingerprint, issue_id }) => {
     const issueId = issueOf.get(String(fingerprint)) ?? null;
     if (kind !== "issue" || state !== "queued" || issueId === issue_id) return true;
     replaced.set(issue_id, issueId);
@@ -67,7 +70,6 @@ export async function adoptContents(sql: Sql, { id, alerts, rows, meta = {} }: C
     const key = `pace:${kind}`;
     const pace = meta[key] ?? null;
     if (paceAheadOf(pace, nowMs) <= paceAheadOf(await readMeta(sql, key), nowMs)) continue;
-    const replace = "on conflict (key) do update set value = excluded.value";
     await sql.insert("meta", ["key", "value"], [[key, pace]], replace);
   }
   return taken.filter(({ state }) => state === "queued").length;

@@ -247,6 +247,9 @@ export function adoptTests(tests: StateTests): void {
     await acceptAll(memory, ...alertsOf("a b"));
     expect([await adopt(), await adopt()]).toEqual([4, 0]);
     expect(await state.stats()).toMatchObject({ message: { queued: 2 }, issue: { queued: 2 } });
+    await acceptAll(memory, ...alertsOf("c"));
+    expect([await adopt(), await adopt()]).toEqual([2, 0]);
+    expect(await state.stats()).toMatchObject({ message: { queued: 3 }, issue: { queued: 3 } });
   });
 
   test("brings back no claim that was released here", async ({ state, memory, adopt }) => {
