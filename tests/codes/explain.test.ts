@@ -49,15 +49,12 @@ describe("codes", () => {
       expect(codes.explain(code).map((each) => each.section)).toContain("Host metrics and socket monitor");
   });
 
-  test.each([
-    "send_unknown",
-    "gateway_aborted",
-    "state_unavailable",
-    "alert_unreadable",
-    "issue_dead",
-  ])("explains %s, which a row of the alert webhook may have from opsctl itself", (code) => {
-    expect(codes.explain(code).map((each) => each.section)).toContain("The alert webhook");
-  });
+  test.each(["send_unknown", "gateway_aborted", "state_unavailable", "alert_unreadable", "issue_dead"])(
+    "explains %s, which a row of the alert webhook may have from opsctl itself",
+    (code) => {
+      expect(codes.explain(code).map((each) => each.section)).toContain("The alert webhook");
+    },
+  );
 
   test.each([
     "APP_HTTP_9",
