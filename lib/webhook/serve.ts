@@ -95,10 +95,8 @@ export async function serveWebhook(dependencies: ServeDependencies, options: Ser
 
 function join(dependencies: ServeDependencies, pace: ServeOptions): Parts {
   const { durable, log, nowMs } = dependencies;
-  const sources = (): Source[] => [
-    { state: durable, isOurs: () => dispatcher.isLeading },
-    ...degradedMode.sources,
-  ];
+  const isOurs = () => dispatcher.isLeading;
+  const sources = (): Source[] => [{ state: durable, isOurs }, ...degradedMode.sources];
   const message: Attempt = async (row, signal) => {
     const result = await dependencies.attempts.message(row, signal);
     watch.tried(result);
@@ -107,10 +105,8 @@ function join(dependencies: ServeDependencies, pace: ServeOptions): Parts {
   const attempts = { ...dependencies.attempts, message };
   const onEnded: DispatcherParts["onEnded"] = (...ended) => degradedMode.ended(...ended);
   const dispatcher = new Dispatcher({ ...dependencies, sources, attempts, onEnded }, pace);
-  const degradedMode = new DegradedMode({
-    ...dependencies,
-    inFlight: dispatcher.inFlight.bind(dispatcher),
-  });
+  const inFlight = dispatcher.inFlight.bind(dispatcher);
+  const degradedMode = new DegradedMode({ ...dependencies, inFlight });
   const watch = makeWatch({ ...dependencies, sources, dispatcher });
   const intake = new Intake({ ...dependencies, degradedMode, dispatcher });
   return { dispatcher, degradedMode, intake, watch, refusals: new RefusalLog(log, nowMs) };
@@ -125,8 +121,8 @@ function listenForAlerts(
   const isStopping = () => interrupt.aborted;
   const app = createApp({ authenticate, take, metrics, refusals, log, isStopping, monotonicMs });
   const problem = "There are too many connections: some are closed for others";
-  const crowd = new OutageLog({ log, problem, level: "warn", monotonicMs });
-  const limits = { onCrowded: () => crowd.failed({}), onMalformed: app.malformed };
+  const overCapacity = new OutageLog({ log, problem, level: "warn", monotonicMs });
+  const limits = { onOverCapacity: () => overCapacity.failed({}), onMalformed: app.malformed };
   return listen({ host, port, fd: sockets.get("webhook"), fetch: app.fetch, limits });
 }
 

@@ -20,7 +20,7 @@ export type ServerLimits = {
   connections: number;
   statesMs: Partial<StateLimits>;
   /** A connection is closed because there are too many. */
-  onCrowded: () => void;
+  onOverCapacity: () => void;
   /** A request is no proper HTTP; `fetch` does not see it. */
   onMalformed: (status: number, origin: Origin) => void;
 };
@@ -43,7 +43,7 @@ const MAX_HEAD_BYTES = 16_384;
  */
 export async function listen({
   fetch,
-  limits: { connections: most = 2_000, statesMs, onCrowded = () => {}, onMalformed = () => {} } = {},
+  limits: { connections: most = 2_000, statesMs, onOverCapacity = () => {}, onMalformed = () => {} } = {},
   ...address
 }: ListenAddress & { fetch: Fetch; limits?: Partial<ServerLimits> }): Promise<Listener> {
   const connections = new Set<Connection>();
@@ -81,7 +81,7 @@ export async function listen({
   });
   const server = await openSocket(address, (socket) => {
     if (connections.size >= most) {
-      onCrowded();
+      onOverCapacity();
       const oldest = (...of: string[]) => connections.values().find(({ state }) => of.includes(state));
       const spare = oldest("head", "closing") ?? oldest("idle");
       if (spare === undefined) return void socket.destroy();

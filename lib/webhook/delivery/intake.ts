@@ -96,19 +96,16 @@ export class Intake {
 
   async #commit(posts: readonly Waiting[]): Promise<void> {
     const { degradedMode, dispatcher, sleep } = this.#dependencies;
-    const outcomes = await degradedMode
-      .accept(posts.map(({ alerts }) => alerts))
-      .catch((error: unknown) => this.#refusedFor(posts, error));
+    const accepting = degradedMode.accept(posts.map(({ alerts }) => alerts));
+    const outcomes = await accepting.catch((error: unknown) => {
+      this.#failures.failed({ cause: nameOf(error) });
+      return posts.map((): Acceptance => ({ refused: "state_unavailable", mayBeKept: true }));
+    });
     const over = new AbortController();
     const limit = { looked: dispatcher.look(), late: sleep(ANSWER_WAIT_MS, over.signal) };
     const answers = posts.map((post, at) => this.#answer(post, outcomes[at]!, limit));
     for (const [at, { resolve }] of posts.entries()) resolve(answers[at]!);
     void Promise.allSettled(answers).then(() => over.abort());
-  }
-
-  #refusedFor(posts: readonly Waiting[], error: unknown): Acceptance[] {
-    this.#failures.failed({ cause: nameOf(error) });
-    return posts.map(() => ({ refused: "state_unavailable", mayBeKept: true }));
   }
 
   async #answer(

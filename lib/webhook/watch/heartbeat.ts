@@ -12,23 +12,23 @@ const CRITICAL_WAITS_MS = 10 * 60_000;
  */
 export function heartbeat(dependencies: WatchDependencies): (signal: AbortSignal) => Promise<void> {
   const { clients, log } = dependencies;
-  let last: { trouble: string | null; failure: string | null } = { trouble: null, failure: null };
+  let last: { problem: string | null; failure: string | null } = { problem: null, failure: null };
   return async (signal) => {
     const { ping } = clients();
     if (ping === null) return;
-    const trouble = await troubleOf(dependencies);
-    const outcome = await ping(trouble === null, signal);
+    const problem = await problemOf(dependencies);
+    const outcome = await ping(problem === null, signal);
     if (signal.aborted) return;
     const failure = outcome.status === "sent" ? null : outcome.code;
-    if (trouble !== null && trouble !== last.trouble)
-      log.warn("The ping says that the service is not well", { trouble });
+    if (problem !== null && problem !== last.problem)
+      log.warn("The ping says that the service is not well", { problem });
     if (failure !== null && failure !== last.failure)
       log.warn("The ping of OPSCTL_PING_URL fails", { code: failure });
-    last = { trouble, failure };
+    last = { problem, failure };
   };
 }
 
-async function troubleOf({ durable, dispatcher }: WatchDependencies) {
+async function problemOf({ durable, dispatcher }: WatchDependencies) {
   const read = durable.check().then(() => durable.stats());
   const stats = await read.catch(() => null);
   if (stats === null) return "cannot_accept";

@@ -32,7 +32,7 @@ export function makeWatch(dependencies: WatchDependencies) {
   const gateway = gatewayWatch(dependencies);
   const messages = acknowledgements(dependencies);
   const email = emailFallback(dependencies, () => lastFailure);
-  const beat = heartbeat(dependencies);
+  const ping = heartbeat(dependencies);
   const outage = new OutageLog({ ...dependencies, level: "warn", problem: "The watch over the alarm fails" });
   const safely = async (work: () => Promise<void>) => {
     await work().catch((error: unknown) => {
@@ -59,10 +59,10 @@ export function makeWatch(dependencies: WatchDependencies) {
         every(SECOND_MS, () => gateway.lookInTime(signal)),
         every(MINUTE_MS, () => messages.look(signal)),
         every(ESCALATION_LOOK_MS, () => email(signal)),
-        every(MINUTE_MS, () => beat(signal)),
+        every(MINUTE_MS, () => ping(signal)),
       ]);
     },
-    probe: () => safely(() => beat(signal)),
+    probe: () => safely(() => ping(signal)),
     async stop() {
       stopped.abort();
       await running;

@@ -11,8 +11,8 @@ async function pingsOf(service: Service, minutes: number, stepMs = STEP_MS): Pro
   return service.ping.pings.slice(before).join(" ");
 }
 
-const troubles = ({ log }: Service) =>
-  log.filter(({ msg }) => msg.startsWith("The ping says")).map(({ trouble }) => trouble);
+const problems = ({ log }: Service) =>
+  log.filter(({ msg }) => msg.startsWith("The ping says")).map(({ problem }) => problem);
 
 describe("the ping says that the alarm", () => {
   test("is well each minute, from the start on, on each of two hosts", async () => {
@@ -20,7 +20,7 @@ describe("the ping says that the alarm", () => {
     expect(service.ping.pings).toEqual(["well"]);
     await service.another();
     expect(await pingsOf(service, 2)).toBe("well well well well");
-    expect(troubles(service)).toEqual([]);
+    expect(problems(service)).toEqual([]);
   });
 
   test("is not well while a critical alert has waited for ten minutes", async () => {
@@ -32,7 +32,7 @@ describe("the ping says that the alarm", () => {
     setGateway(service, "none");
     await service.advance(10_000, STEP_MS);
     expect(await pingsOf(service, 2)).toBe("well well");
-    expect(troubles(service)).toEqual(["critical_alert_waits"]);
+    expect(problems(service)).toEqual(["critical_alert_waits"]);
   });
 
   onFailingStores("is not well while no alert can be kept", async (store) => {
@@ -42,7 +42,7 @@ describe("the ping says that the alarm", () => {
     service.restoreStore();
     await service.advance(10_000, STEP_MS);
     expect(await pingsOf(service, 2)).toBe("well well");
-    expect(troubles(service)).toEqual(["cannot_accept"]);
+    expect(problems(service)).toEqual(["cannot_accept"]);
   });
 });
 
