@@ -6,7 +6,7 @@ import type { Secret } from "../platform/secrets/secret.ts";
 import { ALERT_GATEWAY, gatewayAdvice } from "../providers/evolution/advice.ts";
 import { prose } from "../text/terminal/prose.ts";
 import type { Screen } from "../text/terminal/screen.ts";
-import type { LatestRow, State } from "./store/types.ts";
+import type { State } from "./store/outbox.ts";
 
 const WHATSAPP = {
   sent: "sent",
@@ -110,7 +110,7 @@ async function post(url: URL, secret: Secret, body: object) {
 async function update(report: TestReport, state: Pick<State, "latest" | "lanes">): Promise<void> {
   const { message, issue } = await state.latest(report.fingerprint);
   const lanes = await state.lanes();
-  const codeOf = (kind: "message" | "issue", row: LatestRow | undefined) =>
+  const codeOf = (kind: "message" | "issue", row: { status: string; code: string | null } | undefined) =>
     row?.code ?? (row?.status === "queued" ? lanes[kind].pausedBy : null) ?? undefined;
   report.codes = { message: codeOf("message", message), issue: codeOf("issue", issue) };
   if (message) report.whatsapp = MESSAGE[message.status];

@@ -1,5 +1,6 @@
 import type { PageFacts } from "../../lib/webhook/page/facts.ts";
-import type { DeadRow, RecentAlert } from "../../lib/webhook/store/types.ts";
+import type { DeadRow } from "../../lib/webhook/store/operator.ts";
+import type { RecentAlert } from "../../lib/webhook/store/reads.ts";
 
 /** The moment at which the page is read: 03:12:05 in São Paulo. */
 const NOW_MS = Date.parse("2026-03-02T06:12:05Z");

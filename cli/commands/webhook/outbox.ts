@@ -1,5 +1,5 @@
 import { OpsError } from "../../../lib/platform/errors.ts";
-import type { State } from "../../../lib/webhook/store/types.ts";
+import type { State } from "../../../lib/webhook/store/outbox.ts";
 import { aPositiveInteger, flag, option } from "../../args/options.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { withState } from "../../wiring/webhook/state.ts";

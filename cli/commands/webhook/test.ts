@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import type { State } from "../../../lib/webhook/store/types.ts";
+import type { State } from "../../../lib/webhook/store/outbox.ts";
 import type { TestReport } from "../../../lib/webhook/test-alert.ts";
 import { aPositiveInteger, aWebUrl, flag, option } from "../../args/options.ts";
 import { type CommandContext, defineCommand } from "../../framework/command.ts";

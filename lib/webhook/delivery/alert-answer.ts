@@ -1,5 +1,7 @@
 import { alertnameOf } from "../alert/name.ts";
-import type { AcceptedAlert, AttemptEnd, State } from "../store/types.ts";
+import type { State } from "../store/outbox.ts";
+import type { AcceptedAlert, AttemptEnd } from "../store/types.ts";
+import type { Dispatcher } from "./dispatcher.ts";
 
 /** What the answer to a post says of one accepted alert; a public shape. */
 export type AlertAnswer = {
@@ -30,17 +32,12 @@ export type Placed = {
   issue: AttemptEnd | null;
 };
 
-/** What delivers rows; `inFlight` is null for a row without an attempt on its way. */
-export type Deliveries = {
-  look(): Promise<void>;
-  inFlight(state: State, row: number): Promise<AttemptEnd | null> | null;
-};
-
-const SETTLED = Promise.resolve();
+/** What delivers rows. */
+export type Deliveries = Pick<Dispatcher, "look" | "inFlight">;
 
 /** An alert that a state has just accepted. */
 export function placedIn(state: State, accepted: AcceptedAlert): Placed {
-  return { state, accepted, isDurable: true, settled: SETTLED, message: null, issue: null };
+  return { state, accepted, isDurable: true, settled: Promise.resolve(), message: null, issue: null };
 }
 
 /**

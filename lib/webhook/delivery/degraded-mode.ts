@@ -2,6 +2,8 @@ import { withTimeout } from "../../platform/timeout.ts";
 import type { Alert } from "../alert/alert.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import { OutageLog } from "../outage-log.ts";
+import type { State } from "../store/outbox.ts";
+import { CommitUnknown } from "../store/sql.ts";
 import {
   type AcceptedAlert,
   type AcceptOutcome,
@@ -9,7 +11,6 @@ import {
   type AttemptEnd,
   ISSUE_TTL_MS,
   type OutboxLimits,
-  type State,
 } from "../store/types.ts";
 import { type Deliveries, type Placed, placedIn } from "./alert-answer.ts";
 import type { DispatcherParts, Source } from "./parts.ts";
@@ -254,7 +255,8 @@ export class DegradedMode {
       await this.#exclusively(() => this.#adopt(memory));
     } catch (error) {
       memory.isClosing = false;
-      memory.adoptAtMs = monotonicMs() + LEFT_ALONE_MS;
+      // What may have been taken over is soon asked for again: memory would send it as well.
+      if (!(error instanceof CommitUnknown)) memory.adoptAtMs = monotonicMs() + LEFT_ALONE_MS;
       this.#returns.failed({ cause: nameOf(error) });
     }
   }

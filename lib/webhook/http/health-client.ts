@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { callPeer } from "../../platform/http/call-peer.ts";
 import { peerUrl } from "../../platform/http/url.ts";
-import type { KindStats } from "../store/types.ts";
+import type { KindStats } from "../store/reads.ts";
 import { lastRefusal } from "./refusal-log.ts";
 
 /**

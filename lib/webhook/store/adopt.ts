@@ -5,7 +5,7 @@ import { allRecords, recordsOf, saveRecords } from "./records.ts";
 import type { Sql, SqlRow, SqlValue } from "./sql.ts";
 import { type AlertRecord, type Contents, OUTBOX_KINDS } from "./types.ts";
 
-/** Everything that another store has to take over; see `State.contents`. */
+/** Everything that another store has to take over. */
 export async function readContents(sql: Sql, id: string): Promise<Contents> {
   const rows = await sql.all("select * from {outbox} order by id");
   const meta = await sql.all("select key, value from {meta}");
@@ -26,7 +26,7 @@ const issueIdOf = ({ issue_id = null }: SqlRow) => issue_id;
 const NO_CLAIM = { issueId: null, issueUrl: null, claimUntilMs: 0 };
 
 /**
- * Takes over what another store has, in the caller's transaction; see `State.adopt`. Returns the rows that wait.
+ * Takes over what another store has, in the caller's transaction; returns how many rows that wait it took.
  *
  * Behaviour: rows are taken over once, also when the answer to the commit was lost. An issue that waits there, and whose
  *            fingerprint has another one here, is not created; its comments go to that one. A row that is being sent

@@ -13,13 +13,13 @@ export class NotBegun extends Error {
 }
 
 /**
- * Begins an attempt in the caller's transaction; see `State.begin`.
+ * Begins an attempt in the caller's transaction, before the external service is called.
  *
  * Shape:     `leads` as in `Store`.
  * Behaviour: a message whose process ends before its attempt does is due again when no send of it can be on its way; an
  *            issue or comment, which the tracker knows by its id, at once. An attempt whose end was never recorded is
  *            counted with the next one.
- * Errors:    `NotBegun`.
+ * Errors:    `NotBegun` when the row or a member waits no more, or was begun by another process since it was read.
  */
 export async function beginAttempt(
   sql: Sql,
@@ -58,7 +58,7 @@ async function tell(sql: Sql, id: number, members: readonly number[]): Promise<v
   if (told !== members.length) throw new NotBegun();
 }
 
-/** Records in the caller's transaction how an attempt ended; see `State.finish`. */
+/** Records in the caller's transaction how an attempt, or a look-up instead of one, ended; nothing for a row that waits no more. */
 export async function finishAttempt(sql: Sql, id: number, end: AttemptEnd): Promise<void> {
   if (end.status === "retry") return await retryLater(sql, id, end);
   // By their numbers alone: with the state, PostgreSQL may go along all that wait.

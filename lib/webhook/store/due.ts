@@ -27,7 +27,12 @@ const COMMENT_MAY_GO = `(select min(issue.id) from {outbox} issue
 
 const MAY_GO = { message: "true", issue: ISSUE_MAY_GO, comment: COMMENT_MAY_GO };
 
-/** Finds the rows that may be tried now; see `State.due`. */
+/**
+ * Finds the rows that may be tried now.
+ *
+ * Behaviour: critical, high, warning, the rest, in order of arrival within one; of one fingerprint and kind only the
+ *            oldest that waits, and no member of another row's text. A comment is due once its issue waits no more.
+ */
 export async function findDue(sql: Sql, kind: OutboxKind, query: DueQuery): Promise<DueRow[]> {
   const { limit, except, issueGraceMs, isProbe } = query;
   const values: SqlValue[] = kind === "issue" ? [kind, issueGraceMs] : [kind];
@@ -43,7 +48,12 @@ export async function findDue(sql: Sql, kind: OutboxKind, query: DueQuery): Prom
   return await readRows(sql, ids.slice(0, limit));
 }
 
-/** Finds the messages that one message may tell together; see `State.digestible`. */
+/**
+ * Finds messages for one digest: due, never critical, none of which may have arrived.
+ *
+ * Behaviour: at most `DIGEST_LIMIT` fingerprints in the order of their turn, of each the oldest that wait; none unless
+ *            more than `most` wait.
+ */
 export async function findDigestible(sql: Sql, except: readonly number[], most: number): Promise<DueRow[]> {
   const waiting = `select id from {outbox}
     where kind = 'message' and state = 'queued' and digest is null and priority > 0 limit $1`;

@@ -4,17 +4,22 @@ import { takeIds } from "./ids.ts";
 import { recordsOf, saveRecords } from "./records.ts";
 import { inList, type Sql, type SqlRow, type SqlValue, type Store } from "./sql.ts";
 import { shownOf } from "./stored.ts";
-import { type DeadRow, ISSUE_TTL_MS, type OutboxKind, type QueuedRow } from "./types.ts";
+import { ISSUE_TTL_MS, type OutboxKind } from "./types.ts";
 
 /** Rows changed in one transaction: while it runs, the service cannot accept. */
 const ROWS_AT_ONCE = 500;
 /** Longer than the longest pause between two tries of a process that waits for a file. */
 const PAUSE_MS = 120;
 
+/** A row that is dead or unknown, without its alert's text; `digest` is the row whose text has its alert, too. */
+export type DeadRow = Awaited<ReturnType<typeof listDead>>[number];
+/** A row that waits, without its alert's text; `nextAttemptAt` is null for one that was never tried. */
+export type QueuedRow = Awaited<ReturnType<typeof listQueued>>[number];
+
 const ENDED = "state in ('dead', 'unknown')";
 
 /** The rows that are dead or unknown, oldest first; with a limit those that ended last. */
-export async function listDead(sql: Sql, limit = Number.MAX_SAFE_INTEGER): Promise<DeadRow[]> {
+export async function listDead(sql: Sql, limit = Number.MAX_SAFE_INTEGER) {
   const rows = await sql.all(
     `select id, kind, state, digest, fingerprint, attempts, code, accepted_at, ended_at, alert
     from {outbox} where ${ENDED} order by ended_at desc, id desc limit $1`,
@@ -23,14 +28,14 @@ export async function listDead(sql: Sql, limit = Number.MAX_SAFE_INTEGER): Promi
   const oldestFirst = rows.sort((a, b) => Number(a.id) - Number(b.id));
   return oldestFirst.map((row) => ({
     ...listed(row),
-    status: row.state as DeadRow["status"],
+    status: row.state as "dead" | "unknown",
     code: String(row.code),
     diedAt: instantOf(row.ended_at),
   }));
 }
 
 /** The rows that wait, in the order in which they would go out. */
-export async function listQueued(sql: Sql, limit: number): Promise<QueuedRow[]> {
+export async function listQueued(sql: Sql, limit: number) {
   const rows = await sql.all(
     `select id, kind, digest, fingerprint, attempts, code, accepted_at, due_at, alert
     from {outbox} where state = 'queued'
@@ -53,7 +58,7 @@ function listed(row: SqlRow) {
     digest: row.digest as number | null,
     alertname: name,
     fingerprint: String(row.fingerprint),
-    squad,
+    squad: squad as string,
     attempts: Number(row.attempts),
     acceptedAt: instantOf(row.accepted_at),
   };
@@ -64,7 +69,7 @@ function instantOf(ms: SqlRow[string] | undefined): string {
 }
 
 /**
- * Makes rows due again, with all others of their texts; see `State.retryDead`.
+ * Makes rows that are dead or unknown due again, with all others of their texts; null: all. Returns how many.
  *
  * Behaviour: as new, with texts made anew. An issue takes its claim again; while its fingerprint has another issue it
  *            stays, and a comment does while its issue is dead.
@@ -106,12 +111,12 @@ async function mayRevive(sql: Sql, { kind, fingerprint, issue_id }: SqlRow, nowM
   return true;
 }
 
-/** Removes rows that are dead or unknown; see `State.dropDead`. */
+/** Removes rows that are dead or unknown; null: all. Returns how many. */
 export function dropDead(store: Store, ids: readonly number[] | null): Promise<number> {
   return drop(store, ENDED, ids);
 }
 
-/** Removes rows that wait; see `State.dropQueued`. */
+/** Removes rows that wait, and releases the claims of their issues; null: all. Returns how many. */
 export function dropQueued(store: Store, ids: readonly number[] | null): Promise<number> {
   return drop(store, "state = 'queued'", ids);
 }

@@ -13,17 +13,35 @@ import * as reads from "./reads.ts";
 import { recordsOf } from "./records.ts";
 import { CommitUnknown, inList, type Sql, type Store } from "./sql.ts";
 import { storableText } from "./stored.ts";
-import type { AcceptOutcome, AttemptEnd, OutboxLimits, State } from "./types.ts";
+import type {
+  AcceptOutcome,
+  AttemptEnd,
+  AttemptStart,
+  Contents,
+  DueQuery,
+  DueRow,
+  OutboxKind,
+  OutboxLimits,
+} from "./types.ts";
+
+/** The webhook's memory: see `outboxOn`. */
+export type State = ReturnType<typeof outboxOn>;
+/** What waits and what ended; `oldestCriticalAgeMs` is of messages, `reserveBytes` as in `Store`. */
+export type OutboxStats = Awaited<ReturnType<State["stats"]>>;
 
 /**
- * The webhook's memory in a store.
+ * The webhook's memory in a store: outbox and dedup of issues together, so that one transaction covers both.
  *
- * Shape: `comments`: whether the end of an alert is commented on its issue.
+ * Shape:     `comments`: whether the end of an alert is commented on its issue.
+ * Behaviour: every write is on disk when its promise resolves. `accept` commits the requests it is given together; each
+ *            is kept whole or not at all. Times are those of the store's own clock. Of the alert of a delivered row only
+ *            what `recent` shows is kept.
+ * Errors:    `accept` refuses instead of throwing; the others throw what the store throws, and then nothing was changed.
  */
 export function outboxOn(
   store: Store,
   { limits, comments, log }: { limits: OutboxLimits; comments: boolean; log: Log },
-): State {
+) {
   const id = randomUUID();
   const load = new Load(limits);
   const read = <T>(work: (sql: Sql) => Promise<T>) => store.read("read the outbox", work);
@@ -31,9 +49,10 @@ export function outboxOn(
     store.write("record an attempt", (sql) => finishAttempt(sql, row, end));
   return {
     accept: acceptor(store, { load, comments, log }),
-    due: (kind, query) => read((sql) => findDue(sql, kind, query)),
-    digestible: (except, most) => read((sql) => findDigestible(sql, except, most)),
-    async begin(row, start) {
+    due: (kind: OutboxKind, query: DueQuery) => read((sql) => findDue(sql, kind, query)),
+    digestible: (except: readonly number[], most: number) => read((sql) => findDigestible(sql, except, most)),
+    /** False, with nothing changed, when the attempt must not begin. */
+    async begin(row: Pick<DueRow, "id" | "attempts">, start: AttemptStart) {
       try {
         await store.write("record an attempt", (sql) => beginAttempt(sql, row, start, store.leads));
         return true;
@@ -43,34 +62,45 @@ export function outboxOn(
       }
     },
     finish,
-    heldReferences: async (kind, references) =>
-      references.length === 0 ? new Set() : await read((sql) => reads.readHeld(sql, kind, references)),
+    heldReferences: async (kind: OutboxKind, references: readonly string[]) =>
+      references.length === 0
+        ? new Set<string>()
+        : await read((sql) => reads.readHeld(sql, kind, references)),
     lanes: () => read(reads.readLanes),
-    pauseLane: (kind, code) => setMeta(store, `paused:${kind}`, code && storableText(code)),
+    /** Keeps why a lane is paused; null: it is not. */
+    pauseLane: (kind: OutboxKind, code: string | null) =>
+      setMeta(store, `paused:${kind}`, code && storableText(code)),
     async stats() {
       return { ...(await read(reads.readStats)), reserveBytes: await store.reserveBytes() };
     },
-    listDead: (limit) => read((sql) => listDead(sql, limit)),
-    retryDead: (rows) => retryDead(store, rows),
-    dropDead: (rows) => dropDead(store, rows),
-    listQueued: (limit) => read((sql) => listQueued(sql, limit)),
-    dropQueued: (rows) => dropQueued(store, rows),
-    latest: (fingerprint) => read((sql) => reads.readLatest(sql, fingerprint)),
-    deliveredBetween: (newerThanMs, olderThanMs) =>
+    listDead: (limit?: number) => read((sql) => listDead(sql, limit)),
+    retryDead: (rows: readonly number[] | null) => retryDead(store, rows),
+    dropDead: (rows: readonly number[] | null) => dropDead(store, rows),
+    listQueued: (limit: number) => read((sql) => listQueued(sql, limit)),
+    dropQueued: (rows: readonly number[] | null) => dropQueued(store, rows),
+    latest: (fingerprint: string) => read((sql) => reads.readLatest(sql, fingerprint)),
+    deliveredBetween: (newerThanMs: number, olderThanMs: number) =>
       read((sql) => reads.readDelivered(sql, newerThanMs, olderThanMs)),
-    escalations: (waitedMs) => read((sql) => reads.readEscalations(sql, waitedMs)),
+    escalations: (waitedMs: number) => read((sql) => reads.readEscalations(sql, waitedMs)),
+    /** The fallback e-mail that is on its way, as it was kept; null when none is. */
     pendingEmail: () => read((sql) => reads.readMeta(sql, "email")),
-    keepEmail: (email) => setMeta(store, "email", email),
-    recordEmailed: (rows) => store.write("record an e-mail", (sql) => recordEmailed(sql, rows)),
+    /** Keeps one before it is sent, in place of another; null: none is on its way any more. */
+    keepEmail: (email: string | null) => setMeta(store, "email", email),
+    /** Records that the alerts of these rows were e-mailed, and that no e-mail is on its way any more. */
+    recordEmailed: (rows: readonly number[]) =>
+      store.write("record an e-mail", (sql) => recordEmailed(sql, rows)),
     recoveryNote: () => read(reads.readNote),
-    recent: (limit) => read((sql) => reads.readRecent(sql, limit)),
-    hourly: (hours) => read((sql) => reads.readHourly(sql, hours)),
-    alertRecords: (fingerprints) => read((sql) => recordsOf(sql, new Set(fingerprints))),
+    recent: (limit: number) => read((sql) => reads.readRecent(sql, limit)),
+    hourly: (hours: number) => read((sql) => reads.readHourly(sql, hours)),
+    alertRecords: (fingerprints: readonly string[]) => read((sql) => recordsOf(sql, new Set(fingerprints))),
     contents: () => read((sql) => readContents(sql, id)),
-    adopt: (contents) => store.write("keep alerts", (sql) => adoptContents(sql, contents)),
+    adopt: (contents: Contents) => store.write("keep alerts", (sql) => adoptContents(sql, contents)),
     prune: () => prune(store),
+    /** Whether this process delivers; it takes that role when no process has it. Throws when that is not known. */
     lead: () => store.lead(),
+    /** Throws when nothing could be accepted now: needs the disk as an alert does, and changes nothing. */
     check: () => store.check(),
+    /** Where a file that could not be read was moved to, or null. */
     get quarantined() {
       return store.quarantined;
     },
@@ -81,7 +111,7 @@ export function outboxOn(
 type AcceptParts = { load: Load; comments: boolean; log: Log };
 
 /** Requests are accepted together; when the store refuses a row of one, each by itself, so that only that is refused. */
-function acceptor(store: Store, { load, comments, log }: AcceptParts): State["accept"] {
+function acceptor(store: Store, { load, comments, log }: AcceptParts) {
   const outage = new OutageLog({
     log,
     problem: "Alerts are refused: the state cannot be written",

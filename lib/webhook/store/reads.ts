@@ -1,17 +1,6 @@
-import { inList, type Sql } from "./sql.ts";
+import { inList, type Sql, type SqlValue } from "./sql.ts";
 import { shownOf, storableReference, storedAlert } from "./stored.ts";
-import {
-  type Escalation,
-  type KindStats,
-  type LaneState,
-  type LatestRow,
-  OUTBOX_KINDS,
-  type OutboxKind,
-  type OutboxStats,
-  type RecentAlert,
-  type RecoveryNote,
-  type RowState,
-} from "./types.ts";
+import { type LaneState, OUTBOX_KINDS, type OutboxKind, type RecoveryNote, type RowState } from "./types.ts";
 
 const HOUR_MS = 3_600_000;
 const MOST_DELIVERED = 500;
@@ -19,8 +8,11 @@ const MOST_ESCALATIONS = 1_000;
 /** How many of the newest rows are searched for those of a fingerprint: an index would cost every alert. */
 const NEWEST_ROWS = 50_000;
 
-/** What waits and what was given up; what the store keeps for a full disk is its own to say. */
-export async function readStats(sql: Sql): Promise<Omit<OutboxStats, "reserveBytes">> {
+/** How many rows of one kind wait, are dead, or are unknown. */
+export type KindStats = Awaited<ReturnType<typeof readStats>>["message"];
+
+/** What waits and what ended; what the store keeps for a full disk is its own to say. */
+export async function readStats(sql: Sql) {
   const waiting = await sql.all(
     `select kind, count(*) as count, sum(bytes) as bytes, min(waits_since) as oldest, {now} as now
     from {outbox} where state = 'queued' group by kind`,
@@ -32,7 +24,7 @@ export async function readStats(sql: Sql): Promise<Omit<OutboxStats, "reserveByt
     `select min(waits_since) as oldest, {now} as now from {outbox}
     where kind = 'message' and priority = 0 and state = 'queued'`,
   );
-  const statsOf = (kind: OutboxKind): KindStats => {
+  const statsOf = (kind: OutboxKind) => {
     const row = waiting.find((one) => one.kind === kind);
     const count = (state: string) =>
       Number(ended.find((one) => one.kind === kind && one.state === state)?.count ?? 0);
@@ -52,24 +44,24 @@ function ageOf({ oldest, now }: Record<string, unknown>): number | null {
   return oldest === null ? null : Math.max(0, Number(now) - Number(oldest));
 }
 
-/** The newest rows of a fingerprint; see `State.latest`. */
-export async function readLatest(
-  sql: Sql,
-  fingerprint: string,
-): Promise<Partial<Record<OutboxKind, LatestRow>>> {
+/** The newest row of each kind of a fingerprint, as it is recorded now; nothing of a kind without one. */
+export async function readLatest(sql: Sql, fingerprint: string) {
   const rows = await sql.all(
     `select kind, state, attempts, code, reference, url from {outbox}
     where id > (select coalesce(max(id), 0) - ${NEWEST_ROWS} from {outbox}) and fingerprint = $1
     order by id`,
     [fingerprint],
   );
-  const found: Partial<Record<OutboxKind, LatestRow>> = {};
-  for (const { kind, state, ...row } of rows)
-    found[kind as OutboxKind] = { ...row, status: state as RowState } as LatestRow;
-  return found;
+  const found = rows.map(({ kind, state, attempts, code, reference, url }) => {
+    const texts = { code: textOf(code), reference: textOf(reference), url: textOf(url) };
+    return [kind as OutboxKind, { status: state as RowState, attempts: Number(attempts), ...texts }] as const;
+  });
+  return Object.fromEntries(found) as Partial<Record<OutboxKind, (typeof found)[number][1]>>;
 }
 
-/** Ids of the gateway of messages that were delivered so long ago; see `State.deliveredBetween`. */
+const textOf = (value: SqlValue | undefined) => value as string | null;
+
+/** Ids of the gateway of messages that were delivered so long ago, the newest first; at most 500. */
 export async function readDelivered(sql: Sql, newerThanMs: number, olderThanMs: number): Promise<string[]> {
   const rows = await sql.all(
     `select reference from {outbox}
@@ -81,7 +73,7 @@ export async function readDelivered(sql: Sql, newerThanMs: number, olderThanMs: 
   return rows.map(({ reference }) => String(reference));
 }
 
-/** Which of these ids are those of rows of a kind; see `State.heldReferences`. */
+/** Which of these ids of the gateway or tracker are those of rows of a kind. */
 export async function readHeld(
   sql: Sql,
   kind: OutboxKind,
@@ -96,8 +88,15 @@ export async function readHeld(
   return new Set(references.filter((reference) => held.has(storableReference(reference))));
 }
 
-/** Alerts for the fallback channel; see `State.escalations`. Over a clock that was set back one has waited long enough. */
-export async function readEscalations(sql: Sql, waitedMs: number): Promise<Escalation[]> {
+/** An alert whose message waits or is unknown, for the fallback channel. */
+export type Escalation = Awaited<ReturnType<typeof readEscalations>>[number];
+
+/**
+ * Critical messages, and those about the alarm itself, that wait for so long, and all that are unknown; not yet e-mailed.
+ *
+ * Behaviour: over a clock that was set back one has waited long enough.
+ */
+export async function readEscalations(sql: Sql, waitedMs: number) {
   const rows = await sql.all(
     `select o.id, o.state, o.fingerprint, o.accepted_at, o.alert,
       (select a.issue_url from {alert} a where a.fingerprint = o.fingerprint) as issue_url
@@ -110,14 +109,17 @@ export async function readEscalations(sql: Sql, waitedMs: number): Promise<Escal
   return rows.map((row) => ({
     row: Number(row.id),
     alert: { ...storedAlert(String(row.alert)), fingerprint: String(row.fingerprint) },
-    status: row.state as Escalation["status"],
+    status: row.state as "queued" | "unknown",
     acceptedAtMs: Number(row.accepted_at),
-    issueUrl: row.issue_url as string | null,
+    issueUrl: textOf(row.issue_url),
   }));
 }
 
+/** One of the latest alerts: what people are shown of it, its message, and its own issue. */
+export type RecentAlert = Awaited<ReturnType<typeof readRecent>>[number];
+
 /** The latest alerts, newest first; the row of an issue comes right after that of its message. */
-export async function readRecent(sql: Sql, limit: number): Promise<RecentAlert[]> {
+export async function readRecent(sql: Sql, limit: number) {
   const rows = await sql.all(
     `select o.id, o.accepted_at, o.alert, o.state, o.code, o.ended_at, o.emailed_at,
       issue.state as issue_state, issue.code as issue_code, issue.url as issue_url
@@ -132,7 +134,7 @@ export async function readRecent(sql: Sql, limit: number): Promise<RecentAlert[]
     shown: shownOf(String(row.alert)),
     message: {
       status: row.state as RowState,
-      code: row.code as string | null,
+      code: textOf(row.code),
       endedAtMs: row.ended_at as number | null,
       isEmailed: row.emailed_at !== null,
     },
@@ -141,13 +143,13 @@ export async function readRecent(sql: Sql, limit: number): Promise<RecentAlert[]
         ? null
         : {
             status: row.issue_state as RowState,
-            code: row.issue_code as string | null,
-            url: row.issue_url as string | null,
+            code: textOf(row.issue_code),
+            url: textOf(row.issue_url),
           },
   }));
 }
 
-/** How many alerts were accepted in each of the last hours, by the newest rows; see `State.hourly`. */
+/** How many alerts were accepted in each of the last hours, the running one last; by the newest rows. */
 export async function readHourly(sql: Sql, hours: number): Promise<number[]> {
   const [clock] = await sql.all("select {now} as now");
   const running = Math.floor(Number(clock!.now) / HOUR_MS);
@@ -167,7 +169,7 @@ export async function readMeta(sql: Sql, key: string): Promise<string | null> {
   return row === undefined ? null : String(row.value);
 }
 
-/** What the next message has to say; see `State.recoveryNote`. */
+/** What the next message has to say; the message that says it takes it away once it is delivered. */
 export async function readNote(sql: Sql): Promise<RecoveryNote> {
   const emailed = Number((await readMeta(sql, "emailed")) ?? 0);
   return { emailed, undelivered: Number((await readMeta(sql, "undelivered")) ?? 0) };
@@ -182,7 +184,7 @@ export function paceAheadOf(kept: string | null, nowMs: number): number {
   return Math.min(aheadMs, Math.max(0, atMs + aheadMs - nowMs));
 }
 
-/** What is kept of each lane; see `State.lanes`. */
+/** What is kept of each lane. */
 export async function readLanes(sql: Sql): Promise<Record<OutboxKind, LaneState>> {
   const rows = await sql.all("select key, value, {now} as now from {meta}");
   const byKey = new Map(rows.map(({ key, value }) => [String(key), String(value)]));

@@ -6,7 +6,7 @@ import { aboutAlert } from "../alert/about.ts";
 import type { Alert } from "../alert/alert.ts";
 import { NAMELESS } from "../alert/name.ts";
 import { formatClockTime } from "../alert/time.ts";
-import type { Escalation } from "../store/types.ts";
+import type { Escalation } from "../store/reads.ts";
 import { durationText, timing } from "./duration.ts";
 import { webLink } from "./links.ts";
 import { labelLine } from "./message/label-line.ts";

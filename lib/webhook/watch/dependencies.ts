@@ -6,7 +6,7 @@ import type { Ping } from "../../providers/ping.ts";
 import type { ResendClient } from "../../providers/resend/client.ts";
 import type { Dispatcher } from "../delivery/dispatcher.ts";
 import type { DispatcherParts, Source } from "../delivery/parts.ts";
-import type { State } from "../store/types.ts";
+import type { State } from "../store/outbox.ts";
 
 /** The external services of the watch; null where one is not configured. */
 export type WatchClients = {

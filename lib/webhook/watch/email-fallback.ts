@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import * as v from "valibot";
 import type { SendOutcome } from "../../providers/send-outcome.ts";
-import type { Escalation, State } from "../store/types.ts";
+import type { State } from "../store/outbox.ts";
+import type { Escalation } from "../store/reads.ts";
 import { ALERT_EMAIL_LIMIT, renderAlertEmail } from "../texts/email.ts";
 import type { WatchClients, WatchDependencies } from "./dependencies.ts";
 

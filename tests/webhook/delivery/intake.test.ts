@@ -5,7 +5,7 @@ import { type Deliveries, placedIn } from "../../../lib/webhook/delivery/alert-a
 import type { Acceptance } from "../../../lib/webhook/delivery/degraded-mode.ts";
 import { Intake } from "../../../lib/webhook/delivery/intake.ts";
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
-import type { State } from "../../../lib/webhook/store/types.ts";
+import type { State } from "../../../lib/webhook/store/outbox.ts";
 import { silentLog } from "../../support/silent-log.ts";
 import { sampleAlert } from "../support/sample-alert.ts";
 import { testClock } from "../support/test-clock.ts";

@@ -25,7 +25,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AlertAnswer } from "../../../lib/webhook/delivery/alert-answer.ts";
-import type { DeadRow, QueuedRow } from "../../../lib/webhook/store/types.ts";
+import type { DeadRow, QueuedRow } from "../../../lib/webhook/store/operator.ts";
 import { request, speak } from "../../platform/support/raw-http.ts";
 import { type EmailProvider, startEmailProvider } from "../../standins/email-provider.ts";
 import { type Gateway, startGateway } from "../../standins/gateway.ts";

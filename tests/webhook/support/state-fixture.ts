@@ -1,4 +1,5 @@
 import type { Alert } from "../../../lib/webhook/alert/alert.ts";
+import type { State } from "../../../lib/webhook/store/outbox.ts";
 import type { Store } from "../../../lib/webhook/store/sql.ts";
 import type {
   AcceptedAlert,
@@ -9,7 +10,6 @@ import type {
   OutboxKind,
   OutboxLimits,
   RecoveryNote,
-  State,
 } from "../../../lib/webhook/store/types.ts";
 import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
 

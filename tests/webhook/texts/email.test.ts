@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Escalation } from "../../../lib/webhook/store/types.ts";
+import type { Escalation } from "../../../lib/webhook/store/reads.ts";
 import { renderAlertEmail } from "../../../lib/webhook/texts/email.ts";
 import { alertWith, anyAlert } from "../support/alert.ts";
 

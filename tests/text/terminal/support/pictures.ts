@@ -13,7 +13,7 @@ import { renderStatus } from "../../../../lib/reports/render-status.ts";
 import { timelineOf } from "../../../../lib/reports/timeline.ts";
 import type { Screen } from "../../../../lib/text/terminal/screen.ts";
 import { renderDead } from "../../../../lib/webhook/render-rows.ts";
-import type { DeadRow } from "../../../../lib/webhook/store/types.ts";
+import type { DeadRow } from "../../../../lib/webhook/store/operator.ts";
 import { HOST_PICTURES } from "./host-pictures.ts";
 import { IDS } from "./ids.ts";
 

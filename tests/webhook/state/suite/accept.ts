@@ -2,12 +2,12 @@
 
 import { expect } from "bun:test";
 import type { Alert } from "../../../../lib/webhook/alert/alert.ts";
+import type { State } from "../../../../lib/webhook/store/outbox.ts";
 import {
   type AcceptOutcome,
   type AttemptEnd,
   ISSUE_TTL_MS,
   KEEP_DELIVERED_MS,
-  type State,
 } from "../../../../lib/webhook/store/types.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {

@@ -1,12 +1,12 @@
 /** Which rows are due and may share a message, and how their attempts begin and end. */
 
 import { expect } from "bun:test";
+import type { State } from "../../../../lib/webhook/store/outbox.ts";
 import {
   type AttemptEnd,
   DIGEST_LIMIT,
   type OutboxKind,
   SEND_OVER_MS,
-  type State,
 } from "../../../../lib/webhook/store/types.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
 import {
