@@ -60,7 +60,7 @@ async function expectBounded(shareOf: ShareOf, except = ""): Promise<void> {
 }
 
 describe.each(SHAPES)("with a hundred thousand rows %s", (_, changes) => {
-  test("a file finds what it needs by an index", () => withFullFile(changes, expectBounded), 60_000);
+  test("a file finds what it needs by an index", () => withFullFile(changes, expectBounded), 300_000);
 
   test("PostgreSQL finds what it needs by an index, whether its statistics know of it or not", async () => {
     await withFullDatabase(changes, async (shareOf, sql) => {
@@ -69,7 +69,7 @@ describe.each(SHAPES)("with a hundred thousand rows %s", (_, changes) => {
       await sql`analyze`;
       await expectBounded(shareOf);
     });
-  }, 60_000);
+  }, 300_000);
 });
 
 describeStores(({ test }) => {

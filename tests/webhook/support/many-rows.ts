@@ -67,7 +67,8 @@ async function fill(full: FullStore, changes: Record<string, string>): Promise<S
     await state.close();
     return (await full.lookedAt()) - before;
   };
-  return async (call) => ((await costOf(call)) - (await costOf(async () => {}))) / (await full.all());
+  const nothing = await costOf(async () => {});
+  return async (call) => ((await costOf(call)) - nothing) / (await full.all());
 }
 
 /** A file that is full of rows with `changes` (see `repeat`). */
