@@ -1,4 +1,3 @@
-import type { Log } from "../../platform/log/log.ts";
 import type { Alert } from "../alert/alert.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import { OutageLog } from "../outage-log.ts";
@@ -8,13 +7,10 @@ import type { DispatcherParts } from "./parts.ts";
 import { nameOf } from "./report.ts";
 
 /** What accepting needs. */
-export type IntakeDependencies = {
+export type IntakeDependencies = Pick<DispatcherParts, "log" | "monotonicMs" | "sleep"> & {
   degradedMode: Pick<DegradedMode, "accept" | "answered">;
   dispatcher: Deliveries;
   metrics: Pick<WebhookMetrics, "accepted" | "duplicate">;
-  log: Log;
-  monotonicMs: () => number;
-  sleep: DispatcherParts["sleep"];
 };
 
 /** How long an answer waits for the rows on their way, from the commit on. */

@@ -1,6 +1,7 @@
 /** What a restart keeps, and what it waits for. */
-import { expect } from "bun:test";
+import { expect, test } from "bun:test";
 import { until } from "../../support/until.ts";
+import { startFailing } from "../support/failing-store.ts";
 import { alertOf, MINUTE_MS, onBothStores, startService } from "../support/start-service.ts";
 
 onBothStores(
@@ -53,3 +54,17 @@ onBothStores(
     expect([service.messages.length, service.sends.length, service.lookUps.length]).toEqual([1, 2, 0]);
   },
 );
+
+test("a service whose gateway and database give no answer ends within ten seconds, and answers every post", async () => {
+  await using service = await startFailing({ store: "postgres", storeLimitMs: 4_000 });
+  service.gateway.routes.send.script = () => "hang";
+  const kept = await service.postOnly([alertOf("a")]);
+  service.database!.silence();
+  const inMemory = await service.postOnly([alertOf("b")]);
+  await until("both are sent", () => service.sends.length === 2, 10_000);
+  const before = performance.now();
+  await service.end();
+  expect(performance.now() - before).toBeLessThan(10_000);
+  expect((await kept.answer).status).toBe(200);
+  expect([200, 503]).toContain((await inMemory.answer).status);
+});
