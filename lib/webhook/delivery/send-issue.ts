@@ -1,7 +1,6 @@
 import type { CommentOutcome, IssueOutcome, IssueTracker } from "../../providers/issue-outcome.ts";
 import { commentIdOf } from "../store/ids.ts";
-import { issuePriority, issueTitle, renderIssueBody } from "../texts/issue/issue.ts";
-import { renderResolvedComment } from "../texts/issue/resolved-comment.ts";
+import { issuePriority, issueTitle, renderIssueBody, renderResolvedComment } from "../texts/issue/issue.ts";
 import { type Attempt, type AttemptResult, retry } from "./attempt.ts";
 
 /** What the tracker leaves open of one row alone: others do not end the same way. */

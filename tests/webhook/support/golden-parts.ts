@@ -2,8 +2,12 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import type { Alert } from "../../../lib/webhook/alert/alert.ts";
 import { parseAlerts } from "../../../lib/webhook/alert/parse.ts";
-import { issuePriority, issueTitle, renderIssueBody } from "../../../lib/webhook/texts/issue/issue.ts";
-import { renderResolvedComment } from "../../../lib/webhook/texts/issue/resolved-comment.ts";
+import {
+  issuePriority,
+  issueTitle,
+  renderIssueBody,
+  renderResolvedComment,
+} from "../../../lib/webhook/texts/issue/issue.ts";
 import { type MessageContext, renderMessage } from "../../../lib/webhook/texts/message/message-text.ts";
 
 const FOLDER = new URL("../../fixtures/alerts/", import.meta.url);

@@ -5,6 +5,8 @@ import { truncate } from "../../../text/truncate.ts";
 import { aboutAlert } from "../../alert/about.ts";
 import type { Alert } from "../../alert/alert.ts";
 import { alertnameOf, datasourceTrouble, NAMELESS } from "../../alert/name.ts";
+import { endedUnmeasured } from "../../alert/state-reason.ts";
+import { durationText, lastedMs } from "../duration.ts";
 import { markdownLink } from "../links.ts";
 import { breakSchemes, textLines } from "../sender-text.ts";
 import { valueText } from "../value-text.ts";
@@ -118,4 +120,24 @@ function escaped(line: string): string {
 function fitting(text: string, maxUnits: number, render: (text: string) => string): string {
   const whole = render(truncate(text, maxUnits));
   return whole.length <= maxUnits ? whole : render(truncate(text, Math.floor(maxUnits / "&amp;".length)));
+}
+
+/**
+ * The comment on the issue of an alert that has resolved, in markdown: when, and after how long.
+ *
+ * Shape: one line of our own words; what is not known is left out.
+ */
+export function renderResolvedComment(alert: Alert): string {
+  const { start, end } = wording.timesWording(alert);
+  const ms = lastedMs(alert);
+  const reason = wording.reasonWording(alert);
+  const isTrouble = datasourceTrouble(alert.labels) !== null;
+  const resolved = isTrouble ? "A regra voltou a ser avaliada" : "Resolvido";
+  return [
+    `${wording.markerOf(alert)} ${endedUnmeasured(alert) ? "Encerrado sem medição" : resolved}`,
+    end === null ? "" : ` em ${end}`,
+    ms === null ? "" : `, depois de ${durationText(ms)}`,
+    start === null ? "." : `. Início: ${start}.`,
+    reason === null ? "" : ` ${reason}.`,
+  ].join("");
 }

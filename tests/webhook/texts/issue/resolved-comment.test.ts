@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { renderResolvedComment } from "../../../../lib/webhook/texts/issue/resolved-comment.ts";
+import { renderResolvedComment } from "../../../../lib/webhook/texts/issue/issue.ts";
 import { alertWith } from "../../support/alert.ts";
 
 const of = (parts: Parameters<typeof alertWith>[0]) =>
