@@ -94,10 +94,8 @@ export class DegradedMode {
   accept(posts: readonly (readonly Alert[])[]): Promise<Acceptance[]> {
     return this.#exclusively(async () => {
       const behind = new Set([...(this.#memory?.rows.values() ?? [])].map(fingerprintOf));
-      const isDurable = posts.map(
-        (alerts) =>
-          this.#memory?.isWritable !== false && !alerts.some(({ fingerprint }) => behind.has(fingerprint)),
-      );
+      const isBehind = ({ fingerprint }: Alert) => behind.has(fingerprint);
+      const isDurable = posts.map((alerts) => this.#memory?.isWritable !== false && !alerts.some(isBehind));
       const kept = (await this.#acceptDurably(posts.filter((_, at) => isDurable[at]))).values();
       const outcomes = isDurable.map((is) => (is ? kept.next().value! : REFUSED));
       const lost = posts.filter((_, at) => isLost(outcomes[at]!));
@@ -215,16 +213,12 @@ export class DegradedMode {
   /** Remembers the claim on an alert's issue, from its first firing on. */
   #remember({ alert: { fingerprint, startsAt }, issue }: AcceptedAlert): void {
     if (issue.status === "not_firing") return;
-    const known = this.#claims.get(fingerprint);
-    const now = this.#dependencies.nowMs();
-    const claim = { issueId: issue.issueId, issueUrl: null, claimUntilMs: now + ISSUE_TTL_MS };
+    const { issueId } = issue;
+    if (this.#claims.get(fingerprint)?.issueId === issueId) return;
+    const seenAtMs = this.#dependencies.nowMs();
+    const claim = { issueId, issueUrl: null, claimUntilMs: seenAtMs + ISSUE_TTL_MS };
     this.#claims.delete(fingerprint);
-    this.#claims.set(
-      fingerprint,
-      known?.issueId === issue.issueId
-        ? known
-        : { fingerprint, isFiring: true, startsAt, seenAtMs: now, ...claim },
-    );
+    this.#claims.set(fingerprint, { fingerprint, isFiring: true, startsAt, seenAtMs, ...claim });
     if (this.#claims.size > MOST_CLAIMS) this.#claims.delete(this.#claims.keys().next().value!);
   }
 

@@ -60,13 +60,9 @@ export class Delivery {
     const startedMs = monotonicMs();
     const made = await this.#make(state, rows, startedMs);
     free(made?.isSent ?? false);
-    if (made === null) {
-      if (this.#noteRow === rows[0]) this.#noteRow = null;
-      // Free again at once, the same row would be looked for without an end.
-      await sleep(AGAIN_MS, stopping);
-      return null;
-    }
-    const isRecorded = await this.#record(state, rows[0].id, made.end);
+    // Free again at once, the same row would be looked for without an end.
+    if (made === null) await sleep(AGAIN_MS, stopping);
+    const isRecorded = made !== null && (await this.#record(state, rows[0].id, made.end));
     if (this.#noteRow === rows[0]) this.#noteRow = null;
     if (!isRecorded) return null;
     reportEnd(this.#parts, rows, { ...made, tookMs: monotonicMs() - startedMs });
