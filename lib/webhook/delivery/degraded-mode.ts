@@ -35,7 +35,7 @@ type Entry = Placed & { settle: () => void; settledAtMs: number | null };
 /**
  * The state in memory.
  *
- * Shape: `isClosing` while it starts no more rows, `isWritable` while the durable state takes alerts again and has the
+ * Shape: `isClosing` while it starts no more rows, `isWritable` while the durable state takes alerts again and has all
  *        claims. `read` are the fingerprints that the durable one was asked for, `rows` those that wait. Rows are taken
  *        over at `adoptAtMs` at the earliest.
  */
@@ -182,7 +182,7 @@ export class DegradedMode {
     });
   }
 
-  #enter({ state, rows }: Memory, accepted: AcceptedAlert): Entry {
+  #enter(memory: Memory, accepted: AcceptedAlert): Entry {
     this.#remember(accepted);
     const { promise: settled, resolve } = Promise.withResolvers<void>();
     const settle = () => {
@@ -190,10 +190,12 @@ export class DegradedMode {
       resolve();
     };
     const waiting = { isDurable: false, settled, settle, settledAtMs: null };
-    const entry: Entry = { ...placedIn(state, accepted), ...waiting };
+    const entry: Entry = { ...placedIn(memory.state, accepted), ...waiting };
     this.#entries.set(keyOf(accepted.alert), entry);
-    rows.set(accepted.messageRow, entry);
-    if (accepted.issue.status === "first") rows.set(accepted.issue.row, entry);
+    memory.rows.set(accepted.messageRow, entry);
+    if (accepted.issue.status !== "first") return entry;
+    memory.rows.set(accepted.issue.row, entry);
+    memory.isWritable = false;
     return entry;
   }
 
@@ -232,14 +234,13 @@ export class DegradedMode {
 
   async #tryReturn(memory: Memory): Promise<void> {
     const { durable, inFlight, monotonicMs } = this.#dependencies;
-    const isWritable = (await durable.check().catch(nameOf)) === undefined;
-    memory.isWritable &&= isWritable;
-    if (!isWritable || monotonicMs() < memory.adoptAtMs) return;
-    memory.isClosing = true;
+    const takesWrites = (await durable.check().catch(nameOf)) === undefined;
+    memory.isWritable &&= takesWrites;
+    if (!takesWrites) return;
     try {
-      // Before another host gets the next firing, and before the next post is accepted there.
-      await durable.adopt({ ...(await memory.state.contents()), rows: [] });
-      memory.isWritable = true;
+      if (!memory.isWritable) await this.#exclusively(() => this.#adoptClaims(memory));
+      if (monotonicMs() < memory.adoptAtMs) return;
+      memory.isClosing = true;
       let flights: Promise<unknown>[];
       do {
         const rows = await memory.state.listQueued(MEMORY_LIMITS.rows);
@@ -253,6 +254,11 @@ export class DegradedMode {
       if (!(error instanceof CommitUnknown)) memory.adoptAtMs = monotonicMs() + LEFT_ALONE_MS;
       this.#returns.failed({ cause: nameOf(error) });
     }
+  }
+
+  async #adoptClaims(memory: Memory): Promise<void> {
+    await this.#dependencies.durable.adopt({ ...(await memory.state.contents()), rows: [] });
+    memory.isWritable = true;
   }
 
   async #adopt(memory: Memory): Promise<void> {
