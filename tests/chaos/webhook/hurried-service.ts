@@ -4,7 +4,6 @@
  */
 import { performance } from "node:perf_hooks";
 import process from "node:process";
-import { setTimeout as delay } from "node:timers/promises";
 import { openServeDependencies, SERVE_CONDITIONS } from "../../../cli/wiring/webhook/serve.ts";
 import { createLog } from "../../../lib/platform/log/log.ts";
 import { loadWebhookConfig } from "../../../lib/webhook/config.ts";
@@ -35,7 +34,7 @@ const { dependencies, close } = await openServeDependencies(
     ...SERVE_CONDITIONS,
     nowMs: () => hurriedNowMs(epochMs, Date.now()),
     monotonicMs: () => performance.now() * HASTE,
-    sleep: (ms, signal) => delay(ms / HASTE, undefined, { signal }),
+    sleep: (ms, signal) => SERVE_CONDITIONS.sleep(ms / HASTE, signal),
   },
 );
 await serveWebhook(dependencies, options);
