@@ -51,12 +51,14 @@ export function sqliteDedup(db: DatabaseSync, nowMs: () => number): SqliteDedup 
   const release = db.prepare(`delete from dedup where ${inForce}`);
   return {
     claim(key, ttlMs) {
-      for (;;) {
+      // The clock is read when no other process can claim: its later claim would count as one of a clock set back.
+      db.exec("begin immediate");
+      try {
         const [token, now] = [randomUUID(), nowMs()];
         if (take.run(key, token, now, now + ttlMs).changes > 0) return { status: "first", token };
-        const entry = find.get(key);
-        // Else it was released in between.
-        if (entry !== undefined) return { status: "duplicate", value: entry.value as string | null };
+        return { status: "duplicate", value: find.get(key)!.value as string | null };
+      } finally {
+        if (db.isTransaction) db.exec("commit");
       }
     },
     confirm(key, token, { ttlMs, value }) {

@@ -85,19 +85,6 @@ describe("sqliteDedup()", () => {
     expect(dedup.claim("a", TTL_MS)).toMatchObject({ status: "duplicate", value: null });
   });
 
-  test("forgets what a rolled back transaction claimed, confirmed and released", () => {
-    const db = open();
-    const dedup = openDedup(db);
-    const kept = claimFirst(dedup, "kept");
-    db.exec("begin immediate");
-    claimFirst(dedup, "undone");
-    expect(dedup.confirm("kept", kept, { value: "undone", ttlMs: TTL_MS })).toBe(true);
-    expect(dedup.release("kept", kept)).toBe(true);
-    db.exec("rollback");
-    claimFirst(dedup, "undone");
-    expect(dedup.claim("kept", TTL_MS)).toMatchObject({ status: "duplicate", value: null });
-  });
-
   test("remembers over a restart", () => {
     const before = openDedup();
     const token = claimFirst(before, "a");

@@ -3,12 +3,7 @@ import type { Alert } from "./alert.ts";
 /** The labels that say which of several alerts of a rule this is, the first that is there. */
 const TELLING = ["instance", "host", "project", "job"];
 /** Labels that every alert of the platform has. */
-export const COMMON_LABELS: ReadonlySet<string> = new Set([
-  "alertname",
-  "severity",
-  "ruleGroup",
-  "grafana_folder",
-]);
+export const COMMON_LABELS = new Set(["alertname", "severity", "ruleGroup", "grafana_folder"]);
 
 /** By which way an alert comes, then what the platform adds when a rule could not be evaluated: not what is watched. */
 const OF_THE_PLATFORM: ReadonlySet<string> = new Set(["via", "rulename", "datasource_uid", "ref_id"]);

@@ -11,11 +11,7 @@ const FIT_FOR_A_KEY = /^[^\p{Cc}\p{Cs}]{1,200}$/u;
  *         which a missing `alertname` is the empty text.
  * Source: monitoring document, Dedup cache.
  */
-export function fingerprintOf(alert: {
-  fingerprint: unknown;
-  labels: Readonly<Record<string, string>>;
-}): string {
-  const { fingerprint, labels } = alert;
+export function fingerprintOf(fingerprint: unknown, labels: Readonly<Record<string, string>>): string {
   if (typeof fingerprint === "string" && fingerprint.trim() !== "" && FIT_FOR_A_KEY.test(fingerprint))
     return fingerprint;
   // RFC 8785 of texts is JSON with sorted keys. The general package throws for half a character, which costs the alert.

@@ -84,7 +84,7 @@ function readAlert(raw: JsonObject, truncatedAlerts: number): Alert {
     firing: raw.status === "firing",
     squad: squadOf(labels.ruleGroup),
     severity: presentText(labels.severity),
-    fingerprint: fingerprintOf({ fingerprint: raw.fingerprint, labels }),
+    fingerprint: fingerprintOf(raw.fingerprint, labels),
     // Both speak as if what the rule looks for were true, which is not known when it could not be evaluated.
     summary: trouble === null ? presentText(annotations.summary) : null,
     description: presentText(trouble === null ? annotations.description : annotations.Error),

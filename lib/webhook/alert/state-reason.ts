@@ -7,9 +7,7 @@ const STATE_REASONS = ["NoData", "MissingSeries", "Error", "Paused", "Updated", 
 /** One of these reasons. */
 export type StateReason = (typeof STATE_REASONS)[number];
 
-/**
- * The reason in the platform's annotation, which may list several: `NoData, KeepLast`; null without a known one.
- */
+/** The reason in the platform's annotation, which may list several: `NoData, KeepLast`; null without a known one. */
 export function readStateReason(annotation: string | undefined): StateReason | null {
   const reasons = (annotation ?? "").split(",", 10).map((reason) => reason.trim());
   return STATE_REASONS.find((known) => reasons.includes(known)) ?? null;

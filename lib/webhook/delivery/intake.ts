@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Alert } from "../alert/alert.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import { OutageLog } from "../outage-log.ts";
@@ -77,7 +78,7 @@ export class Intake {
   async #gather(): Promise<void> {
     for (let before = 0; before < this.#waiting.length && before < BATCH.posts; ) {
       before = this.#waiting.length;
-      await oneTurn();
+      await nextTurn();
     }
   }
 
@@ -142,8 +143,4 @@ export class Intake {
 /** Whether an alert is lost with neither this process nor the gateway. */
 function isSafe({ isDurable, message }: Placed): boolean {
   return isDurable || message?.status === "delivered";
-}
-
-function oneTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

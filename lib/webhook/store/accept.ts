@@ -44,8 +44,10 @@ export async function acceptRequests(
     const records = new Map<string, AlertRecord>();
     const recordOf = (one: string) => records.get(one) ?? all.records.get(one) ?? known.get(one);
     const added: Added = { rows: [], bytes: 0, records };
-    const context = { firstId: firstId + all.rows.length, nowMs, comments, recordOf };
-    const accepted = request.map((alert) => acceptAlert(added, alert, context));
+    const accepted = request.map((alert) => {
+      const at = { firstId: firstId + all.rows.length, nowMs, comments, known: recordOf(alert.fingerprint) };
+      return acceptAlert(added, alert, at);
+    });
     const amount = { rows: all.rows.length + added.rows.length, bytes: all.bytes + added.bytes };
     const isCritical = request.some((alert) => priorityOf(alert) === 0);
     if (!load.takes(amount, { isCritical })) return { refused: "outbox_full" };
@@ -59,20 +61,14 @@ export async function acceptRequests(
   return { outcomes, added: { rows: all.rows.length, bytes: all.bytes } };
 }
 
-type Context = {
-  firstId: number;
-  nowMs: number;
-  comments: boolean;
-  recordOf: (fingerprint: string) => AlertRecord | undefined;
-};
+type Context = { firstId: number; nowMs: number; comments: boolean; known: AlertRecord | undefined };
 
 function acceptAlert(
   added: Added,
   alert: Alert,
-  { firstId, nowMs, comments, recordOf }: Context,
+  { firstId, nowMs, comments, known }: Context,
 ): AcceptedAlert {
   const { fingerprint } = alert;
-  const known = recordOf(fingerprint);
   const { record, isRepeat, claims, commentOn } = observe(known, alert, nowMs);
   if (record !== null) added.records.set(fingerprint, record);
   const json = JSON.stringify(alert);

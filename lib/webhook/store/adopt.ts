@@ -1,7 +1,7 @@
 import { addToNote } from "./attempts.ts";
 import { takeIds } from "./ids.ts";
 import { paceAheadOf, readMeta } from "./reads.ts";
-import { allRecords, recordsOf, saveRecords } from "./records.ts";
+import { recordsOf, saveRecords } from "./records.ts";
 import type { Sql, SqlRow, SqlValue } from "./sql.ts";
 import { type AlertRecord, type Contents, OUTBOX_KINDS } from "./types.ts";
 
@@ -9,10 +9,10 @@ import { type AlertRecord, type Contents, OUTBOX_KINDS } from "./types.ts";
 export async function readContents(sql: Sql, id: string): Promise<Contents> {
   const rows = await sql.all("select * from {outbox} order by id");
   const meta = await sql.all("select key, value from {meta}");
-  const issues = new Set(
-    rows.filter(({ kind, state }) => kind === "issue" && state !== "dead").map(issueIdOf),
-  );
-  const alerts = await allRecords(sql);
+  const isAlive = ({ kind, state }: SqlRow) => kind === "issue" && state !== "dead";
+  const issues = new Set(rows.filter(isAlive).map(issueIdOf));
+  const seen = await sql.all("select fingerprint from {alert}");
+  const alerts = await recordsOf(sql, new Set(seen.map(fingerprintOf)));
   return {
     id,
     rows,
@@ -22,6 +22,7 @@ export async function readContents(sql: Sql, id: string): Promise<Contents> {
   };
 }
 
+const fingerprintOf = ({ fingerprint }: SqlRow) => String(fingerprint);
 const issueIdOf = ({ issue_id = null }: SqlRow) => issue_id;
 const NO_CLAIM = { issueId: null, issueUrl: null, claimUntilMs: 0 };
 

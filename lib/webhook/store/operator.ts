@@ -143,13 +143,12 @@ async function inParts(
   change: (sql: Sql, marks: string, values: SqlValue[]) => Promise<number>,
 ): Promise<number> {
   const select = `select id from {outbox} where ${where} order by id`;
-  const all =
-    ids ?? (await store.read("read the outbox", (sql) => sql.all(select))).map(({ id }) => Number(id));
+  const all = ids ?? (await store.read((sql) => sql.all(select))).map(({ id }) => Number(id));
   let changed = 0;
   for (let at = 0; at < all.length; at += ROWS_AT_ONCE) {
     if (at > 0) await delay(PAUSE_MS);
     const { marks, values } = inList(all.slice(at, at + ROWS_AT_ONCE));
-    changed += await store.write("change the outbox", (sql) => change(sql, marks, values));
+    changed += await store.write((sql) => change(sql, marks, values));
   }
   return changed;
 }

@@ -44,17 +44,16 @@ export function outboxOn(
 ) {
   const id = randomUUID();
   const load = new Load(limits);
-  const read = <T>(work: (sql: Sql) => Promise<T>) => store.read("read the outbox", work);
-  const finish = (row: number, end: AttemptEnd) =>
-    store.write("record an attempt", (sql) => finishAttempt(sql, row, end));
+  const finish = (row: number, end: AttemptEnd) => store.write((sql) => finishAttempt(sql, row, end));
   return {
     accept: acceptor(store, { load, comments, log }),
-    due: (kind: OutboxKind, query: DueQuery) => read((sql) => findDue(sql, kind, query)),
-    digestible: (except: readonly number[], most: number) => read((sql) => findDigestible(sql, except, most)),
+    due: (kind: OutboxKind, query: DueQuery) => store.read((sql) => findDue(sql, kind, query)),
+    digestible: (except: readonly number[], most: number) =>
+      store.read((sql) => findDigestible(sql, except, most)),
     /** False, with nothing changed, when the attempt must not begin. */
     async begin(row: Pick<DueRow, "id" | "attempts">, start: AttemptStart) {
       try {
-        await store.write("record an attempt", (sql) => beginAttempt(sql, row, start, store.leads));
+        await store.write((sql) => beginAttempt(sql, row, start, store.leads));
         return true;
       } catch (error) {
         if (error instanceof NotBegun) return false;
@@ -65,36 +64,36 @@ export function outboxOn(
     heldReferences: async (kind: OutboxKind, references: readonly string[]) =>
       references.length === 0
         ? new Set<string>()
-        : await read((sql) => reads.readHeld(sql, kind, references)),
-    lanes: () => read(reads.readLanes),
+        : await store.read((sql) => reads.readHeld(sql, kind, references)),
+    lanes: () => store.read(reads.readLanes),
     /** Keeps why a lane is paused; null: it is not. */
     pauseLane: (kind: OutboxKind, code: string | null) =>
       setMeta(store, `paused:${kind}`, code && storableText(code)),
     async stats() {
-      return { ...(await read(reads.readStats)), reserveBytes: await store.reserveBytes() };
+      return { ...(await store.read(reads.readStats)), reserveBytes: await store.reserveBytes() };
     },
-    listDead: (limit?: number) => read((sql) => listDead(sql, limit)),
+    listDead: (limit?: number) => store.read((sql) => listDead(sql, limit)),
     retryDead: (rows: readonly number[] | null) => retryDead(store, rows),
     dropDead: (rows: readonly number[] | null) => dropDead(store, rows),
-    listQueued: (limit: number) => read((sql) => listQueued(sql, limit)),
+    listQueued: (limit: number) => store.read((sql) => listQueued(sql, limit)),
     dropQueued: (rows: readonly number[] | null) => dropQueued(store, rows),
-    latest: (fingerprint: string) => read((sql) => reads.readLatest(sql, fingerprint)),
+    latest: (fingerprint: string) => store.read((sql) => reads.readLatest(sql, fingerprint)),
     deliveredBetween: (newerThanMs: number, olderThanMs: number) =>
-      read((sql) => reads.readDelivered(sql, newerThanMs, olderThanMs)),
-    escalations: (waitedMs: number) => read((sql) => reads.readEscalations(sql, waitedMs)),
+      store.read((sql) => reads.readDelivered(sql, newerThanMs, olderThanMs)),
+    escalations: (waitedMs: number) => store.read((sql) => reads.readEscalations(sql, waitedMs)),
     /** The fallback e-mail that is on its way, as it was kept; null when none is. */
-    pendingEmail: () => read((sql) => reads.readMeta(sql, "email")),
+    pendingEmail: () => store.read((sql) => reads.readMeta(sql, "email")),
     /** Keeps one before it is sent, in place of another; null: none is on its way any more. */
     keepEmail: (email: string | null) => setMeta(store, "email", email),
     /** Records that the alerts of these rows were e-mailed, and that no e-mail is on its way any more. */
-    recordEmailed: (rows: readonly number[]) =>
-      store.write("record an e-mail", (sql) => recordEmailed(sql, rows)),
-    recoveryNote: () => read(reads.readNote),
-    recent: (limit: number) => read((sql) => reads.readRecent(sql, limit)),
-    hourly: (hours: number) => read((sql) => reads.readHourly(sql, hours)),
-    alertRecords: (fingerprints: readonly string[]) => read((sql) => recordsOf(sql, new Set(fingerprints))),
-    contents: () => read((sql) => readContents(sql, id)),
-    adopt: (contents: Contents) => store.write("keep alerts", (sql) => adoptContents(sql, contents)),
+    recordEmailed: (rows: readonly number[]) => store.write((sql) => recordEmailed(sql, rows)),
+    recoveryNote: () => store.read(reads.readNote),
+    recent: (limit: number) => store.read((sql) => reads.readRecent(sql, limit)),
+    hourly: (hours: number) => store.read((sql) => reads.readHourly(sql, hours)),
+    alertRecords: (fingerprints: readonly string[]) =>
+      store.read((sql) => recordsOf(sql, new Set(fingerprints))),
+    contents: () => store.read((sql) => readContents(sql, id)),
+    adopt: (contents: Contents) => store.write((sql) => adoptContents(sql, contents)),
     prune: () => prune(store),
     /** Whether this process delivers; it takes that role when no process has it. Throws when that is not known. */
     lead: () => store.lead(),
@@ -120,7 +119,7 @@ function acceptor(store: Store, { load, comments, log }: AcceptParts) {
   });
   const accept = async (requests: readonly (readonly Alert[])[]): Promise<AcceptOutcome[]> => {
     try {
-      const { outcomes, added } = await store.write("keep alerts", (sql) =>
+      const { outcomes, added } = await store.write((sql) =>
         acceptRequests(sql, requests, { load, comments }),
       );
       load.add(added);
@@ -148,7 +147,7 @@ const MAY_BE_KEPT: AcceptOutcome = { refused: "state_unavailable", mayBeKept: tr
 async function setMeta(store: Store, key: string, value: string | null): Promise<void> {
   const set = `insert into {meta} as old (key, value) values ($1, $2)
     on conflict (key) do update set value = excluded.value`;
-  await store.write("keep a setting", (sql) =>
+  await store.write((sql) =>
     value === null ? sql.run("delete from {meta} where key = $1", [key]) : sql.run(set, [key, value]),
   );
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Sql, Store } from "./sql.ts";
 import { KEEP_DELIVERED_MS, KEEP_ENDED_MS } from "./types.ts";
 
@@ -17,11 +18,7 @@ export async function prune(store: Store): Promise<void> {
   for (const [table, key, condition, keptMs] of REMOVALS) {
     const old = `select ${key} from {${table}} where ${condition} limit ${ROWS_AT_ONCE}`;
     const remove = (sql: Sql) => sql.run(`delete from {${table}} where ${key} in (${old})`, [keptMs]);
-    while ((await store.write("remove old rows", remove)) === ROWS_AT_ONCE) await nextTurn();
+    while ((await store.write(remove)) === ROWS_AT_ONCE) await nextTurn();
   }
   await store.afterPrune();
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -21,11 +21,6 @@ export async function recordsOf(sql: Sql, fingerprints: Iterable<string>): Promi
   return records;
 }
 
-/** Everything that is known, for another store. */
-export async function allRecords(sql: Sql): Promise<AlertRecord[]> {
-  return (await sql.all(`select ${COLUMNS.join(", ")} from {alert}`)).map(recordOf);
-}
-
 /**
  * Saves what was observed.
  *

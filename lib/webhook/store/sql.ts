@@ -31,7 +31,6 @@ export type Sql = {
  * Where the state is kept: a SQLite file, SQLite in memory, or PostgreSQL.
  *
  * Shape:     `leads` is the condition, in SQL, that this process delivers; where a lock of the file says so, "true".
- *            `attempt` says what is done, such as "read the outbox".
  * Behaviour: `write` is one transaction, on disk when it resolves; its `work` may run again, in another transaction, when
  *            it was undone or shared one with work that failed.
  * Errors:    those of the database; `CommitUnknown` when the commit was asked for and its answer was lost. After any
@@ -39,8 +38,8 @@ export type Sql = {
  */
 export type Store = {
   readonly leads: string;
-  read<T>(attempt: string, work: (sql: Sql) => Promise<T>): Promise<T>;
-  write<T>(attempt: string, work: (sql: Sql) => Promise<T>): Promise<T>;
+  read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** As `State.prune` where the store has something of its own to do after rows were removed, such as giving space back. */
   afterPrune(): Promise<void>;
   /** Whether an error is about the values of a row alone, so that other rows may be taken. */

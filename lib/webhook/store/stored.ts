@@ -16,8 +16,7 @@ export function shownAlert(alert: Alert): ShownAlert {
 
 /** The alert of a row that was not delivered; one with nothing in it when its JSON is damaged. */
 export function storedAlert(json: string): Alert {
-  const alert: Partial<Alert> = parsed(json);
-  return { ...NOTHING, ...alert, labels: alert.labels ?? {} };
+  return { ...NOTHING, ...parsed(json) };
 }
 
 const NOTHING: Alert = {

@@ -31,7 +31,7 @@ export type ShareOf = (call: (state: State) => Promise<unknown>) => Promise<numb
  * Shape: `changes` are expressions for columns, in which `i` is the number of the repetition.
  */
 export async function repeat(store: Store, times: number, changes: Record<string, string>): Promise<void> {
-  await store.write("repeat rows", async (sql) => {
+  await store.write(async (sql) => {
     const [row] = await sql.all("select * from {outbox} limit 1");
     const columns = Object.keys(row!);
     const all = { id: `id + i * ${STEP}`, ...changes };

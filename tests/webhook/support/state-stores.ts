@@ -133,7 +133,7 @@ function refuseIn(store: Store, fingerprint: string): Promise<number> {
   const trigger = `
     create trigger refuse before insert on {outbox} when new.fingerprint = '${fingerprint}'
     begin select raise(abort, 'refused'); end`;
-  return store.write("refuse a fingerprint", (sql) => sql.run(trigger));
+  return store.write((sql) => sql.run(trigger));
 }
 
 /** The states that a fixture has open. */

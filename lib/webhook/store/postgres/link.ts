@@ -22,7 +22,7 @@ type Work<T> = (sql: Sql) => Promise<T>;
 /**
  * The connections to the state's database, which `open` makes for the first call that needs them.
  *
- * Shape:     `attempt` says what is done, such as "read the outbox". `ask` returns the result of statements without a
+ * Shape:     `ask` returns the result of statements without a
  *            transaction, `transact` that of a transaction, which is repeated for `limitMs` when it was undone, and once
  *            when it lost its connection before the commit was asked for.
  * Behaviour: each statement has the time limit of the connections that `open` makes.
@@ -40,15 +40,15 @@ export function stateLink(open: () => Promise<Database>, limitMs: number) {
     return await database;
   };
   return {
-    async ask<T>(attempt: string, work: Work<T>): Promise<T> {
+    async ask<T>(work: Work<T>): Promise<T> {
       try {
         const { sql, prepares } = await connected();
         return await work(sqlOn(sql, prepares));
       } catch (error) {
-        throw failureOf(attempt, error);
+        throw failureOf(error);
       }
     },
-    async transact<T>(attempt: string, work: Work<T>): Promise<T> {
+    async transact<T>(work: Work<T>): Promise<T> {
       const startedMs = performance.now();
       for (let isFirst = true; ; isFirst = false) {
         let isCommitAsked = false;
@@ -65,11 +65,11 @@ export function stateLink(open: () => Promise<Database>, limitMs: number) {
           const { code, sqlState = "" } = classifyDatabaseError(cause);
           // A server that refuses a commit has rolled back, unless it ends the connection with its error.
           if (isCommitAsked && /^(?:$|08|25P|57P)/.test(sqlState))
-            throw new CommitUnknown(`Cannot ${attempt}: no answer to the commit`, { cause });
+            throw new CommitUnknown("The state's database gave no answer to a commit", { cause });
           const isAgain = UNDONE.has(sqlState)
             ? performance.now() - startedMs < limitMs
             : isFirst && code === "DATABASE_LOST";
-          if (!isAgain) throw failureOf(attempt, cause);
+          if (!isAgain) throw failureOf(cause);
         }
         await delay(PAUSE_MS);
       }
@@ -83,9 +83,9 @@ export function stateLink(open: () => Promise<Database>, limitMs: number) {
 }
 
 /** The driver's errors have a code; another is the work's own. */
-function failureOf(attempt: string, error: unknown): unknown {
+function failureOf(error: unknown): unknown {
   if (!(error instanceof Error && "code" in error)) return error;
-  return databaseError(error, `${attempt} in the webhook's state`, { setting: STATE_URL });
+  return databaseError(error, "use the webhook's state", { setting: STATE_URL });
 }
 
 /** A text of the store's statements as PostgreSQL takes it: see `Sql`. */

@@ -43,7 +43,7 @@ export async function openPostgresStore(options: {
   };
   const [link, leaseLink] = [linkOf(3), linkOf(1)];
   try {
-    await link.ask("make the schema", async () => {});
+    await link.ask(async () => {});
   } catch (cause) {
     if (!mayBeUnavailable || !classifyDatabaseError(cause).transient) throw cause;
     log.error("The state's database is unavailable: alerts are sent from memory until it is back", { cause });
@@ -52,21 +52,21 @@ export async function openPostgresStore(options: {
   let hasLed = false;
   return {
     leads: hasLease(holder),
-    read: (attempt, work) => link.ask(attempt, work),
-    write: (attempt, work) => link.transact(attempt, work),
+    read: link.ask,
+    write: link.transact,
     async lead() {
-      const isLeading = await leaseLink.ask("ask who delivers", (sql) => takeLease(sql, holder));
+      const isLeading = await leaseLink.ask((sql) => takeLease(sql, holder));
       hasLed ||= isLeading;
       return isLeading;
     },
     // The lock that an alert needs.
-    check: async () => void (await link.transact("keep anything", (sql) => takeIds(sql, 0))),
+    check: async () => void (await link.transact((sql) => takeIds(sql, 0))),
     isRowRefused: (error) => error instanceof OpsError && error.code === "DATABASE_QUERY_FAILED",
     afterPrune: async () => {},
     reserveBytes: async () => null,
     quarantined: null,
     async close() {
-      if (hasLed) await leaseLink.ask("give up the lease", (sql) => giveUpLease(sql, holder)).catch(() => {});
+      if (hasLed) await leaseLink.ask((sql) => giveUpLease(sql, holder)).catch(() => {});
       await Promise.all([leaseLink.close(), link.close()]);
     },
   };

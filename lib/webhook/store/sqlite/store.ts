@@ -89,7 +89,7 @@ class SqliteStore implements Store {
     this.#open = open;
   }
 
-  async read<T>(_attempt: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+  async read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     try {
       return await work(sqlOn(() => this.current()));
     } catch (error) {
@@ -98,7 +98,7 @@ class SqliteStore implements Store {
     }
   }
 
-  write<T>(_attempt: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+  write<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ work, resolve, reject });
       if (this.#queue.length === 1) setImmediate(() => this.#commit(this.#queue.splice(0)));
@@ -114,7 +114,7 @@ class SqliteStore implements Store {
   }
 
   async check(): Promise<void> {
-    await this.write("check the state", async (sql) => {
+    await this.write(async (sql) => {
       await sql.run("insert into room (filling) values (zeroblob($1))", [ROOM_BYTES]);
       await sql.run("delete from room where id < (select max(id) from room)");
     });

@@ -16,9 +16,8 @@ const insert = (sql: Sql, ...keys: number[]) =>
     ["key", "value"],
     keys.map((key) => [String(key), ""]),
   );
-const write = (store: Store, ...keys: number[]) => store.write("insert", (sql) => insert(sql, ...keys));
-const keysOf = async (store: Store) =>
-  (await store.read("read", (sql) => sql.all(KEYS))).map(({ key }) => key);
+const write = (store: Store, ...keys: number[]) => store.write((sql) => insert(sql, ...keys));
+const keysOf = async (store: Store) => (await store.read((sql) => sql.all(KEYS))).map(({ key }) => key);
 
 describe.each(["a file", "memory"])("writes of one turn in %s", (kind) => {
   let store: Store;
@@ -39,7 +38,7 @@ describe.each(["a file", "memory"])("writes of one turn in %s", (kind) => {
     const ends = await Promise.allSettled([
       write(store, 1),
       write(store, 2, 3, 3),
-      store.write("throw", async (sql) => {
+      store.write(async (sql) => {
         await insert(sql, 4);
         throw new RangeError("own");
       }),
@@ -53,7 +52,7 @@ describe.each(["a file", "memory"])("writes of one turn in %s", (kind) => {
   });
 
   test("keep nothing that was called together with what failed", async () => {
-    const both = store.write("insert", (sql) =>
+    const both = store.write((sql) =>
       Promise.all([
         insert(sql, 1, 1),
         insert(sql, 2),
@@ -66,7 +65,7 @@ describe.each(["a file", "memory"])("writes of one turn in %s", (kind) => {
   });
 
   test("are read when they are committed, and have the clock", async () => {
-    const times = store.write("insert", async (sql) => {
+    const times = store.write(async (sql) => {
       await insert(sql, 1, 2);
       const [row] = await sql.all("select {now} > 0 as one, typeof({now}) as type, typeof($1) as other", [7]);
       return [row?.one, row?.type, row?.other];

@@ -99,7 +99,7 @@ export function dueTests({ test, each }: StateTests): void {
       const [spoilt, next, other] = await acceptRows(state, "a", "a", "b");
       const [column, text = ""] = damage.split(": ");
       const spoil = `update {outbox} set ${column} = $2 where id = $1`;
-      await store.write("spoil a row", (sql) => sql.run(spoil, [spoilt, text]));
+      await store.write((sql) => sql.run(spoil, [spoilt, text]));
       const [due, ...others] = await dueRows(state, "message");
       expect(due).toMatchObject({ id: spoilt, sent: null, alert: { fingerprint: "a" } });
       expect(others.map(({ id }) => id)).toEqual([other]);

@@ -196,7 +196,7 @@ export function changeTests({ test, each }: StateTests): void {
     const names = Array.from({ length: 1_100 }, (_, at) => sampleAlert({ fingerprint: `f${at}` }));
     const [first] = await acceptAll(state, ...names);
     const end = "update {outbox} set state = $1, code = 'c', ended_at = {now}";
-    const endAll = (status: string) => store.write("end all", (sql) => sql.run(end, [status]));
+    const endAll = (status: string) => store.write((sql) => sql.run(end, [status]));
     await endAll("dead");
     expect(await state.retryDead(null)).toBe(2_200);
     await endAll("delivered");
