@@ -1,6 +1,6 @@
+import { type LaneState, OUTBOX_KINDS, type OutboxKind, type RecoveryNote, type RowState } from "./model.ts";
 import { inList, type Sql, type SqlValue } from "./sql.ts";
 import { shownOf, storableReference, storedAlert } from "./stored.ts";
-import { type LaneState, OUTBOX_KINDS, type OutboxKind, type RecoveryNote, type RowState } from "./types.ts";
 
 const HOUR_MS = 3_600_000;
 const MOST_DELIVERED = 500;
@@ -22,7 +22,7 @@ export async function readStats(sql: Sql) {
   );
   const [critical] = await sql.all(
     `select min(waits_since) as oldest, {now} as now from {outbox}
-    where kind = 'message' and priority = 0 and state = 'queued'`,
+    where kind = 'message' and priority = 0 and state = 'queued' and digest is null`,
   );
   const statsOf = (kind: OutboxKind) => {
     const row = waiting.find((one) => one.kind === kind);
