@@ -1,8 +1,8 @@
 import { ALERT_GATEWAY, gatewayAdvice } from "../providers/evolution/advice.ts";
 import type { WebhookPorts } from "../webhook/config.ts";
 import { readServiceHealth, type ServiceHealth } from "../webhook/http/health-client.ts";
+import { OUTBOX_KINDS, type OutboxKind } from "../webhook/store/model.ts";
 import type { KindStats } from "../webhook/store/reads.ts";
-import { OUTBOX_KINDS, type OutboxKind } from "../webhook/store/types.ts";
 import {
   type CheckResult,
   command,

@@ -2,8 +2,8 @@ import { prose } from "../text/terminal/prose.ts";
 import { type Screen, stateTone } from "../text/terminal/screen.ts";
 import { type Column, renderTable } from "../text/terminal/table.ts";
 import { boundedLine } from "../text/truncate.ts";
+import { OUTBOX_KINDS, type OutboxKind } from "./store/model.ts";
 import type { DeadRow, QueuedRow } from "./store/operator.ts";
-import { OUTBOX_KINDS, type OutboxKind } from "./store/types.ts";
 
 /** How many columns of a text that somebody else chose are shown. */
 const LONGEST = 48;

@@ -5,10 +5,10 @@
 import { readFileSync } from "node:fs";
 import { openDatabase } from "../../lib/platform/database/pool.ts";
 import { Secret } from "../../lib/platform/secrets/secret.ts";
+import { type AttemptEnd, OUTBOX_LIMITS } from "../../lib/webhook/store/model.ts";
 import type { State } from "../../lib/webhook/store/outbox.ts";
 import { outboxOn } from "../../lib/webhook/store/outbox.ts";
 import { openPostgresStore } from "../../lib/webhook/store/postgres/store.ts";
-import { type AttemptEnd, OUTBOX_LIMITS } from "../../lib/webhook/store/types.ts";
 import type { PostgresServer, TestDatabase } from "../support/postgres.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { sampleAlert } from "../webhook/support/sample-alert.ts";

@@ -6,10 +6,10 @@ import { loadWebhookConfig, type WebhookConfig } from "../../../lib/webhook/conf
 import { createWebhookMetrics } from "../../../lib/webhook/metrics/metrics.ts";
 import { needRestart, type Reading, type Reloader } from "../../../lib/webhook/reload.ts";
 import type { ServeDependencies } from "../../../lib/webhook/serve.ts";
+import type { OutboxLimits } from "../../../lib/webhook/store/model.ts";
 import { outboxOn } from "../../../lib/webhook/store/outbox.ts";
 import { RESERVE } from "../../../lib/webhook/store/sqlite/reserve.ts";
 import { openMemoryStore } from "../../../lib/webhook/store/sqlite/store.ts";
-import type { OutboxLimits } from "../../../lib/webhook/store/types.ts";
 import type { CommandContext } from "../../framework/command.ts";
 import { warnOfHidden, warnOfUnknown } from "../../framework/command-settings.ts";
 import { VERSION } from "../../framework/version.ts";

@@ -1,10 +1,10 @@
 import type { Log } from "../../../lib/platform/log/log.ts";
 import type { StateConfig } from "../../../lib/webhook/config.ts";
+import { OUTBOX_LIMITS, type OutboxLimits } from "../../../lib/webhook/store/model.ts";
 import type { State } from "../../../lib/webhook/store/outbox.ts";
 import { outboxOn } from "../../../lib/webhook/store/outbox.ts";
 import type { Store } from "../../../lib/webhook/store/sql.ts";
 import type { ReserveSize } from "../../../lib/webhook/store/sqlite/reserve.ts";
-import { OUTBOX_LIMITS, type OutboxLimits } from "../../../lib/webhook/store/types.ts";
 import type { CommandContext, Outcome } from "../../framework/command.ts";
 
 /** Conditions of a service's store; `storeLimitMs` is how long one call may wait for a database. */

@@ -1,6 +1,6 @@
 import { alertnameOf } from "../alert/name.ts";
+import type { AcceptedAlert, AttemptEnd } from "../store/model.ts";
 import type { State } from "../store/outbox.ts";
-import type { AcceptedAlert, AttemptEnd } from "../store/types.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 
 /** What the answer to a post says of one accepted alert; a public shape. */

@@ -1,5 +1,5 @@
 import { priorityOf } from "../alert/priority.ts";
-import { type AttemptEnd, type DueRow, GIVE_UP_MS } from "../store/types.ts";
+import { type AttemptEnd, type DueRow, GIVE_UP_MS } from "../store/model.ts";
 import { backoffMs } from "./backoff.ts";
 
 /** How one attempt ended: delivered, refused for good, or to be tried again. */

@@ -1,4 +1,4 @@
-import type { OutboxKind } from "../store/types.ts";
+import type { OutboxKind } from "../store/model.ts";
 import type { AttemptResult, Retry } from "./attempt.ts";
 import { backoffMs } from "./backoff.ts";
 import type { DispatcherParts } from "./parts.ts";

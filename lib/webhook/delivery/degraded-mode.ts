@@ -2,8 +2,6 @@ import { withTimeout } from "../../platform/timeout.ts";
 import type { Alert } from "../alert/alert.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
 import { OutageLog } from "../outage-log.ts";
-import type { State } from "../store/outbox.ts";
-import { CommitUnknown } from "../store/sql.ts";
 import {
   type AcceptedAlert,
   type AcceptOutcome,
@@ -11,7 +9,9 @@ import {
   type AttemptEnd,
   ISSUE_TTL_MS,
   type OutboxLimits,
-} from "../store/types.ts";
+} from "../store/model.ts";
+import type { State } from "../store/outbox.ts";
+import { CommitUnknown } from "../store/sql.ts";
 import { type Deliveries, type Placed, placedIn } from "./alert-answer.ts";
 import type { DispatcherParts, Source } from "./parts.ts";
 import { nameOf } from "./report.ts";
@@ -60,7 +60,8 @@ const MOST_CLAIMS = 10_000;
 const KNOWN_MS = 30 * 60_000;
 
 /**
- * Degraded mode: alerts go to a state in memory while the durable one takes none.
+ * Degraded mode: alerts go to a state in memory while the durable one takes none. On a full disk that has used up its
+ * reserve first (`sqlite/reserve.ts`).
  *
  * Behaviour: begins when the durable state certainly kept nothing of a post. When that takes writes again, which is
  *            tried once a second, it takes over the claims at once, and new posts but those behind a row in memory; and
@@ -93,11 +94,16 @@ export class DegradedMode {
   /** As `State.accept`, in the state that takes alerts now. */
   accept(posts: readonly (readonly Alert[])[]): Promise<Acceptance[]> {
     return this.#exclusively(async () => {
-      const behind = new Set([...(this.#memory?.rows.values() ?? [])].map(fingerprintOf));
-      const isBehind = ({ fingerprint }: Alert) => behind.has(fingerprint);
-      const isDurable = posts.map((alerts) => this.#memory?.isWritable !== false && !alerts.some(isBehind));
-      const kept = (await this.#acceptDurably(posts.filter((_, at) => isDurable[at]))).values();
-      const outcomes = isDurable.map((is) => (is ? kept.next().value! : REFUSED));
+      const memory = this.#memory;
+      const behind = new Set([...(memory?.rows.values() ?? [])].map(fingerprintOf));
+      // A post with an alert that may be lost with memory is not answered with 200: it would come again, whole.
+      const isBehind = (alert: Alert) =>
+        behind.has(alert.fingerprint) || this.#find(alert)?.isDurable === false;
+      const takes = (alerts: readonly Alert[]) =>
+        memory === null || (memory.isWritable && !alerts.some(isBehind));
+      const isTried = posts.map(takes);
+      const kept = (await this.#acceptDurably(posts.filter((_, at) => isTried[at]))).values();
+      const outcomes = isTried.map((is) => (is ? kept.next().value! : REFUSED));
       const lost = posts.filter((_, at) => isLost(outcomes[at]!));
       if (lost.length === 0 || this.#stopped.signal.aborted) return outcomes;
       const inMemory = (await this.#acceptInMemory(this.#memory ?? this.#open(), lost)).values();
@@ -153,8 +159,7 @@ export class DegradedMode {
   async #acceptDurably(posts: readonly (readonly Alert[])[]): Promise<Acceptance[]> {
     const { durable } = this.#dependencies;
     if (posts.length === 0) return [];
-    const find = (alert: Alert) => (this.#entries.size === 0 ? undefined : this.#entries.get(keyOf(alert)));
-    const known = posts.map((alerts) => alerts.map(find));
+    const known = posts.map((alerts) => alerts.map((alert) => this.#find(alert)));
     const fresh = posts.map((alerts, post) => alerts.filter((_, at) => known[post]![at] === undefined));
     return (await durable.accept(fresh)).map((outcome, post) => {
       if ("refused" in outcome) return outcome;
@@ -162,6 +167,10 @@ export class DegradedMode {
       const accepted = outcome.accepted.values();
       return { placed: known[post]!.map((entry) => entry ?? placedIn(durable, accepted.next().value!)) };
     });
+  }
+
+  #find(alert: Alert): Entry | undefined {
+    return this.#entries.size === 0 ? undefined : this.#entries.get(keyOf(alert));
   }
 
   async #acceptInMemory(memory: Memory, posts: readonly (readonly Alert[])[]): Promise<Acceptance[]> {

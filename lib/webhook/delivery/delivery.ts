@@ -1,6 +1,6 @@
 import { OutageLog } from "../outage-log.ts";
+import type { AttemptEnd, AttemptText, DueRow, OutboxKind } from "../store/model.ts";
 import type { State } from "../store/outbox.ts";
-import type { AttemptEnd, AttemptText, DueRow, OutboxKind } from "../store/types.ts";
 import { renderDigest } from "../texts/message/digest.ts";
 import { renderMessage } from "../texts/message/message-text.ts";
 import { type AttemptResult, endOfAttempt, endOfLookUp, retry } from "./attempt.ts";

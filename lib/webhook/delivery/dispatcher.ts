@@ -1,6 +1,6 @@
 import { OutageLog } from "../outage-log.ts";
+import { type AttemptEnd, OUTBOX_KINDS, type OutboxKind } from "../store/model.ts";
 import type { State } from "../store/outbox.ts";
-import { type AttemptEnd, OUTBOX_KINDS, type OutboxKind } from "../store/types.ts";
 import type { PauseReason } from "./circuit-breaker.ts";
 import { Lane } from "./lane.ts";
 import type { DispatcherParts } from "./parts.ts";

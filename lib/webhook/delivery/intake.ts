@@ -16,8 +16,11 @@ export type IntakeDependencies = Pick<DispatcherParts, "log" | "monotonicMs" | "
 
 /** How long an answer waits for the rows on their way, from the commit on. */
 const ANSWER_WAIT_MS = 5_000;
-/** How long a post waits from its arrival on: senders give up after half a minute. */
-const POST_LIMIT_MS = 25_000;
+/**
+ * How long a post waits from its arrival on: less than the 30 seconds after which senders give up, so that it is answered
+ * within 25 also while large posts are parsed; and less than a send may take, so that one that times out is a 503.
+ */
+const POST_LIMIT_MS = 22_000;
 /** How many posts may wait for their commit; the sender of one more is told to come again. */
 const MOST_WAITING = 10_000;
 /** How much is committed together at most: with more, the first post would wait for the last. */
@@ -33,7 +36,7 @@ type Waiting = {
  * Takes the alerts of posts: commits together those that wait together, and answers them.
  *
  * Behaviour: `take` resolves when its alerts are on disk and none of their rows is on its way any more, or five seconds
- *            after the commit. Alerts that are in memory have to be delivered first, within 25 seconds of their arrival.
+ *            after the commit. Alerts that are in memory have to be delivered first, within 22 seconds of their arrival.
  * Errors:    `take` returns null when the alerts were neither kept nor all delivered: a full outbox, too many posts
  *            waiting, a commit whose answer was lost, a service that is stopping.
  */
@@ -68,7 +71,10 @@ export class Intake {
   async #commitWhileWaiting(): Promise<void> {
     while (this.#waiting.length > 0) {
       await this.#gather();
-      await this.#commit(this.#waiting.splice(0, this.#sharedPosts()));
+      const posts = this.#waiting.splice(0, this.#sharedPosts());
+      await this.#commit(posts);
+      // A small post waits for one large post, not for all that came before it.
+      if (isLarge(posts[0]!)) this.#waiting.sort((a, b) => Number(isLarge(a)) - Number(isLarge(b)));
     }
     // Nothing is awaited between the last look and this line: the next post starts this again.
     this.#committing = null;
@@ -139,6 +145,8 @@ export class Intake {
     for (const { accepted } of placed) if (accepted.issue.status === "duplicate") metrics.duplicate();
   }
 }
+
+const isLarge = ({ alerts }: Waiting) => alerts.length > BATCH.alerts;
 
 /** Whether an alert is lost with neither this process nor the gateway. */
 function isSafe({ isDurable, message }: Placed): boolean {

@@ -1,7 +1,7 @@
 import { priorityOf } from "../alert/priority.ts";
 import { OutageLog } from "../outage-log.ts";
+import type { AttemptEnd, DueRow, LaneState, OutboxKind } from "../store/model.ts";
 import type { State } from "../store/outbox.ts";
-import type { AttemptEnd, DueRow, LaneState, OutboxKind } from "../store/types.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { Delivery } from "./delivery.ts";
 import type { DispatcherParts, Source } from "./parts.ts";

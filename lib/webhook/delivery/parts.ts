@@ -1,7 +1,7 @@
 import type { Log } from "../../platform/log/log.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
+import type { AttemptEnd, OutboxKind } from "../store/model.ts";
 import type { State } from "../store/outbox.ts";
-import type { AttemptEnd, OutboxKind } from "../store/types.ts";
 import type { Attempt, LookUp } from "./attempt.ts";
 
 /** A state whose rows are delivered while `isOurs` returns true. */

@@ -1,6 +1,6 @@
 import type { Log } from "../../platform/log/log.ts";
 import type { WebhookMetrics } from "../metrics/metrics.ts";
-import type { AttemptEnd, DueRow, OutboxKind } from "../store/types.ts";
+import type { AttemptEnd, DueRow, OutboxKind } from "../store/model.ts";
 import type { AttemptResult } from "./attempt.ts";
 
 /** The rows that one attempt is for, the one that is sent first; never empty. */

@@ -1,7 +1,7 @@
 import type { EvolutionClient } from "../../providers/evolution/client.ts";
 import type { FindInstance } from "../../providers/evolution/instance.ts";
 import type { SendOutcome } from "../../providers/send-outcome.ts";
-import { SEND_OVER_MS } from "../store/types.ts";
+import { SEND_OVER_MS } from "../store/model.ts";
 import { type Attempt, type AttemptResult, type Retry, retry } from "./attempt.ts";
 
 /** The gateway writes a message down after it has sent it: a quick send can be looked up so long after its beginning. */

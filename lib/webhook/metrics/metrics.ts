@@ -5,8 +5,8 @@ import {
   webhookMetric,
 } from "../../host/webhook-names.ts";
 import { type MetricSample, renderMetrics } from "../../text/prometheus-text.ts";
+import { OUTBOX_KINDS, type OutboxKind } from "../store/model.ts";
 import type { OutboxStats } from "../store/outbox.ts";
-import { OUTBOX_KINDS, type OutboxKind } from "../store/types.ts";
 import { FAILURE_REASONS, failureReason } from "./failure-reason.ts";
 import { PrometheusHistogram } from "./histogram.ts";
 

@@ -1,6 +1,6 @@
 import type { LatestOutcome } from "../metrics/metrics.ts";
+import type { OutboxKind } from "../store/model.ts";
 import type { State } from "../store/outbox.ts";
-import type { OutboxKind } from "../store/types.ts";
 import type { WatchView } from "../watch/watch.ts";
 
 const SHOWN_ALERTS = 200;

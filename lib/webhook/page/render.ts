@@ -3,7 +3,7 @@ import { formatCount, formatDayMonth, formatNumber } from "../../text/pt-br.ts";
 import { REPORT_ZONE } from "../../time/local-date.ts";
 import { Temporal } from "../../time/temporal.ts";
 import { formatAlertTime } from "../alert/time.ts";
-import { OUTBOX_KINDS, type OutboxKind } from "../store/types.ts";
+import { OUTBOX_KINDS, type OutboxKind } from "../store/model.ts";
 import type { PageFacts } from "./facts.ts";
 import { renderAlerts, renderDead } from "./render-alerts.ts";
 import { STYLE, STYLE_SOURCE } from "./style.ts";

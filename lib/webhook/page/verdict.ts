@@ -1,6 +1,6 @@
 import { UNACKNOWLEDGED_LIMIT } from "../../host/webhook-names.ts";
 import { formatCount, formatNumber } from "../../text/pt-br.ts";
-import { OUTBOX_KINDS } from "../store/types.ts";
+import { OUTBOX_KINDS } from "../store/model.ts";
 import type { PageFacts, StateFacts } from "./facts.ts";
 import { agoText, delayText, KIND_WORDS } from "./wording.ts";
 

@@ -3,10 +3,10 @@ import type { Alert } from "../alert/alert.ts";
 import { isUrgent, priorityOf } from "../alert/priority.ts";
 import { takeIds } from "./ids.ts";
 import type { Amount, Load } from "./load.ts";
+import type { AcceptedAlert, AcceptOutcome, AlertRecord, OutboxKind } from "./model.ts";
 import { observe } from "./observe.ts";
 import { recordsOf, saveRecords } from "./records.ts";
 import type { Sql, SqlValue } from "./sql.ts";
-import type { AcceptedAlert, AcceptOutcome, AlertRecord, OutboxKind } from "./types.ts";
 
 /** The columns of a row that is added; the others have their defaults. */
 const NEW_ROW = [

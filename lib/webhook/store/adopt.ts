@@ -1,9 +1,9 @@
 import { addToNote } from "./attempts.ts";
 import { takeIds } from "./ids.ts";
+import { type AlertRecord, type Contents, OUTBOX_KINDS } from "./model.ts";
 import { paceAheadOf, readMeta } from "./reads.ts";
 import { recordsOf, saveRecords } from "./records.ts";
 import type { Sql, SqlRow, SqlValue } from "./sql.ts";
-import { type AlertRecord, type Contents, OUTBOX_KINDS } from "./types.ts";
 
 /** Everything that another store has to take over. */
 export async function readContents(sql: Sql, id: string): Promise<Contents> {

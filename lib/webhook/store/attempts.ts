@@ -1,8 +1,8 @@
 import { takeIds } from "./ids.ts";
+import { type AttemptEnd, type AttemptStart, type DueRow, type RecoveryNote, SEND_OVER_MS } from "./model.ts";
 import { contentOf } from "./read-row.ts";
 import { inList, type Sql, type SqlRow } from "./sql.ts";
 import { shownOf, storableReference, storableText } from "./stored.ts";
-import { type AttemptEnd, type AttemptStart, type DueRow, type RecoveryNote, SEND_OVER_MS } from "./types.ts";
 
 /** The code of a comment whose issue was given up. */
 const ISSUE_DEAD = "issue_dead";

@@ -1,6 +1,6 @@
+import { DIGEST_LIMIT, type DueQuery, type DueRow, type OutboxKind } from "./model.ts";
 import { readRows } from "./read-row.ts";
 import type { Sql, SqlValue } from "./sql.ts";
-import { DIGEST_LIMIT, type DueQuery, type DueRow, type OutboxKind } from "./types.ts";
 
 /**
  * How many rows that wait are looked at, in the order of their turn: with more than that before it which may not be tried

@@ -1,5 +1,5 @@
+import type { OutboxLimits } from "./model.ts";
 import type { Sql } from "./sql.ts";
-import type { OutboxLimits } from "./types.ts";
 
 const REFRESH_MS = 5_000;
 /** This share of both limits is for requests with a critical alert. */

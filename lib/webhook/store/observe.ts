@@ -1,6 +1,6 @@
 import type { Alert } from "../alert/alert.ts";
 import { issueIdOf } from "./ids.ts";
-import { type AlertRecord, ISSUE_TTL_MS } from "./types.ts";
+import { type AlertRecord, ISSUE_TTL_MS } from "./model.ts";
 
 /**
  * What an alert means for its fingerprint.

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { giveUpIssue } from "./attempts.ts";
 import { takeIds } from "./ids.ts";
+import { ISSUE_TTL_MS, type OutboxKind } from "./model.ts";
 import { recordsOf, saveRecords } from "./records.ts";
 import { inList, type Sql, type SqlRow, type SqlValue, type Store } from "./sql.ts";
 import { shownOf } from "./stored.ts";
-import { ISSUE_TTL_MS, type OutboxKind } from "./types.ts";
 
 /** Rows changed in one transaction: while it runs, the service cannot accept. */
 const ROWS_AT_ONCE = 500;

@@ -7,12 +7,6 @@ import { adoptContents, readContents } from "./adopt.ts";
 import { addToNote, beginAttempt, finishAttempt, NotBegun } from "./attempts.ts";
 import { findDigestible, findDue } from "./due.ts";
 import { Load } from "./load.ts";
-import { dropDead, dropQueued, listDead, listQueued, retryDead } from "./operator.ts";
-import { prune } from "./prune.ts";
-import * as reads from "./reads.ts";
-import { recordsOf } from "./records.ts";
-import { CommitUnknown, inList, type Sql, type Store } from "./sql.ts";
-import { storableText } from "./stored.ts";
 import type {
   AcceptOutcome,
   AttemptEnd,
@@ -22,7 +16,13 @@ import type {
   DueRow,
   OutboxKind,
   OutboxLimits,
-} from "./types.ts";
+} from "./model.ts";
+import { dropDead, dropQueued, listDead, listQueued, retryDead } from "./operator.ts";
+import { prune } from "./prune.ts";
+import * as reads from "./reads.ts";
+import { recordsOf } from "./records.ts";
+import { CommitUnknown, inList, type Sql, type Store } from "./sql.ts";
+import { storableText } from "./stored.ts";
 
 /** The webhook's memory: see `outboxOn`. */
 export type State = ReturnType<typeof outboxOn>;
@@ -109,7 +109,6 @@ export function outboxOn(
 
 type AcceptParts = { load: Load; comments: boolean; log: Log };
 
-/** Requests are accepted together; when the store refuses a row of one, each by itself, so that only that is refused. */
 function acceptor(store: Store, { load, comments, log }: AcceptParts) {
   const outage = new OutageLog({
     log,
@@ -117,7 +116,7 @@ function acceptor(store: Store, { load, comments, log }: AcceptParts) {
     over: "Alerts are accepted again",
     monotonicMs: () => performance.now(),
   });
-  const accept = async (requests: readonly (readonly Alert[])[]): Promise<AcceptOutcome[]> => {
+  return async (requests: readonly (readonly Alert[])[]): Promise<AcceptOutcome[]> => {
     try {
       const { outcomes, added } = await store.write((sql) =>
         acceptRequests(sql, requests, { load, comments }),
@@ -126,23 +125,12 @@ function acceptor(store: Store, { load, comments, log }: AcceptParts) {
       outage.worked();
       return outcomes;
     } catch (error) {
-      if (store.isRowRefused(error) && requests.length > 1) return await each(requests);
       outage.failed({ cause: error });
-      const refused = error instanceof CommitUnknown ? MAY_BE_KEPT : REFUSED;
-      return requests.map(() => (store.isRowRefused(error) ? ROW_REFUSED : refused));
+      const refused: AcceptOutcome = { refused: "state_unavailable" };
+      return requests.map(() => (error instanceof CommitUnknown ? { ...refused, mayBeKept: true } : refused));
     }
   };
-  const each = async (requests: readonly (readonly Alert[])[]) => {
-    const outcomes: AcceptOutcome[] = [];
-    for (const request of requests) outcomes.push(...(await accept([request])));
-    return outcomes;
-  };
-  return accept;
 }
-
-const REFUSED: AcceptOutcome = { refused: "state_unavailable" };
-const ROW_REFUSED: AcceptOutcome = { refused: "row_refused" };
-const MAY_BE_KEPT: AcceptOutcome = { refused: "state_unavailable", mayBeKept: true };
 
 async function setMeta(store: Store, key: string, value: string | null): Promise<void> {
   const set = `insert into {meta} as old (key, value) values ($1, $2)

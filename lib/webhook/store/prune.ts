@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { KEEP_DELIVERED_MS, KEEP_ENDED_MS } from "./model.ts";
 import type { Sql, Store } from "./sql.ts";
-import { KEEP_DELIVERED_MS, KEEP_ENDED_MS } from "./types.ts";
 
 const ROWS_AT_ONCE = 500;
 const DAY_MS = 24 * 60 * 60_000;

@@ -1,6 +1,6 @@
+import type { AttemptText, DueRow, OutboxKind } from "./model.ts";
 import { inList, type Sql, type SqlRow } from "./sql.ts";
 import { storedAlert } from "./stored.ts";
-import type { AttemptText, DueRow, OutboxKind } from "./types.ts";
 
 /** Rows that are read in one statement. */
 const READ_AT_ONCE = 64;

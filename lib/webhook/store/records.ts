@@ -1,5 +1,5 @@
+import type { AlertRecord } from "./model.ts";
 import { inList, type Sql, type SqlRow } from "./sql.ts";
-import type { AlertRecord } from "./types.ts";
 
 /** Fingerprints that are asked for in one statement. */
 const ASKED_AT_ONCE = 256;

@@ -42,8 +42,6 @@ export type Store = {
   write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** As `State.prune` where the store has something of its own to do after rows were removed, such as giving space back. */
   afterPrune(): Promise<void>;
-  /** Whether an error is about the values of a row alone, so that other rows may be taken. */
-  isRowRefused(error: unknown): boolean;
   lead(): Promise<boolean>;
   check(): Promise<void>;
   /** What is kept for a full disk; null where the store is not on this host's disk. */

@@ -1,7 +1,7 @@
 /** What is kept of an alert, and read back. */
 import { aboutAlert } from "../alert/about.ts";
 import type { Alert } from "../alert/alert.ts";
-import type { ShownAlert } from "./types.ts";
+import type { ShownAlert } from "./model.ts";
 
 const LONGEST_SHOWN = 200;
 

@@ -7,7 +7,7 @@ import type { Alert } from "../alert/alert.ts";
 import { datasourceTrouble } from "../alert/name.ts";
 import { endedUnmeasured, type StateReason } from "../alert/state-reason.ts";
 import { formatAlertTime } from "../alert/time.ts";
-import type { RecoveryNote } from "../store/types.ts";
+import type { RecoveryNote } from "../store/model.ts";
 
 /** A state is a word or two; a longer one is cut. */
 const MAX_STATUS_UNITS = 60;

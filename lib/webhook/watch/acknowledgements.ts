@@ -1,5 +1,5 @@
 import type { MessageStatus } from "../../providers/evolution/message-status.ts";
-import { KEEP_DELIVERED_MS } from "../store/types.ts";
+import { KEEP_DELIVERED_MS } from "../store/model.ts";
 import type { WatchDependencies } from "./dependencies.ts";
 
 /** How old a message is before it is asked about: WhatsApp acknowledges within seconds. */

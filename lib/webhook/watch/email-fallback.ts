@@ -35,8 +35,8 @@ const KEPT = v.pipe(v.string(), v.parseJson(), v.object({ ...TEXTS, rows: v.arra
  * Shape:     `lastFailure` returns the code for which the newest message was not delivered, or null.
  * Behaviour: sends at most one e-mail a minute, once an alert has waited for three, with the oldest of all that have
  *            waited for two. An e-mail without a clear answer is sent again each minute, with the same key, also by the
- *            next process; one with further alerts takes its place. An alert is recorded as e-mailed after the
- *            provider's clear yes. While a state cannot be read, what it had at the last look counts.
+ *            next process, before one with further alerts: none is e-mailed twice. An alert is recorded as e-mailed
+ *            after the provider's clear yes. While a state cannot be read, what it had at the last look counts.
  * Errors:    those of the states when something cannot be recorded; what can be sent was sent then.
  * Source:    design of the alarm, Fallback channel.
  */
@@ -102,10 +102,9 @@ export function emailFallback(dependencies: WatchDependencies, lastFailure: () =
       .filter((one) => !unrecorded.includes(one))
       .sort((a, b) => a.acceptedAtMs - b.acceptedAtMs);
     const alerts = waiting.filter(({ sinceMs }) => now - sinceMs >= ALONG_MS).slice(0, ALERT_EMAIL_LIMIT);
-    const isPending = (one: Waiting) => pending?.alerts.includes(one) ?? false;
-    if (alerts.some((one) => now - one.sinceMs >= DUE_MS && !isPending(one))) return make(alerts);
-    // WhatsApp may have taken all its alerts meanwhile.
-    return waiting.some(isPending) ? pending : null;
+    // WhatsApp may have taken all the alerts of the one that is on its way meanwhile.
+    if (pending !== null && waiting.some((one) => pending?.alerts.includes(one))) return pending;
+    return alerts.some((one) => now - one.sinceMs >= DUE_MS) ? make(alerts) : null;
   };
 
   /** Keeps the e-mail that is on its way for the next process, or that none is. */

@@ -9,7 +9,7 @@ import { createLog } from "../../../lib/platform/log/log.ts";
 import { loadWebhookConfig } from "../../../lib/webhook/config.ts";
 import { type Reading, Reloader } from "../../../lib/webhook/reload.ts";
 import { type ServeOptions, serveWebhook } from "../../../lib/webhook/serve.ts";
-import { OUTBOX_LIMITS } from "../../../lib/webhook/store/types.ts";
+import { OUTBOX_LIMITS } from "../../../lib/webhook/store/model.ts";
 import { HASTE, hurriedNowMs } from "./hurried-clock.ts";
 
 const { epochMs, ...options } = JSON.parse(process.argv[2]!) as ServeOptions & { epochMs: number };

@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { OUTBOX_LIMITS } from "../../../lib/webhook/store/model.ts";
 import { outboxOn } from "../../../lib/webhook/store/outbox.ts";
 import { openSqliteStore } from "../../../lib/webhook/store/sqlite/store.ts";
-import { OUTBOX_LIMITS } from "../../../lib/webhook/store/types.ts";
 import { startEmailProvider } from "../../standins/email-provider.ts";
 import { startPing } from "../../standins/ping.ts";
 import { freePort } from "../../support/free-port.ts";

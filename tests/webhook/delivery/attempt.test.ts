@@ -5,7 +5,7 @@ import {
   endOfLookUp,
   retry,
 } from "../../../lib/webhook/delivery/attempt.ts";
-import type { DueRow } from "../../../lib/webhook/store/types.ts";
+import type { DueRow } from "../../../lib/webhook/store/model.ts";
 import { sampleAlert } from "../support/sample-alert.ts";
 
 const HOUR_MS = 60 * 60_000;

@@ -73,6 +73,24 @@ describe("a post that is repeated", () => {
     await expectNothingOpen(service);
   });
 
+  test("sends nothing twice that came with an alert whose result is unknown, while memory has to wait", async () => {
+    await using service = await startDegraded();
+    service.gateway.keepsMessages = false;
+    service.gateway.routes.send.script = () => ({ accept: { status: 500, json: {} } });
+    await service.post([alertOf("a")]);
+    await service.advance(3 * MINUTE_MS);
+    service.gateway.routes.send.script = null;
+    service.gateway.routes.send.next("hang");
+    await service.postOnly([alertOf("b")]);
+    service.restoreStore();
+    await service.advance(2_000);
+    for (let times = 0; times < 2; times += 1)
+      expect((await service.post([alertOf("a"), alertOf("c")])).status).toBe(503);
+    await service.restart();
+    await service.advance(3 * MINUTE_MS, 5_000);
+    expect(phone(service).filter((name) => name === "c")).toEqual(["c"]);
+  });
+
   test("three sends without a clear answer count: there is no fourth, and the result of the message is unknown", async () => {
     await using service = await startDegraded();
     service.gateway.keepsMessages = false;

@@ -25,7 +25,7 @@ const BAD_GATEWAY = { status: 502, text: "Bad Gateway" };
 const GATEWAY_TIMEOUT = { status: 504, text: "Gateway Timeout" };
 
 /** For this long a post waits at most, and a second for the step of the clock. */
-const LONGEST_S = 26;
+const LONGEST_S = 23;
 
 const messagesLine = (service: Service) => service.log.map(({ msg }) => msg);
 
@@ -134,8 +134,8 @@ describe("the messages", () => {
     expect(service.tracker.issues).toHaveLength(1);
   });
 
-  test("go at the pace, the most urgent first; a post that waits for 25 seconds gets 503, and its alerts are sent later, once", async () => {
-    await using service = await startDegraded(SLOW);
+  test("go at the pace, the most urgent first; a post that waits for 22 seconds gets 503, and its alerts are sent later, once", async () => {
+    await using service = await startDegraded({ messagesPerMinute: 9 });
     await useUpBurst(service);
     const before = service.messages.length;
     const severities = ["warning", "info", "critical", "high", "warning"];
@@ -150,7 +150,7 @@ describe("the messages", () => {
     expect(sent.map(({ name }) => name)).toEqual(order);
     const seconds = sent.map(({ second }) => second);
     for (const [at, second] of seconds.slice(1).entries())
-      expect(second - seconds[at]!).toBeGreaterThanOrEqual(7);
+      expect(second - seconds[at]!).toBeGreaterThanOrEqual(6);
     expect(await service.post([alerts[1]])).toMatchObject(SENT);
     expect(service.messages.slice(before)).toHaveLength(5);
   });

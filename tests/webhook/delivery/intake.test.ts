@@ -78,6 +78,16 @@ describe("Intake", () => {
     expect(sizes).toEqual([[1], [1_500], [1, 600], [600, 1]]);
   });
 
+  test("a small post waits for one large post, not for all that came before it", async () => {
+    const sizes: number[][] = [];
+    const { intake } = intakeWith(async (posts) => {
+      sizes.push(posts.map(({ length }) => length));
+      return await keep(posts);
+    });
+    await Promise.all([1_500, 1_600, 1_700, 1, 2].map((count) => intake.take(alerts(count))));
+    expect(sizes).toEqual([[1_500], [1, 2], [1_600], [1_700]]);
+  });
+
   test("of more posts than can wait the last are refused at once", async () => {
     const opened = Promise.withResolvers<void>();
     const { intake } = intakeWith(async (posts) => {

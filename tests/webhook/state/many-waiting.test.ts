@@ -1,7 +1,7 @@
 /** How much a store looks at for one call of the service while a hundred thousand rows wait. */
 import { describe, expect, test } from "bun:test";
+import type { OutboxKind } from "../../../lib/webhook/store/model.ts";
 import type { State } from "../../../lib/webhook/store/outbox.ts";
-import type { OutboxKind } from "../../../lib/webhook/store/types.ts";
 import { repeat, type ShareOf, STEP, withFullDatabase, withFullFile } from "../support/many-rows.ts";
 import {
   acceptAll,

@@ -1,8 +1,8 @@
 /** The order of delivery, whatever two processes do at once. */
 import { expect } from "bun:test";
 import fc from "fast-check";
+import { OUTBOX_KINDS } from "../../../lib/webhook/store/model.ts";
 import type { State } from "../../../lib/webhook/store/outbox.ts";
-import { OUTBOX_KINDS } from "../../../lib/webhook/store/types.ts";
 import { assertInDatabase } from "../../support/property.ts";
 import {
   alertsOf,

@@ -37,11 +37,11 @@ export async function createStateDatabase(major?: number): Promise<StateDatabase
   };
 }
 
-/** Lets the database refuse the rows of a fingerprint: all of them, or the first few with an error of this code. */
+/** Lets the database refuse the first few rows of a fingerprint with an error of this code. */
 export async function refuseInserts(
   sql: TestDatabase["sql"],
   fingerprint: string,
-  { code = "P0001", times = 1_000_000 } = {},
+  { code, times }: { code: string; times: number },
 ): Promise<void> {
   await sql.unsafe(`
     create sequence if not exists public.refused;

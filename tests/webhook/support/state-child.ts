@@ -1,8 +1,8 @@
 /** A process that uses the state of a directory; its first argument is its role. */
 import { createInterface } from "node:readline";
+import { OUTBOX_LIMITS } from "../../../lib/webhook/store/model.ts";
 import { outboxOn } from "../../../lib/webhook/store/outbox.ts";
 import { openSqliteDedup, openSqliteStore } from "../../../lib/webhook/store/sqlite/store.ts";
-import { OUTBOX_LIMITS } from "../../../lib/webhook/store/types.ts";
 import { silentLog } from "../../support/silent-log.ts";
 import { sampleAlert } from "./sample-alert.ts";
 

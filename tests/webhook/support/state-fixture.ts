@@ -1,6 +1,4 @@
 import type { Alert } from "../../../lib/webhook/alert/alert.ts";
-import type { State } from "../../../lib/webhook/store/outbox.ts";
-import type { Store } from "../../../lib/webhook/store/sql.ts";
 import type {
   AcceptedAlert,
   AttemptEnd,
@@ -10,7 +8,9 @@ import type {
   OutboxKind,
   OutboxLimits,
   RecoveryNote,
-} from "../../../lib/webhook/store/types.ts";
+} from "../../../lib/webhook/store/model.ts";
+import type { State } from "../../../lib/webhook/store/outbox.ts";
+import type { Store } from "../../../lib/webhook/store/sql.ts";
 import { resolvedAlert, sampleAlert } from "./sample-alert.ts";
 
 /** A state on an empty store, with the clock at `START_MS`. */
@@ -23,8 +23,6 @@ export type StateFixture = {
   another(): Promise<State>;
   /** Closes what is open and returns a state on the same store; the same one where nothing outlives it. */
   reopen(): Promise<State>;
-  /** Lets the store refuse every row of a fingerprint, as it does with one that it cannot keep. */
-  refuse(fingerprint: string): Promise<unknown>;
   close(): Promise<void>;
 };
 

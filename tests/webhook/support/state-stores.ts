@@ -4,15 +4,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Secret } from "../../../lib/platform/secrets/secret.ts";
+import { OUTBOX_LIMITS } from "../../../lib/webhook/store/model.ts";
 import type { State } from "../../../lib/webhook/store/outbox.ts";
 import { outboxOn } from "../../../lib/webhook/store/outbox.ts";
 import { openPostgresStore } from "../../../lib/webhook/store/postgres/store.ts";
 import type { Store } from "../../../lib/webhook/store/sql.ts";
 import { openMemoryStore, openSqliteStore } from "../../../lib/webhook/store/sqlite/store.ts";
-import { OUTBOX_LIMITS } from "../../../lib/webhook/store/types.ts";
 import { MAJORS } from "../../sql/support/ledger.ts";
 import { silentLog } from "../../support/silent-log.ts";
-import { createStateDatabase, refuseInserts, type StateDatabase } from "./postgres-state.ts";
+import { createStateDatabase, type StateDatabase } from "./postgres-state.ts";
 import { type OpenStateFixture, START_MS, type StateFixture, type StateOptions } from "./state-fixture.ts";
 
 /**
@@ -67,42 +67,26 @@ function testsOn(open: OpenStateFixture, kind: { isShared: boolean; hasLease: bo
 
 /** Opens a state on SQLite in memory, with the clock at `START_MS`. */
 export async function openInMemory(options: StateOptions = {}): Promise<StateFixture> {
-  let clockMs = START_MS;
-  const states = statesOf(async () => openMemoryStore(() => clockMs), options);
-  const { state, store } = await states.openLeading();
-  return {
-    state,
-    store,
-    setClock(ms) {
-      clockMs = ms;
-    },
-    another: async () => state,
-    reopen: async () => state,
-    refuse: (fingerprint) => refuseIn(store, fingerprint),
-    close: states.close,
-  };
+  const { state, ...fixture } = await openOnSqlite(openMemoryStore, options);
+  // No other process has it, and nothing outlives it.
+  return { ...fixture, state, another: async () => state, reopen: async () => state };
 }
 
 async function openInFile(options: StateOptions = {}): Promise<StateFixture> {
   const directory = mkdtempSync(join(tmpdir(), "opsctl-state-"));
+  const open = (nowMs: () => number) => openSqliteStore({ directory, nowMs, log: silentLog });
+  const { close, ...fixture } = await openOnSqlite(open, options);
+  return { ...fixture, close: () => close().finally(() => rmSync(directory, { recursive: true })) };
+}
+
+async function openOnSqlite(open: (nowMs: () => number) => Store | Promise<Store>, options: StateOptions) {
   let clockMs = START_MS;
-  const nowMs = () => clockMs;
-  const states = statesOf(() => openSqliteStore({ directory, nowMs, log: silentLog }), options);
-  const { state, store } = await states.openLeading();
-  return {
-    state,
-    store,
-    setClock(ms) {
-      clockMs = ms;
-    },
-    another: async () => (await states.open()).state,
-    reopen: states.reopen,
-    refuse: (fingerprint) => refuseIn(store, fingerprint),
-    async close() {
-      await states.close();
-      rmSync(directory, { recursive: true });
-    },
+  const states = statesOf(async () => await open(() => clockMs), options);
+  const setClock = (ms: number) => {
+    clockMs = ms;
   };
+  const another = async () => (await states.open()).state;
+  return { ...(await states.openLeading()), setClock, another, reopen: states.reopen, close: states.close };
 }
 
 async function openOnPostgres(
@@ -120,20 +104,8 @@ async function openOnPostgres(
     setClock,
     another: async () => (await states.open()).state,
     reopen: states.reopen,
-    refuse: (fingerprint) => refuseInserts(database.sql, fingerprint),
-    async close() {
-      await database.sql`drop trigger if exists refuse on opsctl_state.outbox`;
-      await states.close();
-    },
+    close: states.close,
   };
-}
-
-/** Lets SQLite refuse every row of a fingerprint. */
-function refuseIn(store: Store, fingerprint: string): Promise<number> {
-  const trigger = `
-    create trigger refuse before insert on {outbox} when new.fingerprint = '${fingerprint}'
-    begin select raise(abort, 'refused'); end`;
-  return store.write((sql) => sql.run(trigger));
 }
 
 /** The states that a fixture has open. */

@@ -4,8 +4,8 @@ import { createLog } from "../../../lib/platform/log/log.ts";
 import { loadWebhookConfig } from "../../../lib/webhook/config.ts";
 import { type Reading, Reloader } from "../../../lib/webhook/reload.ts";
 import { type ServeDependencies, type ServeOptions, serveWebhook } from "../../../lib/webhook/serve.ts";
+import { OUTBOX_LIMITS } from "../../../lib/webhook/store/model.ts";
 import type { State } from "../../../lib/webhook/store/outbox.ts";
-import { OUTBOX_LIMITS } from "../../../lib/webhook/store/types.ts";
 import { freePort } from "../../support/free-port.ts";
 import type { TestClock } from "./test-clock.ts";
 

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { classifyDatabaseError, type Database, openDatabase } from "../../../platform/database/pool.ts";
-import { OpsError } from "../../../platform/errors.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Secret } from "../../../platform/secrets/secret.ts";
 import { takeIds } from "../ids.ts";
@@ -61,7 +60,6 @@ export async function openPostgresStore(options: {
     },
     // The lock that an alert needs.
     check: async () => void (await link.transact((sql) => takeIds(sql, 0))),
-    isRowRefused: (error) => error instanceof OpsError && error.code === "DATABASE_QUERY_FAILED",
     afterPrune: async () => {},
     reserveBytes: async () => null,
     quarantined: null,

@@ -4,9 +4,6 @@ import { resultIs } from "../../../platform/files/sqlite.ts";
 /** Whether SQLite says that the file itself is damaged; a full disk, a lock or a failed read is no damage. */
 export const isDamaged = resultIs([11, 26], /image is malformed|not a database|malformed database schema/);
 
-/** Whether a row itself was refused: a constraint, or a value of another type. */
-export const isRefusedRow = resultIs([19, 20], /constraint failed|datatype mismatch|cannot store/);
-
 /** Whether the disk, or what this connection may use of it, is full; also when a file is written by name. */
 export const isDiskFull = resultIs([13], /database or disk is full/, ["ENOSPC", "EDQUOT"]);
 

@@ -6,7 +6,7 @@ import { OpsError } from "../../../platform/errors.ts";
 import { type FileLock, tryFileLock } from "../../../platform/files/file-lock.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { Sql, SqlRow, SqlValue, Store } from "../sql.ts";
-import { isDamaged, isDiskFull, isFailed, isRefusedRow } from "./errors.ts";
+import { isDamaged, isDiskFull, isFailed } from "./errors.ts";
 import { openInMemory, openStateFile, type StateFile } from "./file.ts";
 import { type Reserve, type ReserveSize, reserveOf } from "./reserve.ts";
 
@@ -75,7 +75,6 @@ type Job = {
 /** A store on one connection, opened when it is first used, and again after it was found damaged or elsewhere. */
 class SqliteStore implements Store {
   readonly leads = "true";
-  readonly isRowRefused = isRefusedRow;
   quarantined: string | null = null;
   readonly #options: Partial<SqliteStoreOptions>;
   readonly #open: () => StateFile;
@@ -156,13 +155,13 @@ class SqliteStore implements Store {
     this.#opened = null;
   }
 
-  /** One transaction for all; when one of them fails for its own values, one for each. */
+  /** One transaction for all; when one of them throws an error of its own, one for each. */
   async #commit(jobs: readonly Job[]): Promise<void> {
     try {
       const results = await this.#transaction(jobs);
       for (const [at, { resolve }] of jobs.entries()) resolve(results[at] as never);
     } catch (error) {
-      const isOwn = (error as { code?: unknown } | null)?.code !== "ERR_SQLITE_ERROR" || isRefusedRow(error);
+      const isOwn = (error as { code?: unknown } | null)?.code !== "ERR_SQLITE_ERROR";
       // Each in a turn of its own: what waits for one of them must not run within the next.
       if (jobs.length > 1 && isOwn) for (const job of jobs) setImmediate(() => this.#commit([job]));
       else for (const { reject } of jobs) reject(error);

@@ -2,7 +2,7 @@ import { formatCount } from "../../../text/pt-br.ts";
 import { truncate } from "../../../text/truncate.ts";
 import { aboutAlert, COMMON_LABELS } from "../../alert/about.ts";
 import { endedUnmeasured } from "../../alert/state-reason.ts";
-import type { DueRow, RecoveryNote } from "../../store/types.ts";
+import type { DueRow, RecoveryNote } from "../../store/model.ts";
 import { lateness, timeSpan } from "../duration.ts";
 import { isShownWhole, whatsappLabel, whatsappName } from "../sender-text.ts";
 import { joined, leftOutWording, markerOf, recoveryWording, verdictWords } from "../wording.ts";

@@ -3,7 +3,7 @@ import { truncate } from "../../../text/truncate.ts";
 import { whatsappPlain } from "../../../text/whatsapp-plain.ts";
 import { aboutAlert } from "../../alert/about.ts";
 import type { Alert } from "../../alert/alert.ts";
-import type { RecoveryNote } from "../../store/types.ts";
+import type { RecoveryNote } from "../../store/model.ts";
 import { lateness, timing } from "../duration.ts";
 import { whatsappLink } from "../links.ts";
 import { textLines, whatsappLabel, whatsappLine, whatsappName } from "../sender-text.ts";

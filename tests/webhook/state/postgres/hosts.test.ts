@@ -1,10 +1,10 @@
 /** Several hosts on one PostgreSQL: who delivers, by the database's clock. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { Secret } from "../../../../lib/platform/secrets/secret.ts";
+import { OUTBOX_LIMITS } from "../../../../lib/webhook/store/model.ts";
 import type { State } from "../../../../lib/webhook/store/outbox.ts";
 import { outboxOn } from "../../../../lib/webhook/store/outbox.ts";
 import { openPostgresStore } from "../../../../lib/webhook/store/postgres/store.ts";
-import { OUTBOX_LIMITS } from "../../../../lib/webhook/store/types.ts";
 import { MAJORS } from "../../../sql/support/ledger.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 import { createStateDatabase, type StateDatabase } from "../../support/postgres-state.ts";

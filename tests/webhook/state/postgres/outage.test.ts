@@ -2,11 +2,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type postgres from "postgres";
 import { Secret } from "../../../../lib/platform/secrets/secret.ts";
+import { type AcceptOutcome, OUTBOX_LIMITS } from "../../../../lib/webhook/store/model.ts";
 import type { State } from "../../../../lib/webhook/store/outbox.ts";
 import { outboxOn } from "../../../../lib/webhook/store/outbox.ts";
 import { openPostgresStore } from "../../../../lib/webhook/store/postgres/store.ts";
 import { CommitUnknown } from "../../../../lib/webhook/store/sql.ts";
-import { type AcceptOutcome, OUTBOX_LIMITS } from "../../../../lib/webhook/store/types.ts";
 import { announceOtherProcess } from "../../../platform/support/wire.ts";
 import { startTcpProxy, type TcpProxy } from "../../../standins/tcp-proxy.ts";
 import { sharedPostgres, type TestDatabase } from "../../../support/postgres.ts";

@@ -2,10 +2,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { OpsError } from "../../../../lib/platform/errors.ts";
 import { Secret } from "../../../../lib/platform/secrets/secret.ts";
+import { OUTBOX_LIMITS } from "../../../../lib/webhook/store/model.ts";
 import type { State } from "../../../../lib/webhook/store/outbox.ts";
 import { outboxOn } from "../../../../lib/webhook/store/outbox.ts";
 import { openPostgresStore } from "../../../../lib/webhook/store/postgres/store.ts";
-import { OUTBOX_LIMITS } from "../../../../lib/webhook/store/types.ts";
 import { MAJORS } from "../../../sql/support/ledger.ts";
 import { PASSWORD, sharedPostgres, type TestDatabase } from "../../../support/postgres.ts";
 import { newLogin } from "../../../support/roles.ts";

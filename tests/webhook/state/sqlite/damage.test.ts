@@ -17,10 +17,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { OUTBOX_LIMITS } from "../../../../lib/webhook/store/model.ts";
 import type { State } from "../../../../lib/webhook/store/outbox.ts";
 import { outboxOn } from "../../../../lib/webhook/store/outbox.ts";
 import { openSqliteDedup, openSqliteStore } from "../../../../lib/webhook/store/sqlite/store.ts";
-import { OUTBOX_LIMITS } from "../../../../lib/webhook/store/types.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {

@@ -5,9 +5,9 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { exitStatusOf } from "../../../../cli/framework/exit-status.ts";
+import { OUTBOX_LIMITS } from "../../../../lib/webhook/store/model.ts";
 import { outboxOn } from "../../../../lib/webhook/store/outbox.ts";
 import { openSqliteStore } from "../../../../lib/webhook/store/sqlite/store.ts";
-import { OUTBOX_LIMITS } from "../../../../lib/webhook/store/types.ts";
 import { requires } from "../../../support/requires.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 import { smallDisk } from "../../../support/small-disk.ts";

@@ -1,17 +1,12 @@
 import { expect, test } from "bun:test";
-import {
-  isDamaged,
-  isDiskFull,
-  isFailed,
-  isRefusedRow,
-} from "../../../../lib/webhook/store/sqlite/errors.ts";
+import { isDamaged, isDiskFull, isFailed } from "../../../../lib/webhook/store/sqlite/errors.ts";
 
 const errorOf = (fields: object, message = "") => Object.assign(new Error(message), fields);
 const sqlite = (errcode: number) => errorOf({ code: "ERR_SQLITE_ERROR", errcode });
 /** As Deno has it of what was not prepared. */
 const textOnly = (message: string) => errorOf({ code: "ERR_SQLITE_ERROR" }, message);
 
-const KINDS = { full: isDiskFull, failed: isFailed, damaged: isDamaged, row: isRefusedRow };
+const KINDS = { full: isDiskFull, failed: isFailed, damaged: isDamaged };
 
 test.each([
   ["SQLITE_FULL", sqlite(13), ["full"]],
@@ -23,12 +18,9 @@ test.each([
   ["SQLITE_CORRUPT", sqlite(11), ["damaged"]],
   ["SQLITE_CORRUPT_INDEX", sqlite(779), ["damaged"]],
   ["SQLITE_NOTADB", sqlite(26), ["damaged"]],
-  ["SQLITE_CONSTRAINT_NOTNULL", sqlite(1_299), ["row"]],
-  ["SQLITE_MISMATCH", sqlite(20), ["row"]],
   ["a full disk as a text", textOnly("database or disk is full"), ["full"]],
   ["a failing disk as a text", textOnly("disk I/O error"), ["failed"]],
   ["a damaged file as a text", textOnly("file is not a database"), ["damaged"]],
-  ["a refused row as a text", textOnly("UNIQUE constraint failed: meta.key"), ["row"]],
   ["ENOSPC", errorOf({ code: "ENOSPC" }), ["full"]],
   ["EDQUOT", errorOf({ code: "EDQUOT" }), ["full"]],
   ["EIO", errorOf({ code: "EIO" }), ["failed"]],

@@ -1,11 +1,11 @@
 /** A state on a real disk that is filled to the last byte. */
 import { beforeEach, expect, test } from "bun:test";
 import { statfsSync } from "node:fs";
+import { OUTBOX_LIMITS } from "../../../../lib/webhook/store/model.ts";
 import type { State } from "../../../../lib/webhook/store/outbox.ts";
 import { outboxOn } from "../../../../lib/webhook/store/outbox.ts";
 import type { ReserveSize } from "../../../../lib/webhook/store/sqlite/reserve.ts";
 import { openSqliteStore } from "../../../../lib/webhook/store/sqlite/store.ts";
-import { OUTBOX_LIMITS } from "../../../../lib/webhook/store/types.ts";
 import { requires } from "../../../support/requires.ts";
 import { silentLog } from "../../../support/silent-log.ts";
 import { type SmallDisk, smallDisk } from "../../../support/small-disk.ts";

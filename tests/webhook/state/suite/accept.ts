@@ -2,13 +2,13 @@
 
 import { expect } from "bun:test";
 import type { Alert } from "../../../../lib/webhook/alert/alert.ts";
-import type { State } from "../../../../lib/webhook/store/outbox.ts";
 import {
   type AcceptOutcome,
   type AttemptEnd,
   ISSUE_TTL_MS,
   KEEP_DELIVERED_MS,
-} from "../../../../lib/webhook/store/types.ts";
+} from "../../../../lib/webhook/store/model.ts";
+import type { State } from "../../../../lib/webhook/store/outbox.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptAll,
@@ -93,20 +93,6 @@ export function acceptTests({ test, each }: StateTests): void {
       expect(await state.accept(requests)).toMatchObject(expected);
     }
     expect((await state.stats()).message.queued).toBe(1_013);
-  });
-
-  test("a request that is refused loses only itself", async ({ state, refuse, reopen }) => {
-    await refuse("poison");
-    const REFUSED = { refused: "row_refused" } as const;
-    const first = { accepted: [{ issue: { status: "first" } }] };
-    const outcomes = await state.accept([alertsOf("a"), alertsOf("b poison"), alertsOf("b")]);
-    expect(outcomes).toMatchObject([first, REFUSED, first]);
-    expect(await state.accept([alertsOf("poison d"), alertsOf("c")])).toMatchObject([REFUSED, first]);
-    expect(await state.accept([alertsOf("poison")])).toEqual([REFUSED]);
-    const again = await reopen();
-    expect(await again.stats()).toMatchObject({ message: { queued: 3 }, issue: { queued: 3 } });
-    expect(await again.alertRecords(["d", "poison"])).toEqual([]);
-    expect(await again.hourly(1)).toEqual([3]);
   });
 }
 

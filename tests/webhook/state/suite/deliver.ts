@@ -1,13 +1,13 @@
 /** Which rows are due and may share a message, and how their attempts begin and end. */
 
 import { expect } from "bun:test";
-import type { State } from "../../../../lib/webhook/store/outbox.ts";
 import {
   type AttemptEnd,
   DIGEST_LIMIT,
   type OutboxKind,
   SEND_OVER_MS,
-} from "../../../../lib/webhook/store/types.ts";
+} from "../../../../lib/webhook/store/model.ts";
+import type { State } from "../../../../lib/webhook/store/outbox.ts";
 import { sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptAll,

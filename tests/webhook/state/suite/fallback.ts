@@ -1,8 +1,8 @@
 /** The fallback channel, the recovery note, and what is taken over from a state in memory. */
 
 import { expect } from "bun:test";
+import { ISSUE_TTL_MS, SEND_OVER_MS } from "../../../../lib/webhook/store/model.ts";
 import type { State } from "../../../../lib/webhook/store/outbox.ts";
-import { ISSUE_TTL_MS, SEND_OVER_MS } from "../../../../lib/webhook/store/types.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptAll,

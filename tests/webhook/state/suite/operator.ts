@@ -1,13 +1,13 @@
 /** What operators and the status page see, what operators change, and what two processes do at once. */
 
 import { expect } from "bun:test";
-import type { State } from "../../../../lib/webhook/store/outbox.ts";
 import {
   type AttemptEnd,
   type AttemptStart,
   KEEP_DELIVERED_MS,
   KEEP_ENDED_MS,
-} from "../../../../lib/webhook/store/types.ts";
+} from "../../../../lib/webhook/store/model.ts";
+import type { State } from "../../../../lib/webhook/store/outbox.ts";
 import { resolvedAlert, sampleAlert } from "../../support/sample-alert.ts";
 import {
   acceptAll,

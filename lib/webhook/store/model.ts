@@ -39,12 +39,10 @@ export type AcceptedAlert = {
 
 /**
  * How one request ended; of a refused one nothing was kept, unless it `mayBeKept`: the commit's answer was lost.
- *
- * Shape: `row_refused` when the store takes others, but not the values of this one.
  */
 export type AcceptOutcome =
   | { accepted: AcceptedAlert[] }
-  | { refused: "outbox_full" | "row_refused" }
+  | { refused: "outbox_full" }
   | { refused: "state_unavailable"; mayBeKept?: true };
 
 /** What went out by e-mail, or was given up, since a message said so. */
