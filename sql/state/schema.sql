@@ -17,8 +17,8 @@ create index alert_seen on {alert} (seen_at);
 
 -- `issue_id` is the tracker's id of the issue that a row creates, or comments on; of a message, of the issue that was
 -- claimed with it, whose row is the next one. `alert` is what was accepted; of a delivered row, what people are shown.
--- `content` is the text of an attempt, while one with it may have arrived or is on its way (`sending`); `digest` the row
--- whose text tells this one's alert, too. `due_at` is 0 for a row that was never tried.
+-- `content` is the text of an attempt, while one with it may have arrived or is in flight (`sending`); `digest` the row
+-- whose text contains this one's alert. `due_at` is 0 for a row that was never tried.
 create table {outbox} (
   id {id} primary key,
   kind text not null,

@@ -1,7 +1,8 @@
 /**
  * A load generator as a process of its own: so many connections post the same number of alerts for so many seconds.
  * Arguments: url, secret, connections, seconds, alerts per post, distinct fingerprints. Prints one line of JSON:
- * `posts`, `perSecond`, `p50Ms`, `p99Ms`, `refused` (answers other than 200).
+ * `posts`, `perSecond`, `quarters` (posts in each quarter of the time), `p50Ms`, `p99Ms`, `refused` (answers other than
+ * 200).
  */
 import process from "node:process";
 
@@ -15,6 +16,7 @@ const [connections, seconds, alertsPerPost, fingerprints] = numbers.map(Number) 
 
 const headers = { "content-type": "application/json", "x-webhook-secret": secret };
 const tookMs: number[] = [];
+const quarters = [0, 0, 0, 0];
 let refused = 0;
 let sent = 0;
 
@@ -61,6 +63,7 @@ await Promise.all(
       const response = await fetch(url, { method: "POST", headers, body });
       await response.arrayBuffer();
       tookMs.push(performance.now() - begunMs);
+      quarters[Math.min(3, Math.floor((4 * (performance.now() - startMs)) / (endMs - startMs)))]! += 1;
       if (response.status !== 200) refused += 1;
     }
   }),
@@ -73,6 +76,7 @@ console.log(
   JSON.stringify({
     posts: tookMs.length,
     perSecond: tookMs.length / elapsedS,
+    quarters,
     p50Ms: at(0.5),
     p99Ms: at(0.99),
     refused,

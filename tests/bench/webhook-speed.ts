@@ -24,7 +24,15 @@ const OUTBOX_MIB = 16_384;
 const AT_FULL_SPEED = ["--messages-per-minute", "60000", "--issues-per-hour", "3600000"];
 
 /** What a load measured. */
-export type Load = { posts: number; perSecond: number; p50Ms: number; p99Ms: number; refused: number };
+export type Load = {
+  posts: number;
+  perSecond: number;
+  /** Posts in each quarter of the time. */
+  quarters: number[];
+  p50Ms: number;
+  p99Ms: number;
+  refused: number;
+};
 /** A service that listens. */
 export type Target = { url: string; pid: number; stop(): Promise<void> };
 
@@ -103,6 +111,7 @@ export async function webhookMinuteFigures(): Promise<Figure[]> {
     bareMemory = Math.max(bareMemory, memoryOf(bare.pid) ?? 0);
   }, 500);
   await loaded(bare, 20, 10, 10).finally(() => clearInterval(watchBare));
+  const [first15 = 0, , , late15 = 0] = load.quarters;
   const early = Math.max(...memory.slice(10, 25));
   const late = Math.max(...memory.slice(-15));
   const mib = (bytes: number) => `${(bytes / MIB).toFixed(0)} MiB`;
@@ -110,15 +119,19 @@ export async function webhookMinuteFigures(): Promise<Figure[]> {
     {
       measure: "durable posts of 10 alerts, 20 connections, 60 s, peers at 2 s a call",
       value: `${load.perSecond.toFixed(0)}/s`,
-      baseline: "1500/s",
-      ratio: load.perSecond / 1_500,
-      goal: { atLeast: 1 },
+    },
+    {
+      measure: "  last 15 s, while hundreds of thousands of alerts wait, against the first 15 s",
+      value: `${(late15 / 15).toFixed(0)}/s`,
+      baseline: `${(first15 / 15).toFixed(0)}/s`,
+      ratio: late15 / first15,
+      goal: { atLeast: 0.8 },
     },
     {
       measure: "  99 of 100 answered within",
       value: `${load.p99Ms.toFixed(1)} ms`,
-      baseline: "50 ms",
-      ratio: load.p99Ms / 50,
+      baseline: "100 ms",
+      ratio: load.p99Ms / 100,
       goal: { atMost: 1 },
     },
     {

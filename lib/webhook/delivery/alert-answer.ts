@@ -41,7 +41,7 @@ export function placedIn(state: State, accepted: AcceptedAlert): Placed {
 }
 
 /**
- * Waits as long as a row of a post is on its way, then returns the answer for each of its alerts.
+ * Waits while a row of a post is in flight, then returns the answer for each of its alerts.
  *
  * Behaviour: a row that starts when another one ends counts too, such as the issue behind its message. Ends when `late`
  *            resolves, whatever the dispatcher does; `looked` resolves when what could start at once has started.
@@ -65,7 +65,7 @@ export async function answersOf(
   return post.map(answerOf);
 }
 
-/** The rows of an alert that are on their way; what becomes known is noted. */
+/** The rows of an alert in flight; what becomes known is noted. */
 function flightsOf(placed: Placed, deliveries: Deliveries): Promise<void>[] {
   const { messageRow, issue } = placed.accepted;
   const rows = { message: messageRow, issue: issue.status === "first" ? issue.row : -1 };

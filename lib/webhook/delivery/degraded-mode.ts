@@ -16,7 +16,7 @@ import { type Deliveries, type Placed, placedIn } from "./alert-answer.ts";
 import type { DispatcherParts, Source } from "./parts.ts";
 import { nameOf } from "./report.ts";
 
-/** What became of one post; of a refused one nothing was kept, unless it `mayBeKept`. */
+/** The result of one post; a refused one was not kept, except with `mayBeKept`. */
 export type Acceptance = { placed: Placed[] } | Extract<AcceptOutcome, { refused: unknown }>;
 
 /** What degraded mode works with. */

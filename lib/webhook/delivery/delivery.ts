@@ -14,7 +14,7 @@ type DeliveryParts = DispatcherParts & {
   breaker: CircuitBreaker;
   rate: RateLimit | null;
   stopping: AbortSignal;
-  /** Aborts what is on its way. */
+  /** Aborts what is in flight. */
   signal: AbortSignal;
 };
 /** `result` is null when a look-up took the place of an attempt. */
@@ -37,7 +37,7 @@ export class Delivery {
   readonly #startedAtMs: number;
   /** Ids of messages that the state may not have yet. */
   readonly #given = new Set<string>();
-  /** The row that says the recovery note, while it is on its way. */
+  /** The row whose text has the recovery note, while it is in flight. */
   #noteRow: DueRow | null = null;
 
   constructor(parts: DeliveryParts) {

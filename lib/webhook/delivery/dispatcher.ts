@@ -83,7 +83,7 @@ export class Dispatcher {
     void this.#every(PRUNE_MS, () => this.#prune());
   }
 
-  /** How a row ends that is on its way, as `onEnded`; null for another. */
+  /** How a row in flight ends, as `onEnded`; null for another. */
   inFlight(state: State, row: number): Promise<AttemptEnd | null> | null {
     const { message, issue, comment } = this.#lanes;
     return message.inFlight(state, row) ?? issue.inFlight(state, row) ?? comment.inFlight(state, row);
@@ -107,7 +107,7 @@ export class Dispatcher {
   }
 
   /**
-   * Starts the rows that may start now; resolves when they are on their way, which may take several calls of the state.
+   * Starts the rows that may start now; resolves when they are in flight, which may take several calls of the state.
    * Calls that come while one is at work share the next one. Never throws.
    */
   look(): Promise<void> {
@@ -119,7 +119,7 @@ export class Dispatcher {
     return this.#nextPass;
   }
 
-  /** Starts nothing more; what is on its way may take `graceMs`. */
+  /** Starts nothing more; what is in flight may take `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.#stopped.abort();
     await Promise.all([this.#keeping, ...OUTBOX_KINDS.map((kind) => this.#lanes[kind].stop(graceMs))]);

@@ -14,14 +14,14 @@ export type IntakeDependencies = Pick<DispatcherParts, "log" | "monotonicMs" | "
   metrics: Pick<WebhookMetrics, "accepted" | "duplicate">;
 };
 
-/** How long an answer waits for the rows on their way, from the commit on. */
+/** How long an answer waits for the rows in flight, from the commit on. */
 const ANSWER_WAIT_MS = 5_000;
 /**
  * How long a post waits from its arrival on: less than the 30 seconds after which senders give up, so that it is answered
  * within 25 also while large posts are parsed; and less than a send may take, so that one that times out is a 503.
  */
 const POST_LIMIT_MS = 22_000;
-/** How many posts may wait for their commit; the sender of one more is told to come again. */
+/** How many posts may wait for their commit; one more is refused, and sent again later. */
 const MOST_WAITING = 10_000;
 /** How much is committed together at most: with more, the first post would wait for the last. */
 const BATCH = { posts: 256, alerts: 1_000 };
@@ -35,7 +35,7 @@ type Waiting = {
 /**
  * Takes the alerts of posts: commits together those that wait together, and answers them.
  *
- * Behaviour: `take` resolves when its alerts are on disk and none of their rows is on its way any more, or five seconds
+ * Behaviour: `take` resolves when its alerts are on disk and none of their rows is in flight any more, or five seconds
  *            after the commit. Alerts that are in memory have to be delivered first, within 22 seconds of their arrival.
  * Errors:    `take` returns null when the alerts were neither kept nor all delivered: a full outbox, too many posts
  *            waiting, a commit whose answer was lost, a service that is stopping.

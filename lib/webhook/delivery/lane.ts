@@ -11,7 +11,7 @@ import { type AttemptRows, nameOf } from "./report.ts";
 /**
  * What a lane works with.
  *
- * Shape: `slots` is how many rows may be on their way at once. `mostAlone` is how many messages may wait before several
+ * Shape: `slots` is how many rows may be in flight at once. `mostAlone` is how many messages may wait before several
  *        become one digest; null: no digests. Rows wait two seconds at most for the first attempt of their alert in the
  *        lane `after`, and not at all while nothing can start there. `keepPause` is called with the code of a pause each
  *        time that it is found out, and with null when it is over; `onFree` when others may start. While `stopping`
@@ -31,7 +31,7 @@ export type LaneParts = DispatcherParts & {
 /** How long a row waits for its own row in the lane before. */
 const AFTER_GRACE_MS = 2_000;
 
-/** Rows on their way; `isBusy` until the external service is done with them. */
+/** Rows in flight; `isBusy` until the external service is done with them. */
 type Flight = {
   state: State;
   rows: AttemptRows;
@@ -43,7 +43,7 @@ type Flight = {
 /**
  * Delivers the rows of one kind, a few at once: slots, a rate limit and a circuit breaker for all sources.
  *
- * Behaviour: a row stays on its way until its end is recorded, and with it all rows of its digest. While only its
+ * Behaviour: a row is in flight until its end is recorded, and with it all rows of its digest. While only its
  *            end is recorded it uses a slot of its own state alone: one that cannot be written keeps no other waiting.
  */
 export class Lane {
@@ -70,7 +70,7 @@ export class Lane {
     return Math.max(0, Math.min(free, rate?.available ?? free));
   }
 
-  /** How a row ends that is on its way, as `Delivery.deliver`; null for another. */
+  /** How a row in flight ends, as `Delivery.deliver`; null for another. */
   inFlight(state: State, row: number): Promise<AttemptEnd | null> | null {
     const flight = [...this.#flights].find((one) => one.state === state && one.ids.includes(row));
     return flight?.ending ?? null;
@@ -94,7 +94,7 @@ export class Lane {
     await Promise.all(sources.map(start));
   }
 
-  /** Waits for the rows on their way; after `graceMs` they are aborted. */
+  /** Waits for the rows in flight; after `graceMs` they are aborted. */
   async stop(graceMs: number): Promise<void> {
     const timer = setTimeout(() => this.#abort.abort(), graceMs);
     await Promise.all([...this.#flights].map(({ ending }) => ending));

@@ -11,7 +11,7 @@ export type Source = { state: State; isOurs(): boolean };
  * What the dispatcher touches.
  *
  * Shape: `sources` are all states whose rows are delivered; the durable one is ours while `isLeading`. `onEnded` is
- *        called with the end of an attempt and all rows of its text, once they are no longer on their way: null when
+ *        called with the end of an attempt and all rows of its text, once they are no longer in flight: null when
  *        none was made, or its end was not recorded. `nowMs` is the clock that people read.
  */
 export type DispatcherParts = {

@@ -6,7 +6,7 @@ import { type Attempt, type AttemptResult, type Retry, retry } from "./attempt.t
 
 /** The gateway writes a message down after it has sent it: a quick send can be looked up so long after its beginning. */
 const SOON_MS = 5_000;
-/** Behind a time limit the gateway may still wait for WhatsApp: a minute, half of which is over. */
+/** Behind a time limit the gateway may still wait for WhatsApp: up to a minute, and half a minute is over. */
 const LATE_MS = 35_000;
 /** The longest that a Retry-After may keep alerts waiting: that of a proxy may say an hour, or a day. */
 const LONGEST_RETRY_AFTER_MS = 5 * 60_000;

@@ -1,6 +1,6 @@
 import type { MetricSample } from "../../text/prometheus-text.ts";
 
-/** A Prometheus histogram: counts observations in buckets, all of which are there from the start. */
+/** A Prometheus histogram: counts observations in buckets, which all exist from the start. */
 export class PrometheusHistogram {
   /** Each counts what is not above its bound, that of the buckets below included; the last one counts all. */
   readonly #buckets: { bound: number; count: number }[];

@@ -16,7 +16,7 @@ export class NotBegun extends Error {
  * Begins an attempt in the caller's transaction, before the external service is called.
  *
  * Shape:     `leads` as in `Store`.
- * Behaviour: a message whose process ends before its attempt does is due again when no send of it can be on its way; an
+ * Behaviour: a message whose process ends before its attempt does is due again when no send of it can be in flight; an
  *            issue or comment, which the tracker knows by its id, at once. An attempt whose end was never recorded is
  *            counted with the next one.
  * Errors:    `NotBegun` when the row or a member waits no more, or was begun by another process since it was read.
@@ -37,7 +37,7 @@ export async function beginAttempt(
     [id, attempts, content && JSON.stringify(content), overAfterMs],
   );
   if (begun === undefined) throw new NotBegun();
-  if (members.length > 0) await tell(sql, id, [...new Set(members)]);
+  if (members.length > 0) await join(sql, id, [...new Set(members)]);
   if (paceAheadMs === null) return;
   await sql.run(
     `insert into {meta} as old (key, value) values ($1, cast({now} as text) || ' ' || cast($2 as text))
@@ -46,16 +46,16 @@ export async function beginAttempt(
   );
 }
 
-/** Has a row's text tell others, all of which wait and are in no other text. */
-async function tell(sql: Sql, id: number, members: readonly number[]): Promise<void> {
+/** Makes queued rows that are in no other text members of a row's text. */
+async function join(sql: Sql, id: number, members: readonly number[]): Promise<void> {
   const { marks, values } = inList(members, 2);
-  const told = await sql.run(
+  const joined = await sql.run(
     `update {outbox} set digest = $1, attempts = attempts + 1
     where id in (${marks}) and id <> $1 and state = 'queued' and content is null
       and (digest is null or digest = $1)`,
     [id, ...values],
   );
-  if (told !== members.length) throw new NotBegun();
+  if (joined !== members.length) throw new NotBegun();
 }
 
 /** Records in the caller's transaction how an attempt, or a look-up instead of one, ended; nothing for a row that waits no more. */

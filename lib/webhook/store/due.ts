@@ -49,7 +49,7 @@ export async function findDue(sql: Sql, kind: OutboxKind, query: DueQuery): Prom
 }
 
 /**
- * Finds messages for one digest: due, never critical, none of which may have arrived.
+ * Finds messages for one digest: due, never critical, and none that may have arrived.
  *
  * Behaviour: at most `DIGEST_LIMIT` fingerprints in the order of their turn, of each the oldest that wait; none unless
  *            more than `most` wait.
@@ -69,9 +69,9 @@ export async function findDigestible(sql: Sql, except: readonly number[], most: 
   const lines = [...Map.groupBy(rows, ({ fingerprint }) => fingerprint).values()]
     .map((line) => line.toSorted((a, b) => Number(a.id) - Number(b.id)))
     .filter((line) => line[0]!.is_head === 1 && !line.some(({ id }) => except.includes(Number(id))));
-  const told = lines.slice(0, DIGEST_LIMIT).flat();
+  const chosen = lines.slice(0, DIGEST_LIMIT).flat();
   return await readRows(
     sql,
-    told.map(({ id }) => Number(id)),
+    chosen.map(({ id }) => Number(id)),
   );
 }

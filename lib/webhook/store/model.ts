@@ -4,7 +4,7 @@ import type { SqlRow } from "./sql.ts";
 /** What is delivered: a message for every alert, an issue for each new firing one, a comment on it for each end. */
 export type OutboxKind = "message" | "issue" | "comment";
 
-/** Every kind, in the order in which people are told of them. */
+/** Every kind, in the order in which people see them. */
 export const OUTBOX_KINDS: readonly OutboxKind[] = ["message", "issue", "comment"];
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -16,7 +16,7 @@ export const GIVE_UP_MS = DAY_MS;
 export const KEEP_DELIVERED_MS = 30 * DAY_MS;
 /** How long rows that are dead or unknown are kept. */
 export const KEEP_ENDED_MS = 90 * DAY_MS;
-/** How many alerts one message may tell. */
+/** How many alerts one message may contain. */
 export const DIGEST_LIMIT = 40;
 /** How long after its beginning a send may still arrive: the gateway waits a minute for WhatsApp at most. */
 export const SEND_OVER_MS = 65_000;
@@ -56,7 +56,7 @@ export type AttemptText = { text: string; note: RecoveryNote };
  * Shape: `waitedMs` since the alert was accepted, or revived. `issueId` is the id of the issue to be created, or commented
  *        on; null for a message. `issueUrl` is the link of the issue that the fingerprint has, when known. `sent` is the
  *        text of an earlier attempt that may have arrived, with the instant at which the first one with it began, on the
- *        store's clock; `members` are the other rows whose alerts that text tells. `ambiguous` counts the attempts that
+ *        store's clock; `members` are the other rows whose alerts that text contains. `ambiguous` counts the attempts that
  *        may have arrived and are the gateway's own, one that was interrupted included.
  */
 export type DueRow = {
@@ -78,7 +78,7 @@ export type DueRow = {
  * What an attempt begins with.
  *
  * Shape: `content` is null for an issue or a comment, which the tracker knows by its id. `members` are the other rows
- *        that the text tells. `paceAheadMs` is for how long the lane's rate limit is used up now; null without a limit.
+ *        that the text contains. `paceAheadMs` is for how long the lane's rate limit is used up now; null without a limit.
  */
 export type AttemptStart = {
   content: AttemptText | null;
@@ -90,8 +90,8 @@ export type AttemptStart = {
  * How an attempt ended, for a row and the members of its text.
  *
  * Shape:     `retry`: `triedMs` is the whole time for which the row was tried, `ambiguous` the whole count (see `DueRow`);
- *            `mayHaveArrived` keeps text and members for the next attempt, else both are made anew. `unknown` is kept and
- *            never repeated by itself.
+ *            `mayHaveArrived` keeps text and members for the next attempt, else both are made again. `unknown` is kept and
+ *            never repeated automatically.
  * Behaviour: a delivered issue leaves its link with the claim, a dead one releases the claim and gives up its comments.
  */
 export type AttemptEnd =
@@ -113,7 +113,7 @@ export type RowState = "queued" | "delivered" | "dead" | "unknown";
 /** What is kept of a lane: the code for which its service takes nothing, and for how long its rate limit is used up. */
 export type LaneState = { pausedBy: string | null; paceAheadMs: number };
 
-/** What the page shows of an alert; `about` tells it from its neighbours (see `aboutAlert`). */
+/** What the page shows of an alert; `about` distinguishes it from its neighbours (see `aboutAlert`). */
 export type ShownAlert = Pick<Alert, "name" | "status" | "firing" | "severity" | "squad" | "reason"> & {
   about: string;
 };
@@ -121,7 +121,7 @@ export type ShownAlert = Pick<Alert, "name" | "status" | "firing" | "severity" |
 /**
  * Which rows to take next.
  *
- * Shape: `except` are on their way already. `issueGraceMs` is how long an issue waits for the first attempt of its own
+ * Shape: `except` are in flight already. `issueGraceMs` is how long an issue waits for the first attempt of its own
  *        message; 0 when messages cannot start now. `isProbe`: for a lane that is half open, the row that was tried least
  *        comes first, so that no row keeps the lane from the others.
  */

@@ -71,7 +71,7 @@ function instantOf(ms: SqlRow[string] | undefined): string {
 /**
  * Makes rows that are dead or unknown due again, with all others of their texts; null: all. Returns how many.
  *
- * Behaviour: as new, with texts made anew. An issue takes its claim again; while its fingerprint has another issue it
+ * Behaviour: as new, with new texts. An issue takes its claim again; while its fingerprint has another issue it
  *            stays, and a comment does while its issue is dead.
  */
 export async function retryDead(store: Store, ids: readonly number[] | null): Promise<number> {
@@ -121,7 +121,7 @@ export function dropQueued(store: Store, ids: readonly number[] | null): Promise
   return drop(store, "state = 'queued'", ids);
 }
 
-/** The others that a removed text told are rows of their own again; an issue that waits is given up. */
+/** The other members of a removed text are rows of their own again; an issue that waits is given up. */
 async function drop(store: Store, where: string, ids: readonly number[] | null): Promise<number> {
   return await inParts(store, where, ids, async (sql, marks, values) => {
     await sql.run(`update {outbox} set digest = null where digest in (${marks}) and ${where}`, values);

@@ -81,11 +81,11 @@ export function outboxOn(
     deliveredBetween: (newerThanMs: number, olderThanMs: number) =>
       store.read((sql) => reads.readDelivered(sql, newerThanMs, olderThanMs)),
     escalations: (waitedMs: number) => store.read((sql) => reads.readEscalations(sql, waitedMs)),
-    /** The fallback e-mail that is on its way, as it was kept; null when none is. */
+    /** The pending fallback e-mail, as it was kept; null when none is. */
     pendingEmail: () => store.read((sql) => reads.readMeta(sql, "email")),
-    /** Keeps one before it is sent, in place of another; null: none is on its way any more. */
+    /** Keeps one before it is sent, in place of another; null: none is pending any more. */
     keepEmail: (email: string | null) => setMeta(store, "email", email),
-    /** Records that the alerts of these rows were e-mailed, and that no e-mail is on its way any more. */
+    /** Records that the alerts of these rows were e-mailed, and that no e-mail is pending any more. */
     recordEmailed: (rows: readonly number[]) => store.write((sql) => recordEmailed(sql, rows)),
     recoveryNote: () => store.read(reads.readNote),
     recent: (limit: number) => store.read((sql) => reads.readRecent(sql, limit)),

@@ -23,7 +23,7 @@ const keyOf = ({ acceptedAtMs, alert }: Escalation) =>
 /** What waits in a state, by its row; as it was at the last look when the state could not be read. */
 type Found = { rows: ReadonlyMap<number, Waiting>; isRead: boolean };
 
-/** An e-mail on its way; the same `id` always has the same content. */
+/** A pending e-mail; the same `id` always has the same content. */
 type Pending = { id: string; subject: string; text: string; alerts: readonly Waiting[] };
 
 const TEXTS = { id: v.string(), subject: v.string(), text: v.string() };
@@ -95,19 +95,19 @@ export function emailFallback(dependencies: WatchDependencies, lastFailure: () =
     return { id: hash("sha256", JSON.stringify([facts, parts])), ...parts, alerts };
   };
 
-  /** The e-mail to send next; null when nothing is due and none is on its way. */
+  /** The e-mail to send next; null when nothing is due and none is pending. */
   const next = (): Pending | null => {
     const now = monotonicMs();
     const waiting = all()
       .filter((one) => !unrecorded.includes(one))
       .sort((a, b) => a.acceptedAtMs - b.acceptedAtMs);
     const alerts = waiting.filter(({ sinceMs }) => now - sinceMs >= ALONG_MS).slice(0, ALERT_EMAIL_LIMIT);
-    // WhatsApp may have taken all the alerts of the one that is on its way meanwhile.
+    // WhatsApp may have taken all its alerts meanwhile.
     if (pending !== null && waiting.some((one) => pending?.alerts.includes(one))) return pending;
     return alerts.some((one) => now - one.sinceMs >= DUE_MS) ? make(alerts) : null;
   };
 
-  /** Keeps the e-mail that is on its way for the next process, or that none is. */
+  /** Keeps the pending e-mail for the next process, or that there is none. */
   const keep = async (): Promise<void> => {
     if (!found.get(durable)?.isRead) return;
     const { alerts = [], ...email } = pending ?? {};

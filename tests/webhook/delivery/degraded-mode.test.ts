@@ -1,7 +1,5 @@
 /** Degraded mode: alerts that the store cannot keep are sent from memory, as senders, phone and tracker see it. */
-import { describe as describeBoth, expect, test as testAnywhere } from "bun:test";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { describe as describeBoth, expect } from "bun:test";
 import { requires } from "../../support/requires.ts";
 import {
   alertWith,
@@ -13,7 +11,7 @@ import {
   startFailing,
 } from "../support/failing-store.ts";
 import { TOKEN } from "../support/settings.ts";
-import { alertOf, MINUTE_MS, type Service, startService } from "../support/start-service.ts";
+import { alertOf, MINUTE_MS, type Service } from "../support/start-service.ts";
 import { critical, mails, setGateway } from "../support/two-channels.ts";
 
 // The rules of degraded mode are those of the service; a full disk is the failing store that costs least time.
@@ -68,21 +66,6 @@ onFailingStores(
     expect(lines.filter((msg) => msg.includes("lost with this process"))).toEqual([]);
   },
 );
-
-testAnywhere("an alert that the store refuses by itself gets 503, and the others are kept", async () => {
-  await using service = await startService();
-  const db = new DatabaseSync(join(service.directory, "state.db"));
-  db.exec(`create trigger refuses before insert on outbox when new.fingerprint = 'bad'
-    begin select raise(abort, 'refused'); end`);
-  db.close();
-  const posts = await Promise.all([alertOf("bad"), alertOf("a")].map((alert) => service.post([alert])));
-  expect(posts).toMatchObject([NOT_ALL_SENT, { status: 200 }]);
-  const { body } = await service.post([alertOf("b")]);
-  expect([posts[1]!.body, body]).toMatchObject([{ accepted: 1 }, { accepted: 1 }]);
-  for (const each of [posts[1]!.body, body]) expect(each).not.toHaveProperty("durable");
-  await service.advance(5_000);
-  expect(phone(service).toSorted()).toEqual(["a", "b"]);
-});
 
 describe("a post that is repeated because one of its alerts was not sent", () => {
   test.each([

@@ -74,10 +74,10 @@ export function reserveOf(
   return {
     bytes,
     release(attempt: number): boolean {
-      // Perhaps the log was at its end, not the file: it begins again.
-      if (checkpoint() && attempt === 0) return true;
       const times = 2 ** Math.max(0, attempt - 1);
       if (grow(LOG_BYTES * times) || grow(GROWTH_BYTES * times)) return true;
+      // Perhaps the log was at its end, not the file: it begins again.
+      if (checkpoint() && attempt === 0) return true;
       if (rows() === 0 || !remove(times)) return false;
       log.warn("The disk is full: alerts are kept in the state's reserve", { reserveBytes: bytes() });
       return true;

@@ -16,7 +16,7 @@ const ROOM_BYTES = 32_768;
 const PAUSE_MS = 20;
 
 /**
- * Where the state is, its clock, and what is kept for a full disk: nothing, unless told so.
+ * Where the state is, its clock, and what is kept for a full disk: nothing by default.
  *
  * Shape: `mayBeUnavailable`: a disk that is full or fails at the start is tried again by later calls.
  */
