@@ -55,6 +55,6 @@ create index outbox_delivered on {outbox} (ended_at) where state = 'delivered';
 create index outbox_ended on {outbox} (ended_at) where state in ('dead', 'unknown');
 create index outbox_reference on {outbox} (reference) where reference is not null;
 
--- `version` of this schema; `next_id`; `lease`; `paused:<kind>` and `pace:<kind>` of each lane; `email`, the one that is on
--- its way; `emailed` and `undelivered`, what the next message has to say.
+-- `version` of this schema; `next_id`; `lease`; `paused:<kind>` and `pace:<kind>` of each lane; `email`, the pending one;
+-- `emailed` and `undelivered`, what the next message has to say; `adopted:<id>`, the last row taken from another store.
 create table {meta} (key text primary key, value text not null);

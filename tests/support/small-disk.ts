@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, rmSync, statSync, truncateSync, writeSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -10,8 +10,8 @@ export type SmallDisk = {
   directory: string;
   /** Takes every byte that is left. */
   fill(): void;
-  /** Gives back what `fill` took, or so much of it. */
-  empty(mebibytes?: number): void;
+  /** Gives back what `fill` took. */
+  empty(): void;
   remove(): void;
   /** The same as `remove`. */
   [Symbol.dispose](): void;
@@ -33,10 +33,7 @@ export function smallDisk(mebibytes: number): SmallDisk {
   return {
     directory,
     fill: () => fillWith(ballast),
-    empty(given) {
-      if (given === undefined) rmSync(ballast, { force: true });
-      else truncateSync(ballast, Math.max(0, statSync(ballast).size - given * 2 ** 20));
-    },
+    empty: () => rmSync(ballast, { force: true }),
     remove,
     [Symbol.dispose]: remove,
   };

@@ -35,14 +35,12 @@ type Entry = Placed & { settle: () => void; settledAtMs: number | null };
 /**
  * The state in memory.
  *
- * Shape: `isClosing` while it starts no more rows, `isWritable` while the durable state takes alerts again and has all
- *        claims. `read` are the fingerprints that the durable one was asked for, `rows` those that wait. Rows are taken
- *        over at `adoptAtMs` at the earliest.
+ * Shape: `isClosing` while it starts no more rows. `read` are the fingerprints that the durable one was asked for, `rows`
+ *        those that wait. Rows are taken over at `adoptAtMs` at the earliest.
  */
 type Memory = {
   state: State;
   isClosing: boolean;
-  isWritable: boolean;
   read: Set<string>;
   rows: Map<number, Entry>;
   adoptAtMs: number;
@@ -61,13 +59,13 @@ const KNOWN_MS = 30 * 60_000;
 
 /**
  * Degraded mode: alerts go to a state in memory while the durable one takes none. On a full disk that has used up its
- * reserve first (`sqlite/reserve.ts`).
+ * reserve first (`store/sqlite/reserve.ts`).
  *
  * Behaviour: begins when the durable state certainly kept nothing of a post. When that takes writes again, which is
- *            tried once a second, it takes over the claims at once, and new posts but those behind a row in memory; and
- *            all rows, which ends degraded mode, when what is in flight has ended and there is room for them. An alert of
- *            a post that was not answered with 200 is not accepted again when the post is repeated: it is waited for, or
- *            known to be delivered for 30 minutes.
+ *            tried once a second, it takes over the claims at once; and all rows, which ends degraded mode, when what is
+ *            in flight has ended and there is room for them. Until then posts go to memory. An alert of a post that was not
+ *            answered with 200 is not accepted again when the post is repeated: it is waited for, or known to be
+ *            delivered for 30 minutes.
  */
 export class DegradedMode {
   readonly #dependencies: DegradedModeDependencies;
@@ -94,19 +92,12 @@ export class DegradedMode {
   /** As `State.accept`, in the state that takes alerts now. */
   accept(posts: readonly (readonly Alert[])[]): Promise<Acceptance[]> {
     return this.#exclusively(async () => {
-      const memory = this.#memory;
-      const behind = new Set([...(memory?.rows.values() ?? [])].map(fingerprintOf));
-      // A post with an alert that may be lost with memory is not answered with 200: it would come again, whole.
-      const isBehind = (alert: Alert) =>
-        behind.has(alert.fingerprint) || this.#find(alert)?.isDurable === false;
-      const takes = (alerts: readonly Alert[]) =>
-        memory === null || (memory.isWritable && !alerts.some(isBehind));
-      const isTried = posts.map(takes);
-      const kept = (await this.#acceptDurably(posts.filter((_, at) => isTried[at]))).values();
-      const outcomes = isTried.map((is) => (is ? kept.next().value! : REFUSED));
+      if (this.#memory !== null && !this.#stopped.signal.aborted)
+        return await this.#acceptInMemory(this.#memory, posts);
+      const outcomes = await this.#acceptDurably(posts);
       const lost = posts.filter((_, at) => isLost(outcomes[at]!));
       if (lost.length === 0 || this.#stopped.signal.aborted) return outcomes;
-      const inMemory = (await this.#acceptInMemory(this.#memory ?? this.#open(), lost)).values();
+      const inMemory = (await this.#acceptInMemory(this.#open(), lost)).values();
       return outcomes.map((outcome) => (isLost(outcome) ? inMemory.next().value! : outcome));
     });
   }
@@ -159,7 +150,8 @@ export class DegradedMode {
   async #acceptDurably(posts: readonly (readonly Alert[])[]): Promise<Acceptance[]> {
     const { durable } = this.#dependencies;
     if (posts.length === 0) return [];
-    const known = posts.map((alerts) => alerts.map((alert) => this.#find(alert)));
+    const find = (alert: Alert) => (this.#entries.size === 0 ? undefined : this.#entries.get(keyOf(alert)));
+    const known = posts.map((alerts) => alerts.map(find));
     const fresh = posts.map((alerts, post) => alerts.filter((_, at) => known[post]![at] === undefined));
     return (await durable.accept(fresh)).map((outcome, post) => {
       if ("refused" in outcome) return outcome;
@@ -167,10 +159,6 @@ export class DegradedMode {
       const accepted = outcome.accepted.values();
       return { placed: known[post]!.map((entry) => entry ?? placedIn(durable, accepted.next().value!)) };
     });
-  }
-
-  #find(alert: Alert): Entry | undefined {
-    return this.#entries.size === 0 ? undefined : this.#entries.get(keyOf(alert));
   }
 
   async #acceptInMemory(memory: Memory, posts: readonly (readonly Alert[])[]): Promise<Acceptance[]> {
@@ -202,9 +190,7 @@ export class DegradedMode {
     const entry: Entry = { ...placedIn(memory.state, accepted), ...waiting };
     this.#entries.set(keyOf(accepted.alert), entry);
     memory.rows.set(accepted.messageRow, entry);
-    if (accepted.issue.status !== "first") return entry;
-    memory.rows.set(accepted.issue.row, entry);
-    memory.isWritable = false;
+    if (accepted.issue.status === "first") memory.rows.set(accepted.issue.row, entry);
     return entry;
   }
 
@@ -235,8 +221,8 @@ export class DegradedMode {
 
   #open(): Memory {
     const state = this.#dependencies.openMemory(MEMORY_LIMITS);
-    const none = { isClosing: false, isWritable: false, adoptAtMs: Number.NEGATIVE_INFINITY };
-    this.#memory = { state, read: new Set(), rows: new Map(), ...none };
+    const open = { isClosing: false, adoptAtMs: Number.NEGATIVE_INFINITY };
+    this.#memory = { state, read: new Set(), rows: new Map(), ...open };
     this.#dependencies.log.error("Degraded mode: the state takes no alerts, they are delivered from memory");
     return this.#memory;
   }
@@ -244,10 +230,11 @@ export class DegradedMode {
   async #tryReturn(memory: Memory): Promise<void> {
     const { durable, inFlight, monotonicMs } = this.#dependencies;
     const takesWrites = (await durable.check().catch(nameOf)) === undefined;
-    memory.isWritable &&= takesWrites;
+    // A state that stays unavailable must not silence memory.
+    memory.isClosing &&= takesWrites;
     if (!takesWrites) return;
     try {
-      if (!memory.isWritable) await this.#exclusively(() => this.#adoptClaims(memory));
+      await this.#exclusively(() => this.#adoptClaims(memory));
       if (monotonicMs() < memory.adoptAtMs) return;
       memory.isClosing = true;
       let flights: Promise<unknown>[];
@@ -258,16 +245,15 @@ export class DegradedMode {
       } while (flights.length > 0);
       await this.#exclusively(() => this.#adopt(memory));
     } catch (error) {
-      memory.isClosing = false;
-      // What may have been taken over is soon asked for again: memory would send it as well.
-      if (!(error instanceof CommitUnknown)) memory.adoptAtMs = monotonicMs() + LEFT_ALONE_MS;
+      // What may have been taken over is not sent from memory as well; whether it was is known with the next try.
+      memory.isClosing = error instanceof CommitUnknown;
+      if (!memory.isClosing) memory.adoptAtMs = monotonicMs() + LEFT_ALONE_MS;
       this.#returns.failed({ cause: nameOf(error) });
     }
   }
 
   async #adoptClaims(memory: Memory): Promise<void> {
     await this.#dependencies.durable.adopt({ ...(await memory.state.contents()), rows: [] });
-    memory.isWritable = true;
   }
 
   async #adopt(memory: Memory): Promise<void> {
@@ -289,10 +275,6 @@ export class DegradedMode {
     return result;
   }
 }
-
-const REFUSED: Acceptance = { refused: "state_unavailable" };
-
-const fingerprintOf = ({ accepted }: Entry) => accepted.alert.fingerprint;
 
 /** Alerts with the same key are one alert, posted again. */
 function keyOf({ fingerprint, status, startsAt, endsAt, firing }: Alert): string {

@@ -76,7 +76,7 @@ export async function adoptContents(sql: Sql, { id, alerts, rows, meta = {} }: C
   return taken.filter(({ state }) => state === "queued").length;
 }
 
-/** What is known of a fingerprint to two stores: the newer of what was seen, and the claim that is in force here. */
+/** What is known of a fingerprint to two stores: what was seen there, and the claim that is in force here. */
 function merge(
   here: AlertRecord | undefined,
   there: AlertRecord,

@@ -3,14 +3,12 @@ import { KEEP_DELIVERED_MS, KEEP_ENDED_MS } from "./model.ts";
 import type { Sql, Store } from "./sql.ts";
 
 const ROWS_AT_ONCE = 500;
-const DAY_MS = 24 * 60 * 60_000;
 
 /** What is removed: the rows of a table, by their key, that fulfil a condition for longer than `$1` milliseconds. */
 const REMOVALS = [
   ["outbox", "id", "state = 'delivered' and ended_at <= {now} - $1", KEEP_DELIVERED_MS],
   ["outbox", "id", "state in ('dead', 'unknown') and ended_at <= {now} - $1", KEEP_ENDED_MS],
   ["alert", "fingerprint", "seen_at <= {now} - $1 and claim_until <= {now}", KEEP_DELIVERED_MS],
-  ["meta", "key", "key like 'adopted:%' and cast(value as bigint) <= {now} - $1", DAY_MS],
 ] as const;
 
 /** Removes what is old, some hundred rows at a time; other work runs in between. */

@@ -276,18 +276,3 @@ onFailingStores("an issue is created once, however often the store is lost and b
   }
   expect(service.tracker.issues.filter(({ title }) => title.endsWith(" a"))).toHaveLength(1);
 });
-
-test("a post is kept as soon as there is room for it, though what is in memory has to wait", async () => {
-  await using service = await startDegraded();
-  service.gateway.routes.send.script = () => "hang";
-  const description = "x".repeat(60_000);
-  const large = Array.from({ length: 100 }, (_, at) => alertOf(`l${at}`, { annotations: { description } }));
-  for (let at = 0; at < 4; at += 1)
-    expect(
-      (await service.post(large.map((one) => ({ ...one, fingerprint: `${at} ${one.fingerprint}` })))).status,
-    ).toBe(503);
-  service.restoreStore(8);
-  await service.advance(3_000, 1_000);
-  expect((await service.post([alertOf("small")])).body.alerts[0]?.durable).toBeUndefined();
-  expect(service.log.filter(({ msg }) => msg.startsWith("Degraded mode is over"))).toEqual([]);
-});

@@ -136,8 +136,8 @@ export type Service = AsyncDisposable & {
   another(changes?: Partial<ServiceSettings>): Promise<Service>;
   /** The store takes nothing any more: its disk is full, its database away. */
   failStore(): void;
-  /** The store can be written again; a disk also has room for so much alone. */
-  restoreStore(mebibytes?: number): void;
+  /** The store can be written again. */
+  restoreStore(): void;
   /** What `opsctl webhook dead` and `opsctl webhook queue` do. */
   readonly operator: {
     dead(): Promise<DeadRow[]>;
@@ -364,8 +364,8 @@ async function startHost(world: World, started: ServiceSettings): Promise<Servic
       disk?.fill();
       proxy?.close();
     },
-    restoreStore(mebibytes) {
-      disk?.empty(mebibytes);
+    restoreStore() {
+      disk?.empty();
       proxy?.open();
     },
     operator: {
