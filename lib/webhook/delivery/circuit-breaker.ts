@@ -8,7 +8,7 @@ const MOST_FAILURES = 3;
 const LONGEST_FAILURE_PAUSE_MS = 10_000;
 /** How often a lane finds out, with one row, whether the service still refuses our account. */
 const LONGEST_ACCOUNT_PAUSE_MS = 60_000;
-/** Who pauses a lane from outside says it again each minute: only when that fails does a row find out. */
+/** The watch pauses a lane again every few seconds while it has to be: only when that ends does a row find out. */
 const PAUSED_FROM_OUTSIDE_MS = 90_000;
 
 /** Why a lane is paused. */

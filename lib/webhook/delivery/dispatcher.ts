@@ -139,12 +139,19 @@ export class Dispatcher {
   async #lead(): Promise<void> {
     const { durable, log } = this.#parts;
     const leads = await durable.lead().catch(() => null);
-    if (leads && !this.isLeading) {
+    const before = this.#leads;
+    if (leads && before === false) {
       const kept = await durable.lanes().catch(() => null);
       for (const kind of OUTBOX_KINDS) this.#lanes[kind].recall(kept?.[kind] ?? null);
     }
     if (this.isLeading !== (leads === true)) log.info(ROLE_LINES[`${leads}`]);
     this.#leads = leads;
+    for (const kind of OUTBOX_KINDS) {
+      const { breaker } = this.#lanes[kind];
+      // What it found out while the state was unavailable is newer than what was kept.
+      if (leads && before === null) this.#keepPause(kind, breaker.pausedBy);
+      if (leads === false) breaker.recall(null);
+    }
   }
 
   async #prune(): Promise<void> {

@@ -36,9 +36,9 @@ type Waiting = {
  * Takes the alerts of posts: commits together those that wait together, and answers them.
  *
  * Behaviour: `take` resolves when its alerts are on disk and none of their rows is in flight any more, or five seconds
- *            after the commit. Alerts that are in memory have to be delivered first, within 22 seconds of their arrival.
- * Errors:    `take` returns null when the alerts were neither kept nor all delivered: a full outbox, too many posts
- *            waiting, a commit whose answer was lost, a service that is stopping.
+ *            after the commit. Alerts that are in memory have to be delivered first, within 22 seconds of the request's arrival.
+ * Errors:    `take` returns null when the alerts were neither kept nor all delivered, or not in time: a full outbox, too
+ *            many posts waiting, a commit whose answer was lost or is late, a service that is stopping.
  */
 export class Intake {
   readonly #dependencies: IntakeDependencies;
@@ -52,14 +52,16 @@ export class Intake {
     this.#failures = new OutageLog({ ...dependencies, problem: "Alerts could not be accepted" });
   }
 
-  async take(alerts: readonly Alert[]): Promise<AlertAnswer[] | null> {
+  async take(alerts: readonly Alert[], arrivedAtMs: number): Promise<AlertAnswer[] | null> {
     if (!this.#isOpen || this.#waiting.length >= MOST_WAITING) return null;
-    if (alerts.length === 0) return [];
-    const arrivedAtMs = this.#dependencies.monotonicMs();
-    return await new Promise((resolve) => {
+    const { sleep, monotonicMs } = this.#dependencies;
+    const over = new AbortController();
+    const late = sleep(arrivedAtMs + POST_LIMIT_MS - monotonicMs(), over.signal).then(() => null);
+    const answers = new Promise<AlertAnswer[] | null>((resolve) => {
       this.#waiting.push({ alerts, arrivedAtMs, resolve });
       this.#committing ??= this.#commitWhileWaiting();
     });
+    return await Promise.race([answers, late]).finally(() => over.abort());
   }
 
   /** Takes nothing more; resolves when what was taken is on disk. */

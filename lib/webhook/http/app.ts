@@ -33,7 +33,7 @@ export type AppParts = {
 export function createApp(parts: AppParts) {
   const { authenticate, metrics, refusals, log, monotonicMs } = parts;
   const memory = new BodyMemory();
-  const app = new Hono<{ Bindings: Sender }>({ getPath: ({ url }) => new URL(url).pathname });
+  const app = new Hono<{ Bindings: Arrival }>({ getPath: ({ url }) => new URL(url).pathname });
   app.post("/webhook", async ({ req: { raw }, env }) => {
     const secret = authenticate(raw.headers);
     if (secret === null) return refusal("invalid_secret");
@@ -51,7 +51,7 @@ export function createApp(parts: AppParts) {
     async fetch(request: Request, { address }: Origin = { address: null }): Promise<Response> {
       const startedMs = monotonicMs();
       const sender = senderOf(request.headers, address);
-      const response = await app.fetch(request, sender);
+      const response = await app.fetch(request, { ...sender, arrivedAtMs: startedMs });
       metrics.request(response.status, monotonicMs() - startedMs);
       const code = codeOfAnswer(response);
       const hasSecret = code !== null && authenticate(request.headers) !== null;
@@ -71,7 +71,15 @@ function isQuestion(headers: Headers): boolean {
   return headers.get("content-type") === WEBHOOK_QUESTION && !hasBody;
 }
 
-async function takeAlerts(request: Request, sender: Sender, memory: TakeMemory, parts: AppParts) {
+/** A request's sender, and when its head had arrived. */
+type Arrival = Sender & { arrivedAtMs: number };
+
+async function takeAlerts(
+  request: Request,
+  { arrivedAtMs, ...sender }: Arrival,
+  memory: TakeMemory,
+  parts: AppParts,
+) {
   const { take, metrics, refusals, isStopping } = parts;
   const body = await readBody(request, memory);
   if ("problem" in body) return refusal(body.problem);
@@ -79,7 +87,7 @@ async function takeAlerts(request: Request, sender: Sender, memory: TakeMemory, 
   if ("invalid" in parsed)
     return refusal("invalid_payload", { problems: parsed.invalid, problemsTotal: parsed.invalidTotal });
   const { alerts, rejected, rejectedTotal } = parsed;
-  const answers = alerts.length === 0 ? [] : await take(alerts);
+  const answers = alerts.length === 0 ? [] : await take(alerts, arrivedAtMs);
   // A service that stops runs again in a moment.
   if (answers === null) return refusal("state_unavailable", {}, isStopping() ? { "retry-after": "1" } : {});
   if (rejectedTotal > 0) {

@@ -40,7 +40,7 @@ export type Store = {
   readonly leads: string;
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-  /** As `State.prune` where the store has something of its own to do after rows were removed, such as giving space back. */
+  /** What the store has to do after old rows were removed, such as giving space back. */
   afterPrune(): Promise<void>;
   lead(): Promise<boolean>;
   check(): Promise<void>;

@@ -12,6 +12,8 @@ const DUE_MS = 3 * 60_000;
 const ALONG_MS = 2 * 60_000;
 /** The shortest time from one send to the next. */
 const BETWEEN_MS = 60_000;
+/** After so many sends without a clear answer another e-mail is made: the content may be the reason. */
+const MOST_UNCLEAR = 10;
 
 /** An alert that waits in a state; `sinceMs` is on the monotonic clock. */
 type Waiting = Escalation & { state: State; sinceMs: number };
@@ -23,8 +25,8 @@ const keyOf = ({ acceptedAtMs, alert }: Escalation) =>
 /** What waits in a state, by its row; as it was at the last look when the state could not be read. */
 type Found = { rows: ReadonlyMap<number, Waiting>; isRead: boolean };
 
-/** A pending e-mail; the same `id` always has the same content. */
-type Pending = { id: string; subject: string; text: string; alerts: readonly Waiting[] };
+/** A pending e-mail; the same `id` always has the same content. `unclear` counts its sends without a clear answer. */
+type Pending = { id: string; subject: string; text: string; alerts: readonly Waiting[]; unclear: number };
 
 const TEXTS = { id: v.string(), subject: v.string(), text: v.string() };
 const KEPT = v.pipe(v.string(), v.parseJson(), v.object({ ...TEXTS, rows: v.array(v.number()) }));
@@ -35,8 +37,9 @@ const KEPT = v.pipe(v.string(), v.parseJson(), v.object({ ...TEXTS, rows: v.arra
  * Shape:     `lastFailure` returns the code for which the newest message was not delivered, or null.
  * Behaviour: sends at most one e-mail a minute, once an alert has waited for three, with the oldest of all that have
  *            waited for two. An e-mail without a clear answer is sent again each minute, with the same key, also by the
- *            next process, before one with further alerts: none is e-mailed twice. An alert is recorded as e-mailed
- *            after the provider's clear yes. While a state cannot be read, what it had at the last look counts.
+ *            next process, before one with further alerts; after ten of them one with all that wait takes its place. An
+ *            alert is recorded as e-mailed after the provider's clear yes. While a state cannot be read, what it had at
+ *            the last look counts.
  * Errors:    those of the states when something cannot be recorded; what can be sent was sent then.
  * Source:    design of the alarm, Fallback channel.
  */
@@ -83,7 +86,7 @@ export function emailFallback(dependencies: WatchDependencies, lastFailure: () =
     const kept = v.safeParse(KEPT, await durable.pendingEmail());
     if (!kept.success) return;
     const { rows, ...email } = kept.output;
-    pending = { ...email, alerts: rows.flatMap((row) => mine.rows.get(row) ?? []) };
+    pending = { ...email, alerts: rows.flatMap((row) => mine.rows.get(row) ?? []), unclear: 0 };
   };
 
   const make = (alerts: readonly Waiting[]): Pending => {
@@ -92,7 +95,8 @@ export function emailFallback(dependencies: WatchDependencies, lastFailure: () =
     const comesLater = isRead && alerts.every(({ state }) => state === durable);
     const parts = renderAlertEmail(alerts, { nowMs: nowMs(), reason, comesLater });
     const facts = alerts.map(({ row, acceptedAtMs, alert }) => [row, acceptedAtMs, alert.fingerprint]);
-    return { id: hash("sha256", JSON.stringify([facts, parts])), ...parts, alerts };
+    const { from, to } = clients().email ?? {};
+    return { id: hash("sha256", JSON.stringify([facts, parts, from, to])), ...parts, alerts, unclear: 0 };
   };
 
   /** The e-mail to send next; null when nothing is due and none is pending. */
@@ -110,7 +114,7 @@ export function emailFallback(dependencies: WatchDependencies, lastFailure: () =
   /** Keeps the pending e-mail for the next process, or that there is none. */
   const keep = async (): Promise<void> => {
     if (!found.get(durable)?.isRead) return;
-    const { alerts = [], ...email } = pending ?? {};
+    const { alerts = [], unclear, ...email } = pending ?? {};
     const rows = alerts.filter(({ state }) => state === durable).map(({ row }) => row);
     await durable.keepEmail(pending && JSON.stringify({ ...email, rows }));
   };
@@ -125,11 +129,11 @@ export function emailFallback(dependencies: WatchDependencies, lastFailure: () =
     await Promise.all(states);
   };
 
-  const ended = async (alerts: readonly Waiting[], outcome: SendOutcome): Promise<void> => {
+  const ended = async (email: Pending, outcome: SendOutcome): Promise<void> => {
     if (outcome.status === "sent") {
       [pending, lastCode] = [null, null];
-      unrecorded = [...unrecorded, ...alerts];
-      log.warn("Alerts that WhatsApp did not take were sent by e-mail", { alerts: alerts.length });
+      unrecorded = [...unrecorded, ...email.alerts];
+      log.warn("Alerts that WhatsApp did not take were sent by e-mail", { alerts: email.alerts.length });
       return await record();
     }
     const { status, code } = outcome;
@@ -137,8 +141,10 @@ export function emailFallback(dependencies: WatchDependencies, lastFailure: () =
     if (lastCode !== code)
       log.error("Alerts that WhatsApp did not take cannot be e-mailed yet", { code, hint });
     lastCode = code;
+    email.unclear += 1;
     // The provider may know the key with another content, as after the addresses were changed.
-    if (status !== "failed" && code !== "invalid_idempotent_request") return;
+    const isOver = status === "failed" || code === "invalid_idempotent_request";
+    if (!isOver && email.unclear < MOST_UNCLEAR) return;
     pending = null;
     await keep();
   };
@@ -148,14 +154,15 @@ export function emailFallback(dependencies: WatchDependencies, lastFailure: () =
     if (pending === null) return;
     nextAtMs = monotonicMs() + BETWEEN_MS;
     const { client, ...addresses } = email;
-    const { id: deliveryId, subject, text, alerts } = pending;
+    const current = pending;
+    const { id: deliveryId, subject, text } = current;
     const none = { fromName: null, replyTo: null, html: null, unsubscribe: null };
     try {
       await keep();
     } finally {
       // One that cannot be kept is sent anyway: a second copy is better than none.
       const outcome = await client.sendEmail({ ...none, ...addresses, subject, text, deliveryId }, signal);
-      if (outcome.status === "sent" || !signal.aborted) await ended(alerts, outcome);
+      if (outcome.status === "sent" || !signal.aborted) await ended(current, outcome);
     }
   };
 

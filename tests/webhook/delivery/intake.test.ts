@@ -46,10 +46,10 @@ describe("Intake", () => {
       if (calls === 1) throw new Error("a fault");
       return await keep(posts);
     });
-    expect(await Promise.all([intake.take(alerts(1)), intake.take(alerts(2))])).toEqual([null, null]);
-    expect(await intake.take(alerts(1))).toHaveLength(1);
+    expect(await Promise.all([intake.take(alerts(1), 0), intake.take(alerts(2), 0)])).toEqual([null, null]);
+    expect(await intake.take(alerts(1), 0)).toHaveLength(1);
     await intake.stop();
-    expect(await intake.take(alerts(1))).toBeNull();
+    expect(await intake.take(alerts(1), 0)).toBeNull();
   });
 
   const forever = new Promise<never>(() => {});
@@ -59,7 +59,7 @@ describe("Intake", () => {
   ])("is answered five seconds after the commit while the dispatcher %s", async (_what, dispatcher) => {
     const { intake, clock } = intakeWith(keep, dispatcher);
     let isAnswered = false;
-    const answer = intake.take(alerts(1)).finally(() => {
+    const answer = intake.take(alerts(1), 0).finally(() => {
       isAnswered = true;
     });
     await clock.advance(4_999);
@@ -74,8 +74,15 @@ describe("Intake", () => {
       sizes.push(posts.map(({ length }) => length));
       return await keep(posts);
     });
-    await Promise.all([1, 1_500, 1, 600, 600, 1].map((count) => intake.take(alerts(count))));
+    await Promise.all([1, 1_500, 1, 600, 600, 1].map((count) => intake.take(alerts(count), 0)));
     expect(sizes).toEqual([[1], [1_500], [1, 600], [600, 1]]);
+  });
+
+  test("a post whose commit is late is answered after 22 seconds, and is not sent again by us", async () => {
+    const { intake, clock } = intakeWith(() => forever);
+    const answer = intake.take(alerts(1), 0);
+    await clock.advance(22_000);
+    expect(await answer).toBeNull();
   });
 
   test("a small post waits for one large post, not for all that came before it", async () => {
@@ -84,7 +91,7 @@ describe("Intake", () => {
       sizes.push(posts.map(({ length }) => length));
       return await keep(posts);
     });
-    await Promise.all([1_500, 1_600, 1_700, 1, 2].map((count) => intake.take(alerts(count))));
+    await Promise.all([1_500, 1_600, 1_700, 1, 2].map((count) => intake.take(alerts(count), 0)));
     expect(sizes).toEqual([[1_500], [1, 2], [1_600], [1_700]]);
   });
 
@@ -94,7 +101,7 @@ describe("Intake", () => {
       await opened.promise;
       return await keep(posts);
     });
-    const posts = Array.from({ length: 11_000 }, () => intake.take(alerts(1)));
+    const posts = Array.from({ length: 11_000 }, () => intake.take(alerts(1), 0));
     expect(await posts.at(-1)!).toBeNull();
     opened.resolve();
     const answers = await Promise.all(posts);

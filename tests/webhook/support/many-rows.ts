@@ -36,10 +36,13 @@ export async function repeat(store: Store, times: number, changes: Record<string
     const columns = Object.keys(row!);
     const all = { id: `id + i * ${STEP}`, ...changes };
     const values = columns.map((name) => all[name as keyof typeof all] ?? name);
-    await sql.run(`
-      with recursive n(i) as (select 1 union all select i + 1 from n where i < ${times})
-      insert into {outbox} (${columns.join(", ")})
-      select ${values.join(", ")} from {outbox}, n where state = 'queued'`);
+    // In parts: a store limits how long a statement may take.
+    for (let from = 1; from <= times; from += 5_000)
+      await sql.run(`
+        with recursive n(i) as (select ${from} union all select i + 1 from n
+          where i < ${Math.min(times, from + 4_999)})
+        insert into {outbox} (${columns.join(", ")})
+        select ${values.join(", ")} from {outbox}, n where state = 'queued' and id <= 10`);
     const next = `cast(cast(value as bigint) + ${(times + 1) * STEP} as text)`;
     await sql.run(`update {meta} set value = ${next} where key = 'next_id'`);
   });

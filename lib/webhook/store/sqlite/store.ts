@@ -18,7 +18,8 @@ const PAUSE_MS = 20;
 /**
  * Where the state is, its clock, and what is kept for a full disk: nothing by default.
  *
- * Shape: `mayBeUnavailable`: a disk that is full or fails at the start is tried again by later calls.
+ * Shape: `mayBeUnavailable`, for the service: a disk that is full or fails at the start is tried again by later calls, and
+ *        the pages of the file are checked first; a command that did so might replace a file that the service uses.
  */
 export type SqliteStoreOptions = {
   directory: string;
@@ -36,7 +37,9 @@ export type SqliteStoreOptions = {
  * Errors:    STATE_UNAVAILABLE when it cannot be opened.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const store = new SqliteStore(options, () => openStateFile({ ...options, checks: true }));
+  const store = new SqliteStore(options, () =>
+    openStateFile({ ...options, checks: options.mayBeUnavailable === true }),
+  );
   try {
     store.current();
   } catch (error) {
