@@ -62,9 +62,10 @@ function options() {
   return { directory, nowMs: () => START_MS, log };
 }
 
-async function open(): Promise<State> {
-  const { log } = options();
-  return outboxOn(await openSqliteStore(options()), { limits: OUTBOX_LIMITS, comments: true, log });
+/** As the service opens it, or a command. */
+async function open(mayBeUnavailable = true): Promise<State> {
+  const store = await openSqliteStore({ ...options(), mayBeUnavailable });
+  return outboxOn(store, { limits: OUTBOX_LIMITS, comments: true, log: options().log });
 }
 
 /** A closed file with a good number of firing alerts, the first one delivered. */
@@ -228,6 +229,9 @@ describe("a damaged state file", () => {
     await fill();
     const service = await open();
     breakRows();
+    const command = await open(false);
+    await command.close();
+    expect(command.quarantined).toBeNull();
     const other = await open();
     await expectQuarantined(other);
     expect(await service.lead()).toBe(true);
