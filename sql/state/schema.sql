@@ -47,8 +47,8 @@ create table {outbox} (
   url text,
   emailed_at bigint
 );
-create index outbox_due on {outbox} (kind, priority, id, digest, bytes, waits_since) where state = 'queued';
-create index outbox_line on {outbox} (kind, fingerprint, id) where state = 'queued';
+create index outbox_due on {outbox} (kind, priority, id, waits_since) where state = 'queued' and digest is null;
+create index outbox_line on {outbox} (kind, fingerprint, id, bytes, waits_since) where state = 'queued';
 create index outbox_digest on {outbox} (digest) where digest is not null;
 create index outbox_urgent on {outbox} (id) where urgent = 1 and emailed_at is null and state in ('queued', 'unknown');
 create index outbox_delivered on {outbox} (ended_at) where state = 'delivered';

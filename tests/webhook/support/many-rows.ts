@@ -36,13 +36,10 @@ export async function repeat(store: Store, times: number, changes: Record<string
     const columns = Object.keys(row!);
     const all = { id: `id + i * ${STEP}`, ...changes };
     const values = columns.map((name) => all[name as keyof typeof all] ?? name);
-    // In parts: a store limits how long a statement may take.
-    for (let from = 1; from <= times; from += 5_000)
-      await sql.run(`
-        with recursive n(i) as (select ${from} union all select i + 1 from n
-          where i < ${Math.min(times, from + 4_999)})
-        insert into {outbox} (${columns.join(", ")})
-        select ${values.join(", ")} from {outbox}, n where state = 'queued' and id <= 10`);
+    await sql.run(`
+      with recursive n(i) as (select 1 union all select i + 1 from n where i < ${times})
+      insert into {outbox} (${columns.join(", ")})
+      select ${values.join(", ")} from {outbox}, n where state = 'queued'`);
     const next = `cast(cast(value as bigint) + ${(times + 1) * STEP} as text)`;
     await sql.run(`update {meta} set value = ${next} where key = 'next_id'`);
   });
@@ -105,7 +102,8 @@ export async function withFullDatabase(
   const applicationName = "state under test";
   const number = async (text: string) => Number((await sql.unsafe(`select ${text} as number`))[0]!.number);
   const full = {
-    open: () => openPostgresStore({ url, log: silentLog, applicationName }),
+    // To fill it takes one statement.
+    open: () => openPostgresStore({ url, log: silentLog, applicationName, answerLimitMs: 60_000 }),
     async lookedAt() {
       const sessions = `(select count(*) from pg_stat_activity where application_name = '${applicationName}')`;
       while ((await number(sessions)) > 0);
