@@ -21,10 +21,12 @@ import { preparePostgres } from "./support/postgres.ts";
 const ALONE: Record<string, string> = {
   "tests/e2e/webhook/burst.test.ts": "floods the machine, and measures memory meanwhile",
   "tests/e2e/webhook/crowd.test.ts": "opens more connections than one process may have",
+  "tests/e2e/host/doctor.test.ts": "runs every check, each of which has to end within seconds",
+  "tests/e2e/host/status.test.ts": "runs every check, each of which has to end within seconds",
 };
 const ROOT = join(import.meta.dirname, "..");
 /** Much of a test's time is waiting, so there are more workers than cores. */
-const WORKERS = Math.min(5 * availableParallelism(), 10);
+const WORKERS = Math.min(3 * availableParallelism(), 10);
 /** Tests run too briefly for the engine's last stage of compiling, which would cost a seventh of their time. */
 const ENGINE = { BUN_JSC_useFTLJIT: "0" };
 
